@@ -115,6 +115,8 @@ let package = Package(
         // What configuration files are read with.
         .systemLibrary(
             name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"]), .brew(["libyaml"])]),
+        // Text as part of another language, and names as SQLite compares them: build tools use it, too.
+        .target(name: "LiteVaultQuoting", swiftSettings: swift),
         // The only target that imports Foundation, and only the part of it that a static program can afford.
         .target(name: "LiteVaultFoundation", swiftSettings: swift),
         // What every target may use and none of them is about: threads, locks, text, secret memory, child processes.
@@ -127,33 +129,40 @@ let package = Package(
             name: "DurableFile", dependencies: ["LiteVaultFoundation", "CFileSupport", "LiteVaultSupport"],
             swiftSettings: swift),
         .target(
-            name: "LiteVaultCore", dependencies: ["LiteVaultFoundation", "LiteVaultSupport"] + engine,
+            name: "LiteVaultCore",
+            dependencies: ["LiteVaultFoundation", "LiteVaultSupport", "LiteVaultQuoting"] + engine,
             swiftSettings: swift),
         .target(
             name: "LiteVaultCipher",
             dependencies: [
-                "LiteVaultFoundation", "LiteVaultCore", "LiteVaultSupport", "DurableFile", "CProcessSupport",
+                "LiteVaultQuoting", "LiteVaultFoundation", "LiteVaultCore", "LiteVaultSupport", "DurableFile",
+                "CProcessSupport",
             ] + engine,
             swiftSettings: swift),
         .target(
-            name: "LiteVaultQuery", dependencies: ["LiteVaultFoundation", "LiteVaultCore", "LiteVaultSupport"],
+            name: "LiteVaultQuery",
+            dependencies: ["LiteVaultQuoting", "LiteVaultFoundation", "LiteVaultCore", "LiteVaultSupport"],
             swiftSettings: swift),
         // Apart from the types: operators are exported only as a whole module, which module SQLite does with nothing else.
         .target(name: "LiteVaultOperators", dependencies: ["LiteVaultQuery", "LiteVaultCore"], swiftSettings: swift),
         .target(
             name: "LiteVaultSchema",
-            dependencies: ["LiteVaultFoundation", "LiteVaultSupport", "LiteVaultQuery", "LiteVaultCore"],
+            dependencies: [
+                "LiteVaultQuoting", "LiteVaultFoundation", "LiteVaultSupport", "LiteVaultQuery", "LiteVaultCore",
+            ],
             swiftSettings: swift),
         .target(
             name: "LiteVaultPool",
             dependencies: [
-                "LiteVaultFoundation", "LiteVaultCore", "LiteVaultCipher", "LiteVaultSchema", "LiteVaultSupport",
+                "LiteVaultQuoting", "LiteVaultFoundation", "LiteVaultCore", "LiteVaultCipher", "LiteVaultSchema",
+                "LiteVaultSupport",
             ] + engine,
             swiftSettings: swift),
         .target(
             name: "LiteVaultRecord",
             dependencies: [
-                "LiteVaultFoundation", "LiteVaultCore", "LiteVaultQuery", "LiteVaultPool", "LiteVaultSupport",
+                "LiteVaultQuoting", "LiteVaultFoundation", "LiteVaultCore", "LiteVaultQuery", "LiteVaultPool",
+                "LiteVaultSupport",
             ],
             swiftSettings: swift),
         .target(
@@ -168,7 +177,8 @@ let package = Package(
         .target(
             name: "LiteVaultKeyring",
             dependencies: [
-                "LiteVaultFoundation", "LiteVaultCore", "LiteVaultCipher", "LiteVaultPool", "LiteVaultSupport",
+                "LiteVaultQuoting", "LiteVaultFoundation", "LiteVaultCore", "LiteVaultCipher", "LiteVaultPool",
+                "LiteVaultSupport",
                 "DurableFile",
                 "CKeyringSupport", external("Crypto", of: "swift-crypto", for: "Keyring"),
                 external("_CryptoExtras", of: "swift-crypto", for: "Keyring"),
@@ -188,7 +198,8 @@ let package = Package(
         .target(
             name: "LiteVaultRepository",
             dependencies: [
-                "LiteVaultFoundation", "LiteVaultCapture", "LiteVaultCore", "LiteVaultCipher", "LiteVaultSupport",
+                "LiteVaultQuoting", "LiteVaultFoundation", "LiteVaultCapture", "LiteVaultCore", "LiteVaultCipher",
+                "LiteVaultSupport",
                 "DurableFile", "CZlib",
                 external("Crypto", of: "swift-crypto", for: "Backup"),
                 // By the name that both major versions have.
@@ -217,7 +228,8 @@ let package = Package(
         .target(
             name: "LiteVaultObjectStore",
             dependencies: [
-                "LiteVaultFoundation", "LiteVaultBackup", "LiteVaultSupport", "DurableFile", "CProcessSupport",
+                "LiteVaultQuoting", "LiteVaultFoundation", "LiteVaultBackup", "LiteVaultSupport", "DurableFile",
+                "CProcessSupport",
                 .target(name: "CCurl", condition: .when(platforms: [.linux])),
                 .target(name: "CCurlSupport", condition: .when(platforms: [.linux])),
                 external("Crypto", of: "swift-crypto", for: "ObjectStore"),
@@ -226,7 +238,8 @@ let package = Package(
         .target(
             name: "LiteVaultSchedule",
             dependencies: [
-                "LiteVaultFoundation", "LiteVaultBackup", "LiteVaultCipher", "LiteVaultSupport", "DurableFile",
+                "LiteVaultQuoting", "LiteVaultFoundation", "LiteVaultBackup", "LiteVaultCipher", "LiteVaultSupport",
+                "DurableFile",
                 external("Crypto", of: "swift-crypto", for: "Schedule"),
                 external("Logging", of: "swift-log", for: "Schedule"),
             ],
@@ -251,14 +264,16 @@ let package = Package(
         .target(
             name: "SQLite",
             dependencies: [
-                "LiteVaultCore", "LiteVaultCipher", "LiteVaultQuery", "LiteVaultOperators", "LiteVaultSchema",
+                "LiteVaultQuoting", "LiteVaultCore", "LiteVaultCipher", "LiteVaultQuery", "LiteVaultOperators",
+                "LiteVaultSchema",
                 "LiteVaultSupport",
             ] + engine,
             swiftSettings: swift),
         .executableTarget(
             name: "LiteVaultTool",
             dependencies: [
-                "LiteVaultFoundation", "LiteVault", "LiteVaultCore", "LiteVaultCipher", "LiteVaultSupport",
+                "LiteVaultQuoting", "LiteVaultFoundation", "LiteVault", "LiteVaultCore", "LiteVaultCipher",
+                "LiteVaultSupport",
                 "DurableFile", "LiteVaultBackup",
                 "LiteVaultEngine",
                 .target(name: "LiteVaultObjectStore", condition: isDependency ? when("ObjectStore") : nil),
@@ -274,9 +289,10 @@ let package = Package(
             swiftSettings: swift + objectStore),
 
         // A tool of a plugin is compiled a second time for the machine that builds: it depends on the bare engine only.
-        .target(name: "LiteVaultSQLAnalysis", swiftSettings: swift),
+        .target(name: "LiteVaultSQLAnalysis", dependencies: ["LiteVaultQuoting"], swiftSettings: swift),
         .executableTarget(
-            name: "LiteVaultSchemaGenerator", dependencies: ["LiteVaultSQLAnalysis"] + engine, swiftSettings: swift),
+            name: "LiteVaultSchemaGenerator", dependencies: ["LiteVaultSQLAnalysis", "LiteVaultQuoting"] + engine,
+            swiftSettings: swift),
         .plugin(
             name: "LiteVaultSchemaPlugin", capability: .buildTool(), dependencies: ["LiteVaultSchemaGenerator"]),
         .plugin(
@@ -286,6 +302,10 @@ let package = Package(
                     verb: "encrypt-database", description: "Makes an encrypted database from a plaintext one."),
                 permissions: [.writeToPackageDirectory(reason: "The encrypted database is written beside the other.")])),
 
+        .testTarget(
+            name: "LiteVaultQuotingTests",
+            dependencies: ["LiteVaultQuoting", "LiteVault", "LiteVaultCipher", "LiteVaultRepository"],
+            swiftSettings: swift),
         .testTarget(name: "LiteVaultSupportTests", dependencies: ["LiteVaultSupport"], swiftSettings: swift),
         .testTarget(name: "DurableFileTests", dependencies: ["DurableFile"], swiftSettings: swift),
         .testTarget(
@@ -322,6 +342,13 @@ let package = Package(
                 "LiteVaultBackup", "LiteVaultStoreTesting", "LiteVault", "LiteVaultSupport", "DurableFile",
             ],
             swiftSettings: swift),
+        .testTarget(
+            name: "Simulation",
+            dependencies: [
+                "LiteVaultBackup", "LiteVault", "LiteVaultSupport",
+                external("Crypto", of: "swift-crypto", for: "Backup"),
+            ],
+            path: "Tests/Simulation", swiftSettings: swift),
         .testTarget(
             name: "LiteVaultObjectStoreTests",
             dependencies: [

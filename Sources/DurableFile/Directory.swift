@@ -11,6 +11,12 @@ final class Directory: Sendable {
         descriptor = try systemCall("open", path) { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
     }
 
+    /// Owns an open descriptor from now on.
+    init(path: String, adopting descriptor: Int32) {
+        self.path = path
+        self.descriptor = descriptor
+    }
+
     deinit { close(descriptor) }
 
     func metadata(_ name: String) throws(DurableFileError) -> FileMetadata? {
@@ -35,8 +41,14 @@ final class Directory: Sendable {
         }
     }
 
+    /// The names in the directory itself, whatever has its path by now.
     func names() -> [String] {
-        guard let stream = opendir(path) else { return [] }
+        let again = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard again >= 0 else { return [] }
+        guard let stream = fdopendir(again) else {
+            close(again)
+            return []
+        }
         defer { closedir(stream) }
         var names: [String] = []
         while let entry = readdir(stream) {
@@ -98,9 +110,21 @@ package enum Leftovers {
         for ending in ["-wal", "-journal"] {
             guard let metadata = try FileMetadata.ifExists(path: path + ending) else { continue }
             if ignoringEmpty && metadata.kind == .regular && metadata.size == 0 { continue }
+            if ending == "-journal", metadata.kind == .regular, isFinished(path + ending, metadata) { continue }
             found.append(path + ending)
         }
         return found
+    }
+
+    /// Whether nothing is replayed from a rollback journal: it is empty (`journal_mode = TRUNCATE`), or its header is zeros (`PERSIST`).
+    private static func isFinished(_ path: String, _ metadata: FileMetadata) -> Bool {
+        guard metadata.size > 0 else { return true }
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        var header = [UInt8](repeating: 1, count: 28)
+        let count = pread(descriptor, &header, header.count, 0)
+        return count > 0 && header.prefix(count).allSatisfy { $0 == 0 }
     }
 
     /// Rejects a name with such files.

@@ -8,7 +8,8 @@ internal import LiteVaultSupport
 /// Follows the log of one database and stores its commits in a repository, without the database's key.
 ///
 /// Tasks share the work, so that none waits for another: one polls the log at each interval and spools committed
-/// frames, one stores the spooled segments, one takes the snapshot that each run needs, and one joins stored segments. Failures are reported as a
+/// frames, one stores the spooled segments, one takes the snapshot that each run needs, one joins stored segments, and one looks whether it is
+/// still the same repository. Failures are reported as a
 /// ``FollowingEvent`` and retried with increasing pauses.
 package final class DatabaseFollower: Sendable {
     /// Takes the snapshot that a run starts from, after the run began.
@@ -33,6 +34,8 @@ package final class DatabaseFollower: Sendable {
         var newest = 0
         /// Whether the database's name belongs to another file.
         var isPromoted = false
+        /// The newest label of a known snapshot.
+        var label = Date(milliseconds: 0)
         /// Whether no more segments will follow.
         var isRead = false
     }
@@ -75,6 +78,7 @@ package final class DatabaseFollower: Sendable {
                 group.addTask { await self.look(session) }
                 group.addTask { await self.storeAll(session) }
                 group.addTask { await self.takeSnapshots(session) }
+                group.addTask { await self.watchRepository(session) }
                 if let policy = self.options.compaction { group.addTask { await self.compactAll(session, policy) } }
             }
             lost = session.spool.count
@@ -97,7 +101,7 @@ package final class DatabaseFollower: Sendable {
     private func endPromoted(_ error: VaultError) {
         let isFirst = with { shared in
             defer { shared.isPromoted = true }
-            shared.deadline = shared.deadline ?? Date()
+            shared.deadline = shared.deadline ?? repository.clock.time()
             return !shared.isPromoted
         }
         if isFirst { report(.promoted(error)) }
@@ -146,7 +150,7 @@ package final class DatabaseFollower: Sendable {
                         spool: try SegmentSpool(
                             directory: directory, limit: options.spoolBytes,
                             allowsPlaintext: options.allowsPlaintext || repository.isSealed,
-                            pages: pages),
+                            pages: pages, newestSnapshot: { self.with { $0.newest } }),
                         writer: writer,
                         changes: changes, changed: changed, newRuns: newRuns, newRun: newRun,
                         resumption: resumption)
@@ -173,6 +177,13 @@ package final class DatabaseFollower: Sendable {
         }
     }
 
+    /// The reason of a gap, which is read long after and elsewhere: with the path that the error is about.
+    private static func reason(_ error: any Error) -> String {
+        guard let error = error as? VaultError else { return "\(error)" }
+        guard let path = error.path, !error.message.contains(path) else { return error.message }
+        return "\(path): \(error.message)"
+    }
+
     // MARK: Shared state
 
     private func with<T>(_ body: (inout Shared) -> T) -> T { shared.withLock(body) }
@@ -195,7 +206,7 @@ package final class DatabaseFollower: Sendable {
 
     /// Sleeps until the session is to end; without a session, until `isUp` returns true.
     private func sleep(_ seconds: Double, until isUp: (() -> Bool)? = nil) async {
-        let clock = options.clock
+        let clock = repository.clock
         let end = clock.now() + seconds
         while !(isUp?() ?? isOver) {
             let rest = end - clock.now()
@@ -208,7 +219,10 @@ package final class DatabaseFollower: Sendable {
 extension DatabaseFollower {
     /// The polling task: committed frames go into the spool.
     private func look(_ session: Session) async {
-        let follower = Follower(path, limits: options.limits, from: session.start)
+        let follower = Follower(
+            path, limits: options.limits, from: session.start, after: await session.writer.newestLabel,
+            clock: repository.clock)
+        var isBehind = false
         var pause = Backoff(options.backoff)
         var told: String?
         while !isOver {
@@ -219,8 +233,12 @@ extension DatabaseFollower {
                 break
             }
             do {
+                follower.advance(to: with { $0.label })
                 let outcome = try await poll(follower, session)
                 pause.reset()
+                let behind = follower.behind
+                if behind >= Self.notable, !isBehind { report(.clockBehind(seconds: behind)) }
+                isBehind = behind >= Self.notable
                 switch outcome {
                 case .waiting(let reason):
                     if told != reason { report(.waiting(reason)) }
@@ -239,7 +257,7 @@ extension DatabaseFollower {
                     report(.attached)
                     session.newRun.yield()
                 case .read(let frames):
-                    if let looked = follower.looked { report(.looked(looked)) }
+                    if follower.looked != nil { report(.looked(repository.clock.time())) }
                     if frames > 0 { session.changed.yield() }
                 case .gap(let reason): gap(session, since: looked, reason)
                 }
@@ -256,7 +274,7 @@ extension DatabaseFollower {
                 told = error.message
                 await sleep(options.limits.interval)
             } catch {
-                if looked != nil { gap(session, since: looked, (error as? VaultError)?.message ?? "\(error)") }
+                if looked != nil { gap(session, since: looked, Self.reason(error)) }
                 told = nil
                 await failed(.log, error, &pause)
             }
@@ -274,14 +292,17 @@ extension DatabaseFollower {
     private func spareSpool(_ follower: Follower, _ session: Session) async {
         let waiting = session.spool.count
         guard waiting >= Self.manySegments else { return }
-        // Longer the more there are; but soon enough to tell a clock that is set from one that drifts.
-        let end = options.clock.now() + min(Double(waiting), 300)
+        // Longer the more there are; but their labels are those of polls.
+        let end = repository.clock.now() + min(Double(waiting), 300)
         while !isOver, session.spool.count >= waiting, !session.writer.isLost, !follower.isPressing,
-            options.clock.now() < end
+            repository.clock.now() < end
         {
             await sleep(follower.pause)
         }
     }
+
+    /// Seconds that a clock may be behind the labels without a report: labels of commits in quick succession are ahead of it.
+    private static let notable = 0.5
 
     /// Segments that may wait to be stored before the log is polled less often.
     private static let manySegments = 64
@@ -334,20 +355,21 @@ extension DatabaseFollower {
     private func store(_ session: Session, _ pause: inout Backoff) async {
         while !with({ $0.isBroken }), let waiting = session.spool.first {
             let deadline = with { $0.deadline }
-            if let deadline, Date() >= deadline { return }
+            if let deadline, repository.clock.time() >= deadline { return }
             do {
                 try await session.writer.append(
-                    waiting.path, began: waiting.began, snapshot: with { $0.newest }, end: waiting.end)
+                    waiting.path, began: waiting.began, snapshot: with { $0.newest }, end: waiting.end,
+                    start: waiting.start)
                 session.spool.removeFirst()
                 pause.reset()
                 with { $0.hasStored = true }
-                let seen = Date(timeIntervalSince1970: Double(waiting.segment.seen) / 1000)
+                let seen = Date(milliseconds: Int64(clamping: waiting.segment.seen))
                 report(.stored(frames: waiting.segment.frameCount, bytes: waiting.segment.byteCount, seen: seen))
             } catch let error where (error as? VaultError)?.code == .conflict || session.writer.isLost {
                 // Another follower has the lease: our segments cannot continue its segments. A store that is busy, such as a
                 // directory whose lock is held, says nothing about the lease.
                 let gap = SnapshotGap(
-                    since: Date(timeIntervalSince1970: Double(waiting.segment.after) / 1000),
+                    since: Date(milliseconds: Int64(clamping: waiting.segment.after)),
                     reason: "another follower was running")
                 with {
                     ($0.isBroken, $0.breaking) = (true, error)
@@ -358,8 +380,8 @@ extension DatabaseFollower {
             } catch {
                 if let deadline {
                     // There is no time for longer pauses.
-                    try? await Task.sleep(nanoseconds: 200_000_000)
-                    if Date() >= deadline { return }
+                    await repository.clock.sleep(0.2)
+                    if repository.clock.time() >= deadline { return }
                 } else {
                     await failed(.store, error, &pause)
                 }
@@ -374,12 +396,9 @@ extension DatabaseFollower {
             while !isOver, let run = session.spool.run, with({ $0.based != run && $0.ended != run }) {
                 do {
                     let snapshot = try await takeSnapshot(run, with { $0.gap })
-                    // The clock was set back in between: the follower's next poll begins another run.
-                    guard snapshot.time.timeIntervalSince(run.began) > -0.002 else {
-                        throw VaultError(.busy, "the system clock moved backwards", path: path)
-                    }
                     with {
                         $0.newest = max($0.newest, snapshot.sequence)
+                        $0.label = max($0.label, snapshot.time)
                         if session.spool.run == run, $0.ended != run { ($0.based, $0.gap) = (run, nil) }
                     }
                     pause.reset()
@@ -390,6 +409,25 @@ extension DatabaseFollower {
                     if isOver { break }
                     await failed(.snapshot, error, &pause)
                 }
+            }
+        }
+    }
+
+    /// Seconds between two looks at whose repository it is, where nothing is stored.
+    private static let identityInterval = 60.0
+
+    /// The task that notices another repository in the place of this one, or none, although nothing is to be stored.
+    private func watchRepository(_ session: Session) async {
+        while true {
+            await sleep(Self.identityInterval)
+            if isOver { return }
+            do {
+                try await session.writer.requireIdentity()
+            } catch let error as VaultError where error.cause is ExchangedRepositoryError {
+                with { ($0.isBroken, $0.breaking) = (true, error) }
+                return
+            } catch {
+                // A store that does not respond is reported when something is stored.
             }
         }
     }

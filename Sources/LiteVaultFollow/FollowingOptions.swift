@@ -18,30 +18,8 @@ package struct FollowingOptions: Sendable {
     package var compactionInterval: Double = 10
     /// Seconds between attempts after a failure: the first pause, and the maximum.
     package var backoff: ClosedRange<Double> = 1...300
-    /// The clock that measures pauses.
-    package var clock = PauseClock.system
 
     package init(database: String) { self.database = database }
-}
-
-/// The clock that measures pauses: a monotonic clock, or a test's.
-package struct PauseClock: Sendable {
-    /// Seconds since some point in time.
-    package let now: @Sendable () -> Double
-    /// Waits for this many seconds, or until the task is cancelled.
-    package let sleep: @Sendable (Double) async -> Void
-
-    package init(now: @escaping @Sendable () -> Double, sleep: @escaping @Sendable (Double) async -> Void) {
-        self.now = now
-        self.sleep = sleep
-    }
-
-    /// The system's monotonic clock.
-    package static let system = PauseClock(
-        now: { ProcessInfo.processInfo.systemUptime },
-        sleep: { seconds in
-            do { try await Task.sleep(nanoseconds: UInt64(max(0, seconds) * 1e9)) } catch { return }
-        })
 }
 
 /// An event of a followed database.
@@ -70,6 +48,9 @@ package enum FollowingEvent: Sendable {
     case looked(Date)
     /// A segment is stored.
     case stored(frames: UInt32, bytes: Int64, seen: Date)
+    /// The clock is this many seconds behind the labels: it was set back, or had been ahead. Labels follow each other in milliseconds until
+    /// it is ahead of them.
+    case clockBehind(seconds: Double)
     /// Segments were joined or removed, or could not be.
     case compacted(CompactionResult)
     /// A run has ended. Commits are not seen until the next one begins.

@@ -2,7 +2,7 @@ internal import DurableFile
 package import LiteVaultCapture
 internal import LiteVaultCipher
 package import LiteVaultFoundation
-internal import LiteVaultRepository
+package import LiteVaultRepository
 internal import LiteVaultSupport
 
 /// Spools the frames that a follower reads to files, each a whole segment, until they are stored. One thread may fill
@@ -15,6 +15,8 @@ package final class SegmentSpool: WALSegmentSink, @unchecked Sendable {  // one 
         package let began: Date
         /// What lets another follower continue after it.
         package let end: LogEnd?
+        /// Where its run began, if it did in this spool.
+        package let start: RunStart?
         let file: ReplacementFile
 
         /// The file with the segment.
@@ -27,6 +29,8 @@ package final class SegmentSpool: WALSegmentSink, @unchecked Sendable {  // one 
     package struct Run: Sendable, Equatable {
         package let id: [UInt8]
         package let began: Date
+        /// Nil if it continues.
+        var start: RunStart?
     }
 
     private struct Shared {
@@ -40,6 +44,7 @@ package final class SegmentSpool: WALSegmentSink, @unchecked Sendable {  // one 
     private let limit: Int64
     private let allowsPlaintext: Bool
     private let pages: FollowedPages
+    private let newestSnapshot: @Sendable () -> Int
     private let shared = Locked(Shared())
     /// The newest file, whose descriptor of the directory the next one shares: many may wait at the same time.
     private var newest: ReplacementFile?
@@ -49,29 +54,33 @@ package final class SegmentSpool: WALSegmentSink, @unchecked Sendable {  // one 
     ///   - limit: the maximum number of bytes of waiting segments.
     ///   - allowsPlaintext: whether unencrypted pages may be spooled.
     ///   - pages: learns which pages the frames are of.
+    ///   - newestSnapshot: the number of the newest known snapshot, asked when a run begins.
     package init(
-        directory: String, limit: Int64 = .max, allowsPlaintext: Bool = false, pages: FollowedPages = FollowedPages()
+        directory: String, limit: Int64 = .max, allowsPlaintext: Bool = false, pages: FollowedPages = FollowedPages(),
+        newestSnapshot: @escaping @Sendable () -> Int = { 0 }
     ) throws {
         try LocalDirectory.create(directory)
         self.directory = directory
         self.limit = limit
         self.allowsPlaintext = allowsPlaintext
         self.pages = pages
+        self.newestSnapshot = newestSnapshot
         pages.restart()
     }
 
     /// Records the start of a run.
-    package func begin(run: [UInt8], at position: LogPosition, gap: String?) throws {
-        pages.restart()
+    package func begin(run: [UInt8], began: Date, at position: LogPosition, gap: String?) throws {
+        let start = RunStart(position, after: newestSnapshot())
+        pages.begin(run: run)
         shared.withLock {
-            $0.run = Run(id: run, began: Date())
+            $0.run = Run(id: run, began: began, start: start)
             $0.isNew = true
         }
     }
 
     /// Records that an earlier run continues.
     package func resume(run: [UInt8], began: Date) throws {
-        pages.restart()
+        pages.begin(run: run)
         shared.withLock { $0.run = Run(id: run, began: began) }
     }
 
@@ -141,7 +150,8 @@ package final class SegmentSpool: WALSegmentSink, @unchecked Sendable {  // one 
         pages.finish(segment, at: end)
         shared.withLock {
             guard let run = $0.run else { return current.file.discard() }
-            $0.waiting.append(Waiting(segment: segment, began: run.began, end: end, file: current.file))
+            $0.waiting.append(
+                Waiting(segment: segment, began: run.began, end: end, start: run.start, file: current.file))
             $0.byteCount += current.size
         }
     }
@@ -166,6 +176,9 @@ package final class SegmentSpool: WALSegmentSink, @unchecked Sendable {  // one 
 
     /// The oldest waiting segment.
     package var first: Waiting? { shared.withLock { $0.waiting.first } }
+
+    /// The newest waiting segment.
+    package var last: Waiting? { shared.withLock { $0.waiting.last } }
 
     /// Removes the oldest waiting segment with its file.
     package func removeFirst() {

@@ -1,5 +1,6 @@
 public import LiteVaultBackup
 package import LiteVaultFoundation
+internal import LiteVaultSupport
 
 /// A bucket, and how to reach it.
 ///
@@ -57,13 +58,15 @@ public struct S3Settings: Sendable {
     ///   digits, `-`, `_`, `.` and `/`.
     public init(url: String) throws {
         guard url.lowercased().hasPrefix("s3://") else {
-            throw VaultError(.config, "not an object-store URL", path: url, remedy: "Write it as s3://BUCKET/PREFIX.")
+            throw VaultError(
+                .config, "not an object-store URL", path: url.withoutPassword,
+                remedy: "Write it as s3://BUCKET/PREFIX.")
         }
         let parts = url.dropFirst(5).split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         let bucket = parts.first.map(String.init) ?? ""
         guard Self.isBucket(bucket) else {
             throw VaultError(
-                .config, "the URL does not name a bucket", path: url,
+                .config, "the URL does not name a bucket", path: url.withoutPassword,
                 remedy: "Write it as s3://BUCKET/PREFIX, without host and credentials.")
         }
         var prefix = parts.count > 1 ? parts[1] : ""
@@ -75,8 +78,10 @@ public struct S3Settings: Sendable {
                 try ObjectName.validate(self.prefix)
             } catch {
                 throw VaultError(
-                    .config, "invalid prefix in the object-store URL", path: url,
-                    remedy: "Use letters, digits, '-', '_', '.' and single slashes; no part starts with a dot.")
+                    .config, "invalid prefix in the object-store URL", path: url.withoutPassword,
+                    remedy:
+                        "Use ASCII letters, digits, '-', '_', '.' and single slashes; no part starts with a dot. Servers differ in how "
+                        + "they sign and list other characters.")
             }
         }
     }
@@ -111,7 +116,7 @@ package struct Endpoint: Sendable, Equatable {
     package let scheme: String
     /// The `Host` header, with the port unless it is the scheme's default.
     package let host: String
-    /// The path before an object's key: `/` or `/BUCKET/`.
+    /// The path before an object's key: `/` or `/BUCKET/`, after the path of the server itself.
     package let root: String
 
     /// Creates the endpoint of a bucket on the server at `url`.
@@ -121,23 +126,40 @@ package struct Endpoint: Sendable, Equatable {
         guard let url = URLComponents(string: text), let scheme = url.scheme?.lowercased(),
             scheme == "http" || scheme == "https", let host = url.host, !host.isEmpty,
             url.user == nil, url.password == nil, url.query == nil, url.fragment == nil,
-            url.path.isEmpty || url.path == "/"
+            let path = Self.path(url.percentEncodedPath)
         else {
             // The URL is not shown: it may contain a password.
             throw VaultError(
                 .config, "invalid object-store endpoint",
-                remedy: "Write it as https://HOST or https://HOST:PORT, without a path and without credentials.")
+                remedy:
+                    "Write it as https://HOST, https://HOST:PORT or https://HOST/PATH, without credentials. The path consists of "
+                    + "letters, digits, '-', '_', '.' and '~'.")
         }
         let usual = scheme == "https" ? 443 : 80
         let port = url.port.flatMap { $0 == usual ? nil : ":\($0)" } ?? ""
         self.scheme = scheme
-        if usesPathStyle || !Self.canBeSubdomain(bucket, of: host) {
+        // Behind a path, a bucket in front of the host would be another place.
+        if usesPathStyle || !path.isEmpty || !Self.canBeSubdomain(bucket, of: host) {
             self.host = host.lowercased() + port
-            root = "/\(bucket)/"
+            root = "\(path)/\(bucket)/"
         } else {
             self.host = "\(bucket).\(host.lowercased())\(port)"
             root = "/"
         }
+    }
+
+    /// The path of a server behind a proxy, without a slash at its end; nil if the signature could not be relied on: servers differ in
+    /// how they encode other characters again, and what `..` leads to.
+    private static func path(_ text: String) -> String? {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: true)
+        let isPlain = parts.allSatisfy { part in
+            part != "." && part != ".."
+                && part.utf8.allSatisfy { byte in
+                    (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+                        || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || "-_.~".utf8.contains(byte)
+                }
+        }
+        return isPlain ? parts.map { "/" + $0 }.joined() : nil
     }
 
     /// Amazon's endpoint of a region.

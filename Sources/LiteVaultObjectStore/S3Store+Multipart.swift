@@ -1,5 +1,6 @@
 internal import LiteVaultBackup
 internal import LiteVaultFoundation
+internal import LiteVaultQuoting
 internal import LiteVaultSupport
 
 extension S3Store {
@@ -91,8 +92,7 @@ extension S3Store {
     ) async throws -> ETag {
         var text = "<CompleteMultipartUpload xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">"
         for (index, tag) in tags.enumerated() {
-            let escaped = tag.replacing(text: "&", with: "&amp;").replacing(text: "<", with: "&lt;")
-            text += "<Part><PartNumber>\(index + 1)</PartNumber><ETag>\(escaped)</ETag></Part>"
+            text += "<Part><PartNumber>\(index + 1)</PartNumber><ETag>\(Quoting.xml(tag))</ETag></Part>"
         }
         text += "</CompleteMultipartUpload>"
         var request = request("POST", name)

@@ -78,7 +78,7 @@ extension S3Store {
         let request = request("HEAD", name)
         do {
             return try await perform(request) { answer in
-                guard let size = answer.length, (0...Self.sizeLimit).contains(size),
+                guard let size = answer.length, (0...ReadLimits.objectBytes).contains(size),
                     let modified = answer.headers["last-modified"].flatMap(HTTPDate.date)
                 else { throw S3Response.Malformed() }
                 return ObjectAttributes(
@@ -117,7 +117,7 @@ extension S3Store {
             let isEncoded = tree["EncodingType"] == "url"
             for entry in tree.all("Contents") {
                 guard let text = entry["Key"], let key = isEncoded ? URIEncoding.decode(text) : text,
-                    let size = entry["Size"].flatMap({ Int64($0) }), (0...Self.sizeLimit).contains(size),
+                    let size = entry["Size"].flatMap({ Int64($0) }), (0...ReadLimits.objectBytes).contains(size),
                     let modified = entry["LastModified"].flatMap(HTTPDate.isoDate)
                 else {
                     throw VaultError(.io, "the object store returned a malformed listing", path: location)
@@ -131,7 +131,7 @@ extension S3Store {
             }
             // A listing must make progress and end.
             emptyPages = tree.all("Contents").isEmpty ? emptyPages + 1 : 0
-            guard emptyPages < 100, found.count <= Self.listLimit else {
+            guard emptyPages < 100, found.count <= ReadLimits.entries else {
                 throw VaultError(.io, "the listing of the object store does not end", path: location)
             }
             let token = tree["IsTruncated"] == "true" ? tree["NextContinuationToken"] : nil
@@ -144,9 +144,6 @@ extension S3Store {
         return found.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     }
 
-    /// The largest object in bytes, and the longest listing in objects.
-    private static let sizeLimit: Int64 = 1 << 48
-    private static let listLimit = 5_000_000
 }
 
 /// The target of a download: created by the first response, truncated for each further attempt.

@@ -55,6 +55,14 @@ extension S3Store {
         _ send: (_ headers: [(String, String)]) async throws -> ETag
     ) async throws -> ETag {
         guard case .unchanged(let tag) = condition else {
+            // A server that does not implement the condition may fail each write that has it (501). A writer of a repository has
+            // found that out before its first pack.
+            if condition == .absent, await probe.known() == .unsupported {
+                guard try await attributes(name) == nil else {
+                    throw VaultError(.conflict, "already exists", path: "\(location)/\(name)")
+                }
+                return try await attempt(name, writeID, .none, [], send)
+            }
             let headers = condition == .absent ? [("if-none-match", "*")] : []
             return try await attempt(name, writeID, condition, headers, send)
         }

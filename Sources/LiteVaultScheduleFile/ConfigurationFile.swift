@@ -80,14 +80,16 @@ extension ScheduleConfiguration {
                 "version", "unsupported version \(version)", "This release supports version 1. Use a newer one.")
         }
         let directory = URL(fileURLWithPath: path).deletingLastPathComponent().path
-        func absolute(_ path: String) -> String { path.hasPrefix("/") ? path : "\(directory)/\(path)" }
+        func absolute(_ key: String) throws -> String? {
+            try top.text(key).map { try top.absolute($0, key, directory) }
+        }
         let defaults = JobDefaults(
             repository: try RepositoryReference(top, directory: directory, inherited: nil),
             timeZone: try JobDefaults.zone(top), directory: directory, limits: try TimeLimits(top))
         self.init(name: path, jobs: try top.nodes("jobs").map { try BackupJob($0, defaults, file: path) })
         concurrency = try top.number("concurrency") ?? concurrency
-        stateFolder = try top.text("state-folder").map(absolute)
-        metrics = try top.text("metrics-file").map(absolute)
+        stateFolder = try absolute("state-folder")
+        metrics = try absolute("metrics-file")
         let configuration = self
         try top.checking { () throws(InvalidSetting) in try configuration.check() }
     }

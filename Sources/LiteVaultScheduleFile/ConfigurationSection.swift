@@ -61,6 +61,17 @@ struct ConfigurationSection {
         return text
     }
 
+    /// The absolute path of a value; a relative one starts at the directory of the configuration.
+    ///
+    /// - Throws: for what a shell would have replaced: the path would be created as it is written.
+    func absolute(_ path: String, _ key: String, _ directory: String) throws -> String {
+        do { try StoreLocation.requireExpanded(path) } catch {
+            throw self.error(key, "'\(path)': \(error.message)", error.remedy)
+        }
+        if path.hasPrefix("/") { return path }
+        return "\(directory)/" + (path.hasPrefix("./") ? String(path.dropFirst(2)) : path)
+    }
+
     func requiredText(_ key: String) throws -> String {
         guard let text = try text(key) else { throw error(nil, "'\(key)' is missing in \(name)") }
         return text

@@ -37,7 +37,6 @@ extension BackupJob {
         let section = try ConfigurationSection(node, "the job", known: Self.known, file: file)
         let name = try section.requiredText("name")
         let directory = defaults.directory
-        func absolute(_ path: String) -> String { path.hasPrefix("/") ? path : "\(directory)/\(path)" }
         let zone = try section.has("time-zone") ? JobDefaults.zone(section) : defaults.timeZone
         let recurrence = try Self.recurrence(section, name, zone)
         guard
@@ -46,7 +45,8 @@ extension BackupJob {
             throw section.error(nil, "'repository' is missing in the job '\(name)' and in the configuration")
         }
         self.init(
-            name: name, sources: try section.texts("sources").map(absolute), recurrence: recurrence,
+            name: name, sources: try section.texts("sources").map { try section.absolute($0, "sources", directory) },
+            recurrence: recurrence,
             repository: repository)
         exclude = try section.texts("exclude")
         allowsNone = try section.flag("allow-none") ?? allowsNone
@@ -69,7 +69,13 @@ extension BackupJob {
         let hooks = try section.section("hooks", known: ["before", "after", "failed"])
         self.hooks = Hooks(
             before: try hooks?.text("before"), after: try hooks?.text("after"), failed: try hooks?.text("failed"))
-        heartbeat = try section.text("heartbeat")
+        if section.isSection("heartbeat") {
+            let own = try section.section("heartbeat", known: ["success", "start", "failure"])
+            (heartbeat, startHeartbeat) = (try own?.text("success"), try own?.text("start"))
+            failureHeartbeat = try own?.text("failure")
+        } else {
+            heartbeat = try section.text("heartbeat")
+        }
         let job = self
         try section.checking { () throws(InvalidSetting) in try job.check() }
     }

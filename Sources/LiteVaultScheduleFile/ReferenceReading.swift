@@ -27,13 +27,11 @@ extension RepositoryReference {
             uploads = try Self.uploads(s3, inherited.uploads)
             return
         }
-        let scheme = text.firstRange(ofText: "://").map { text[..<$0.lowerBound].lowercased() }
-        guard scheme == nil || scheme == "s3" || scheme == "sftp" else {
-            throw section.error(
-                "repository",
-                "invalid repository '\(text)' (expected a directory, s3://BUCKET/PREFIX or sftp://HOST/PATH)")
+        let kind: StoreLocation
+        do { kind = try StoreLocation(text) } catch {
+            throw section.error("repository", "'\(text.withoutPassword)': \(error.message)", error.remedy)
         }
-        self.init(scheme == nil && !text.hasPrefix("/") ? "\(directory)/\(text)" : text)
+        self.init(try kind == .directory ? section.absolute(text, "repository", directory) : text)
         endpoint = try s3?.text("endpoint") ?? inherited?.endpoint
         region = try s3?.text("region") ?? inherited?.region
         usesPathStyle = try s3?.flag("path-style") ?? inherited?.usesPathStyle ?? false
@@ -77,7 +75,7 @@ extension KeyReference {
     init?(_ section: ConfigurationSection, prefix: String, directory: String) throws {
         var given: [(String, Source)] = []
         if let path = try section.text("\(prefix)-file") {
-            given.append(("file", .file(path.hasPrefix("/") ? path : "\(directory)/\(path)")))
+            given.append(("file", .file(try section.absolute(path, "\(prefix)-file", directory))))
         }
         if let name = try section.text("\(prefix)-env") { given.append(("env", .environment(name))) }
         if let text = try section.text("\(prefix)-command") { given.append(("command", .command(text))) }
@@ -126,7 +124,7 @@ extension KeyReference {
                     throw section.error("unlock", "nothing is run", "Set key-command.")
                 }
             }
-            reference.keyring = path.hasPrefix("/") ? path : "\(directory)/\(path)"
+            reference.keyring = try section.absolute(path, "keyring", directory)
             reference.unlock = unlock
         }
         self = reference

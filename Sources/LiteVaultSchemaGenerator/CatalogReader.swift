@@ -1,3 +1,4 @@
+internal import LiteVaultQuoting
 internal import LiteVaultSQLAnalysis
 
 /// Makes the catalog that statements are analyzed with of the schema's tables and their Swift types.
@@ -69,9 +70,9 @@ struct CatalogReader {
 
     /// Whether a full-text table only stores a column. What it indexes is text.
     private func isUnindexed(_ column: String, _ sql: String) -> Bool {
-        let words = sql.split { !$0.isLetter && !$0.isNumber && $0 != "_" && $0 != "," }.map { $0.lowercased() }
+        let words = sql.split { !$0.isLetter && !$0.isNumber && $0 != "_" && $0 != "," }.map { foldedName($0) }
         return zip(words, words.dropFirst()).contains { word, next in
-            word.split(separator: ",").last.map(String.init) == column.lowercased() && next.hasPrefix("unindexed")
+            isSameName(word.split(separator: ",").last.map(String.init) ?? "", column) && next.hasPrefix("unindexed")
         }
     }
 

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import LiteVaultQuoting
 
 /// `LiteVaultSchemaGenerator --output FILE SCRIPT… [--queries FILE QUERIES…]`
 ///
@@ -101,7 +102,8 @@ struct Diagnostic: CustomStringConvertible {
     let message: String
 
     var description: String {
-        "\(location.path):\(location.line):\(location.column): \(severity.rawValue): \(message)"
+        let path = Quoting.terminal(location.path)
+        return "\(path):\(location.line):\(location.column): \(severity.rawValue): \(Quoting.terminal(message))"
     }
 }
 

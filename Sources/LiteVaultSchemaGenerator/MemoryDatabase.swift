@@ -12,6 +12,21 @@ final class MemoryDatabase {
 
     private let handle: OpaquePointer
 
+    /// What a script may use: a build that does not end, or that takes all memory, is an error of the script. Rows that a schema needs
+    /// take some twenty instructions each.
+    private enum Limit {
+        /// Instructions of the engine's virtual machine for one statement: some seconds.
+        static let instructions = 500_000_000
+        static let instructionsPerTick = 100_000
+        /// Bytes of one value.
+        static let value = 64 << 20
+        /// Pages of 4 KiB of the database.
+        static let pages = 65_536
+    }
+
+    /// How often the engine has reported progress in the current statement.
+    private var ticks = 0
+
     init() throws {
         var opened: OpaquePointer?
         guard sqlite3_open_v2(":memory:", &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nil) == SQLITE_OK,
@@ -23,7 +38,19 @@ final class MemoryDatabase {
         handle = opened
         // A build must not touch other files.
         sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 0)
+        sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, Int32(Limit.value))
+        sqlite3_exec(handle, "PRAGMA max_page_count = \(Limit.pages)", nil, nil, nil)
+        sqlite3_progress_handler(
+            handle, Int32(Limit.instructionsPerTick),
+            { context in
+                guard let context else { return 0 }
+                let database = Unmanaged<MemoryDatabase>.fromOpaque(context).takeUnretainedValue()
+                database.ticks += 1
+                return database.isExhausted ? 1 : 0
+            }, Unmanaged.passUnretained(self).toOpaque())
     }
+
+    private var isExhausted: Bool { ticks > Limit.instructions / Limit.instructionsPerTick }
 
     deinit { sqlite3_close_v2(handle) }
 
@@ -44,6 +71,7 @@ final class MemoryDatabase {
     ///
     /// - Returns: the length of the statement in bytes; 0 if there is none left.
     func runFirst(_ text: UnsafePointer<CChar>) throws(Failure) -> Int {
+        ticks = 0
         var statement: OpaquePointer?
         var tail: UnsafePointer<CChar>?
         guard lv_prepare(handle, text, -1, false, &statement, &tail) == SQLITE_OK else { throw failure() }
@@ -96,6 +124,7 @@ final class MemoryDatabase {
 
     /// All rows of a query, as text.
     func rows(_ sql: String) throws(Failure) -> [[String?]] {
+        ticks = 0
         var statement: OpaquePointer?
         guard sqlite3_prepare_v2(handle, sql, -1, &statement, nil) == SQLITE_OK else { throw failure() }
         defer { sqlite3_finalize(statement) }
@@ -114,10 +143,10 @@ final class MemoryDatabase {
     }
 
     private func failure() -> Failure {
+        if isExhausted {
+            return Failure(message: "the statement runs on and on: a build does not wait for it", offset: nil)
+        }
         let offset = Int(lv_error_offset(handle))
         return Failure(message: String(cString: sqlite3_errmsg(handle)), offset: offset < 0 ? nil : offset)
     }
 }
-
-/// A name as SQL text.
-func quoted(_ name: String) -> String { "\"\(name.replacing("\"", with: "\"\""))\"" }

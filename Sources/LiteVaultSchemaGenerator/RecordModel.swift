@@ -1,3 +1,5 @@
+internal import LiteVaultQuoting
+
 /// A record that a table becomes.
 struct RecordModel {
     /// What the engine and the record do with a column.
@@ -40,7 +42,7 @@ struct RecordModelReader {
     /// - Throws: ``Diagnostics`` for a table that is not there, and for a column without a type.
     func records(_ tables: [Relation]) throws -> [RecordModel] {
         try directives.records.map { directive in
-            guard let table = tables.first(where: { $0.name.lowercased() == directive.table.lowercased() }),
+            guard let table = tables.first(where: { isSameName($0.name, directive.table) }),
                 case .table = table.kind
             else { throw Diagnostics(directive.location, "there is no table \(directive.table) to make a record of") }
             return RecordModel(
@@ -66,12 +68,14 @@ struct RecordModelReader {
                 column: column, name: SwiftNames.member(column.name), type: type, columnType: columnType, role: role,
                 initialValue: initial, isJSON: json != nil)
         }
-        if case .table(_, let alias?) = table.kind, alias == column.name { return property(.rowID, base + "?", "nil") }
+        if case .table(_, let alias?) = table.kind, isSameName(alias, column.name) {
+            return property(.rowID, base + "?", "nil")
+        }
         if column.isGenerated { return property(.generated, base + "?", "nil") }
         if directives.isVersion(column.name, in: table.name) { return property(.version, base, "0") }
         if column.keyPosition > 0 { return property(.key, base, nil) }
         let type = isOptional ? base + "?" : base
-        guard let written = column.defaultValue, written.uppercased() != "NULL" else {
+        guard let written = column.defaultValue, !isSameName(written, "NULL") else {
             return property(.plain, type, isOptional ? "nil" : nil)
         }
         if json == nil, let value = literal(written, base) { return property(.plain, type, value) }
@@ -80,22 +84,20 @@ struct RecordModelReader {
     }
 
     private static func isLiteral(_ sql: String) -> Bool {
-        sql.hasPrefix("'") || sql.hasPrefix("\"") || Double(sql) != nil || ["TRUE", "FALSE"].contains(sql.uppercased())
+        sql.hasPrefix("'") || sql.hasPrefix("\"") || Double(sql) != nil || ["TRUE", "FALSE"].contains(SQLName(sql))
     }
 
     /// A default as Swift; nil if it is not a literal of the type.
     private func literal(_ sql: String, _ type: String) -> String? {
-        let text =
-            sql.first == "'" && sql.last == "'" && sql.count > 1
-            ? String(sql.dropFirst().dropLast()).replacing("''", with: "'") : nil
+        let text = Quoting.unquoted(sql, "'")
         switch type {
         case "Int64": return Int64(sql).map(String.init)
         case "Double": return Double(sql).map { "\($0)" }
-        case "Bool": return ["1": "true", "TRUE": "true", "0": "false", "FALSE": "false"][sql.uppercased()]
-        case "String": return text?.debugDescription
+        case "Bool": return ["1": "true", "TRUE": "true", "0": "false", "FALSE": "false"][foldedKeyword(sql)]
+        case "String": return text.map(Quoting.swiftLiteral)
         default:
             let enumeration = directives.enumerations.first { $0.name == type }
-            return enumeration?.cases.first { $0.value == text ?? sql }.map { ".\($0.name)" }
+            return enumeration?.cases.first { isSameText($0.value, text ?? sql) }.map { ".\($0.name)" }
         }
     }
 }

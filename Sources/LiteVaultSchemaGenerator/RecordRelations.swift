@@ -1,3 +1,5 @@
+internal import LiteVaultQuoting
+
 /// A relation of a record, from a foreign key.
 struct RecordRelation {
     /// The record that has it.
@@ -38,7 +40,7 @@ struct RelationReader {
                 let first = columns.first.map { RelationReader.capitalized($0.name) } ?? ""
                 return isOnly ? parent : parent + "By" + first
             }
-            let plain = column.name.replacing("`", with: "")
+            let plain = SwiftNames.bare(column.name)
             for ending in ["Id", "ID"] where plain.hasSuffix(ending) && plain.count > ending.count {
                 return String(plain.dropLast(ending.count))
             }
@@ -64,9 +66,10 @@ struct RelationReader {
         }
         let own = keys.map { key in
             let others = keys.filter {
-                $0.child.table.name == key.child.table.name && $0.parent.table.name == key.parent.table.name
+                isSameName($0.child.table.name, key.child.table.name)
+                    && isSameName($0.parent.table.name, key.parent.table.name)
             }
-            let isOnly = others.count == 1 && key.child.table.name != key.parent.table.name
+            let isOnly = others.count == 1 && !isSameName(key.child.table.name, key.parent.table.name)
             return (key: key, name: key.name(isOnly: isOnly), isOnly: isOnly)
         }
         // What each foreign key is called in both directions, where a name was free.
@@ -102,10 +105,10 @@ struct RelationReader {
         let key = Set(record.key.map(\.name))
         // It may refer to other tables besides.
         let own = keys.filter {
-            $0.key.child.table.name == record.table.name && $0.key.references.isEmpty
+            isSameName($0.key.child.table.name, record.table.name) && $0.key.references.isEmpty
                 && key.isSuperset(of: $0.key.columns.map(\.name))
         }
-        guard own.count == 2, own[0].key.parent.table.name != own[1].key.parent.table.name, key.count > 1,
+        guard own.count == 2, !isSameName(own[0].key.parent.table.name, own[1].key.parent.table.name), key.count > 1,
             Set(own.flatMap { $0.key.columns.map(\.name) }) == key
         else { return }
         for (one, other) in [(own[0], own[1]), (own[1], own[0])] {
@@ -125,12 +128,12 @@ struct RelationReader {
         let unique = try uniqueColumns(of: child.table.name)
         return Dictionary(grouping: rows, by: { $0[0] ?? "" }).sorted { $0.key < $1.key }.compactMap { _, rows in
             let rows = rows.sorted { (Int($0[1] ?? "") ?? 0) < (Int($1[1] ?? "") ?? 0) }
-            guard let parent = records.first(where: { $0.table.name.lowercased() == rows[0][2]?.lowercased() }) else {
+            guard let parent = records.first(where: { isSameName($0.table.name, rows[0][2] ?? "") }) else {
                 return nil
             }
             func properties(_ names: [String], _ record: RecordModel) -> [RecordModel.Property] {
                 names.compactMap { name in
-                    record.properties.first { $0.column.name.lowercased() == name.lowercased() }
+                    record.properties.first { isSameName($0.column.name, name) }
                 }
             }
             let from = properties(rows.compactMap { $0[3] }, child)
@@ -139,19 +142,19 @@ struct RelationReader {
             let isPrimary = to.isEmpty || to.map(\.name) == parent.key.map(\.name)
             return ForeignKey(
                 child: child, parent: parent, columns: from, references: isPrimary ? [] : to,
-                isUnique: unique.contains(Set(from.map { $0.column.name.lowercased() }))
+                isUnique: unique.contains(Set(from.map { SQLName($0.column.name) }))
                     || child.key.count == from.count && Set(child.key.map(\.name)) == Set(from.map(\.name)))
         }
     }
 
     /// The sets of columns that have a unique index.
-    private func uniqueColumns(of table: String) throws -> Set<Set<String>> {
-        var result: Set<Set<String>> = []
+    private func uniqueColumns(of table: String) throws -> Set<Set<SQLName>> {
+        var result: Set<Set<SQLName>> = []
         for index in try database.rows("PRAGMA index_list(\(quoted(table)))") where index[2] == "1" {
             // A partial index is unique among some rows only.
             guard index.count < 5 || index[4] == "0", let name = index[1] else { continue }
             result.insert(
-                Set(try database.rows("PRAGMA index_info(\(quoted(name)))").compactMap { $0[2]?.lowercased() }))
+                Set(try database.rows("PRAGMA index_info(\(quoted(name)))").compactMap { $0[2].map { SQLName($0) } }))
         }
         return result
     }
@@ -170,7 +173,7 @@ struct RelationReader {
     }
 
     fileprivate static func capitalized(_ name: String) -> String {
-        let plain = name.replacing("`", with: "")
+        let plain = SwiftNames.bare(name)
         return plain.prefix(1).uppercased() + plain.dropFirst()
     }
 }

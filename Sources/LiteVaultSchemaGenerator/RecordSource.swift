@@ -1,3 +1,5 @@
+internal import LiteVaultQuoting
+
 /// Writes the Swift source of records: the struct of a table, and its conformance to `Record`.
 struct RecordSourceWriter {
     let directives: Directives
@@ -18,7 +20,7 @@ struct RecordSourceWriter {
     private func lines(of enumeration: EnumerationDirective) -> [String] {
         let type = enumeration.isInteger ? "Int64" : "String"
         let cases = enumeration.cases.map { one in
-            "    case \(SwiftNames.member(one.name)) = \(enumeration.isInteger ? one.value : one.value.debugDescription)"
+            "    case \(SwiftNames.member(one.name)) = \(enumeration.isInteger ? one.value : Quoting.swiftLiteral(one.value))"
         }
         return [
             "/// The values of a column.",
@@ -38,7 +40,8 @@ struct RecordSourceWriter {
         }
         let inherited = protocols.isEmpty ? "" : ": " + protocols.joined(separator: ", ")
         var lines = [
-            "/// A row of the table `\(record.table.name)`.", "\(access)struct \(path[path.count - 1])\(inherited) {",
+            "/// A row of the table `\(Quoting.swiftComment(record.table.name))`.",
+            "\(access)struct \(path[path.count - 1])\(inherited) {",
         ]
         let isSynthesized = hasSynthesizedInitializer(record)
         lines += record.properties.map { property in
@@ -94,11 +97,11 @@ struct RecordSourceWriter {
         var lines = ["extension \(name): Record\(isIdentifiable ? ", Identifiable" : "") {"]
         lines += record.properties.map { property in
             "    \(access)static let \(property.name) = SQLExpression<\(property.columnType)>"
-                + "(\(property.column.name.debugDescription))"
+                + "(\(Quoting.swiftLiteral(property.column.name)))"
         }
         lines += [
             "", "    \(access)static let table = RecordTable<\(name)>(",
-            "        \(record.table.name.debugDescription),", "        [",
+            "        \(Quoting.swiftLiteral(record.table.name)),", "        [",
         ]
         lines += record.properties.map { "            \(column($0))," } + ["        ])", ""]
         lines += key(record)
@@ -133,7 +136,7 @@ struct RecordSourceWriter {
     }
 
     private func column(_ property: RecordModel.Property) -> String {
-        let name = property.column.name.debugDescription
+        let name = Quoting.swiftLiteral(property.column.name)
         switch property.role {
         case .plain: return name
         case .rowID: return ".rowID(\(name), \\.\(property.name))"
@@ -160,7 +163,7 @@ struct RecordSourceWriter {
             let columns = record.properties.filter { $0.column.keyPosition > 0 }
             let parameters = columns.map { "\($0.name): \(bare($0.type))" }.joined(separator: ", ")
             var lines = [
-                "    /// The primary key of the table `\(record.table.name)`.",
+                "    /// The primary key of the table `\(Quoting.swiftComment(record.table.name))`.",
                 "    \(access)struct PrimaryKey: CompositeKey {",
             ]
             lines += columns.map { "        \(access)var \($0.name): \(bare($0.type))" }

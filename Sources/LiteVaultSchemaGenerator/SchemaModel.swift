@@ -1,3 +1,4 @@
+internal import LiteVaultQuoting
 internal import LiteVaultSQLAnalysis
 
 /// A table, view or virtual table.
@@ -50,13 +51,13 @@ struct ModelReader {
                 UNION ALL SELECT 1, rowid, * FROM sqlite_temp_master)
             WHERE type IN ('table', 'view') ORDER BY place, number
             """)
-        let virtual = objects.flatMap { object -> [String] in
+        let virtual = objects.flatMap { object -> [SQLName] in
             guard let name = object[1], let module = object[2].flatMap(Self.module) else { return [] }
-            return (Self.shadows[module] ?? []).map { "\(name)_\($0)".lowercased() }
+            return (Self.shadows[module] ?? []).map { SQLName("\(name)_\($0)") }
         }
         return try objects.compactMap { object in
-            guard let name = object[1], let sql = object[2], !name.lowercased().hasPrefix("sqlite_"),
-                !virtual.contains(name.lowercased())
+            guard let name = object[1], let sql = object[2], !foldedName(name).hasPrefix("sqlite_"),
+                !virtual.contains(SQLName(name))
             else { return nil }
             let rows = try self.rows(name)
             if object[0] == "view" { return relation(name, .view, sql, rows) }
@@ -92,7 +93,9 @@ struct ModelReader {
                 continue
             }
             var canBeNull = true
-            if case .table(_, let alias) = kind { canBeNull = row[3] == "0" && column != alias }
+            if case .table(_, let alias) = kind {
+                canBeNull = row[3] == "0" && alias.map { !isSameName($0, column) } ?? true
+            }
             columns.append(
                 Column(
                     name: column, declaredType: row[2] ?? "", canBeNull: canBeNull, isGenerated: flag != "0",
@@ -108,26 +111,26 @@ struct ModelReader {
     /// INTEGER and has no index.
     private func rowidAlias(_ table: String, _ rows: [[String?]]) throws -> String? {
         let key = rows.filter { $0[5] != "0" }
-        guard key.count == 1, key[0][2]?.uppercased() == "INTEGER" else { return nil }
+        guard key.count == 1, isSameName(key[0][2] ?? "", "INTEGER") else { return nil }
         let hasIndex = try database.rows("PRAGMA index_list(\(quoted(table)))").contains { $0[3] == "pk" }
         return hasIndex ? nil : key[0][1]
     }
 
     /// The module of a CREATE VIRTUAL TABLE statement; nil for other statements.
     private static func module(_ sql: String) -> String? {
-        let words = sql.uppercased().split(whereSeparator: \.isWhitespace)
+        let words = foldedKeyword(sql).split(whereSeparator: \.isWhitespace)
         guard words.starts(with: ["CREATE", "VIRTUAL", "TABLE"]), let using = words.firstIndex(of: "USING"),
             using + 1 < words.count
         else { return nil }
-        return words[using + 1].split(separator: "(").first.map { $0.lowercased() }
+        return words[using + 1].split(separator: "(").first.map { foldedName($0) }
     }
 }
 
 /// The Swift types of columns.
 struct ColumnTypes {
     private let directives: Directives
-    /// What expressions in views are, by `view.column` in lower case.
-    private var inferred: [String: String] = [:]
+    /// What expressions in views are, by `view.column`.
+    private var inferred: [SQLName: String] = [:]
 
     init(_ directives: Directives) { self.directives = directives }
 
@@ -138,7 +141,7 @@ struct ColumnTypes {
         for view in relations {
             guard case .view = view.kind else { continue }
             for (name, typing) in analyzer.columns(ofView: view.name) {
-                if case .value(let type) = typing.content { inferred["\(view.name).\(name)".lowercased()] = type.swift }
+                if case .value(let type) = typing.content { inferred[SQLName("\(view.name).\(name)")] = type.swift }
             }
         }
     }
@@ -150,7 +153,7 @@ struct ColumnTypes {
         if case .virtual = table.kind, column.declaredType.isEmpty {
             base = declared(column, in: table)
         }
-        if base == nil, case .view = table.kind { base = inferred["\(table.name).\(column.name)".lowercased()] }
+        if base == nil, case .view = table.kind { base = inferred[SQLName("\(table.name).\(column.name)")] }
         return base.map { column.canBeNull ? $0 + "?" : $0 }
     }
 
@@ -163,7 +166,9 @@ struct ColumnTypes {
             if module.hasPrefix("fts") { return "String" }
             if let type = Self.auxiliary(column.name, table.sql), module.hasPrefix("rtree") { return Self.base(type) }
             if module == "rtree_i32" { return "Int64" }
-            if module == "rtree" { return column.name == table.columns.first?.name ? "Int64" : "Double" }
+            if module == "rtree" {
+                return isSameName(column.name, table.columns.first?.name ?? "") ? "Int64" : "Double"
+            }
         }
         return Self.base(column.declaredType)
     }
@@ -175,7 +180,7 @@ struct ColumnTypes {
             let words = part.split(whereSeparator: \.isWhitespace)
             guard words.first?.first == "+" else { continue }
             let rest = words.joined(separator: " ").dropFirst().split(separator: " ")
-            if rest.first?.lowercased() == column.lowercased() { return rest.dropFirst().joined(separator: " ") }
+            if isSameName(rest.first.map(String.init) ?? "", column) { return rest.dropFirst().joined(separator: " ") }
         }
         return nil
     }
@@ -198,7 +203,7 @@ struct ColumnTypes {
     /// The type for a declared type: by its name, or else by the engine's rules of affinity
     /// (https://sqlite.org/datatype3.html#determination_of_column_affinity).
     private static func base(_ declaredType: String) -> String? {
-        let type = declaredType.uppercased().split(separator: "(").first.map(String.init) ?? ""
+        let type = foldedKeyword(declaredType).split(separator: "(").first.map(String.init) ?? ""
         switch type.trimmingCharacters(" ") {
         case "BOOL", "BOOLEAN": return "Bool"
         case "DATE", "DATETIME", "TIMESTAMP": return "Date"
@@ -210,10 +215,11 @@ struct ColumnTypes {
         case let name where name.hasPrefix("TIMESTAMP"): return "Date"
         default: break
         }
-        if type.contains("INT") { return "Int64" }
-        if ["CHAR", "CLOB", "TEXT"].contains(where: type.contains) { return "String" }
-        if type.contains("BLOB") { return "Data" }
-        if ["REAL", "FLOA", "DOUB", "NUMERIC", "NUMBER", "DECIMAL"].contains(where: type.contains) { return "Double" }
+        func contains(_ word: String) -> Bool { containsText(type, word) }
+        if contains("INT") { return "Int64" }
+        if ["CHAR", "CLOB", "TEXT"].contains(where: contains) { return "String" }
+        if contains("BLOB") { return "Data" }
+        if ["REAL", "FLOA", "DOUB", "NUMERIC", "NUMBER", "DECIMAL"].contains(where: contains) { return "Double" }
         return nil
     }
 }

@@ -1,15 +1,17 @@
+internal import LiteVaultQuoting
+
 /// Where each object of a schema was created, for the diagnostics of later checks.
 struct Origins {
-    private var locations: [String: Location] = [:]
+    private var locations: [SQLName: Location] = [:]
 
     /// The statement that created an object, or the first statement for an unknown object.
     subscript(name: String) -> Location {
-        locations[name.lowercased()] ?? locations.values.min() ?? Location(path: "schema.sql", line: 1, column: 1)
+        locations[SQLName(name)] ?? locations.values.min() ?? Location(path: "schema.sql", line: 1, column: 1)
     }
 
     /// Records the location of the objects that are new.
     mutating func note(_ names: [String], at location: Location) {
-        for name in names where locations[name.lowercased()] == nil { locations[name.lowercased()] = location }
+        for name in names where locations[SQLName(name)] == nil { locations[SQLName(name)] = location }
     }
 }
 
@@ -84,7 +86,7 @@ struct SchemaChecks {
             SELECT type, name, tbl_name, sql FROM (SELECT * FROM sqlite_master UNION ALL SELECT * FROM sqlite_temp_master)
             WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
             """)
-        let tables = Set(objects.filter { $0[0] == "table" }.compactMap { $0[1]?.lowercased() })
+        let tables = Set(objects.filter { $0[0] == "table" }.compactMap { $0[1].map { SQLName($0) } })
         var found: [Diagnostic] = []
         for object in objects {
             guard let name = object[1] else { continue }
@@ -98,9 +100,9 @@ struct SchemaChecks {
         guard found.isEmpty else { throw Diagnostics(found.sorted { $0.location < $1.location }) }
     }
 
-    private func references(of table: String, among tables: Set<String>) throws -> [Diagnostic] {
+    private func references(of table: String, among tables: Set<SQLName>) throws -> [Diagnostic] {
         let missing = try database.rows("PRAGMA foreign_key_list(\(quoted(table)))").compactMap { $0[2] }
-            .filter { !tables.contains($0.lowercased()) }
+            .filter { !tables.contains(SQLName($0)) }
         guard missing.isEmpty else {
             return Set(missing).sorted().map {
                 Diagnostic(location: origins[table], message: "table \(table) refers to \($0), which does not exist")
@@ -116,7 +118,7 @@ struct SchemaChecks {
 
     /// Compiles a statement that fires the trigger, which compiles the trigger.
     private func trigger(_ name: String, on table: String, _ sql: String) -> [Diagnostic] {
-        let words = sql.uppercased().split { !$0.isLetter && $0 != "_" }
+        let words = foldedKeyword(sql).split { !$0.isLetter && $0 != "_" }
         let event = words.first { ["INSERT", "UPDATE", "DELETE"].contains($0) }
         switch event {
         case "INSERT": return broken(name, "INSERT INTO \(quoted(table)) DEFAULT VALUES")

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import LiteVaultQuoting
 internal import LiteVaultSQLAnalysis
 
 /// An SQL file.
@@ -134,9 +135,9 @@ struct Directives {
     /// What functions of the application return, by their names in lower case.
     private(set) var functions: [String: String] = [:]
     private(set) var collations: [String] = []
-    private var types: [String: String] = [:]
-    private var jsonTypes: [String: String] = [:]
-    private var versions: Set<String> = []
+    private var types: [SQLName: String] = [:]
+    private var jsonTypes: [SQLName: String] = [:]
+    private var versions: Set<SQLName> = []
 
     init(_ scripts: [Script]) throws {
         for script in scripts {
@@ -156,13 +157,13 @@ struct Directives {
     }
 
     /// The Swift type of a column, if a comment sets one.
-    func type(of column: String, in table: String) -> String? { types["\(table).\(column)".lowercased()] }
+    func type(of column: String, in table: String) -> String? { types[SQLName("\(table).\(column)")] }
 
     /// The type that a column's JSON is decoded as, if a comment sets one.
-    func jsonType(of column: String, in table: String) -> String? { jsonTypes["\(table).\(column)".lowercased()] }
+    func jsonType(of column: String, in table: String) -> String? { jsonTypes[SQLName("\(table).\(column)")] }
 
     /// Whether a column counts the writes of its row.
-    func isVersion(_ column: String, in table: String) -> Bool { versions.contains("\(table).\(column)".lowercased()) }
+    func isVersion(_ column: String, in table: String) -> Bool { versions.contains(SQLName("\(table).\(column)")) }
 
     /// The words of a directive. Names of tables and columns can be in double quotes, with blanks inside.
     private static func words(_ text: Substring) -> [String] {
@@ -197,7 +198,7 @@ struct Directives {
         }
         if words.first == "record" { return readRecord(Array(words.dropFirst()), location) }
         if words.count >= 4, words[0] == "function", words[2] == "as" {
-            functions[words[1].lowercased()] = words[3...].joined(separator: " ")
+            functions[foldedName(words[1])] = words[3...].joined(separator: " ")
             return true
         }
         if words.count == 2, words[0] == "collation" {
@@ -206,16 +207,16 @@ struct Directives {
         }
         if words.first == "enum" { return readEnumeration(Array(words.dropFirst())) }
         if words.count == 2, words[0] == "version", words[1].contains(".") {
-            versions.insert(words[1].lowercased())
+            versions.insert(SQLName(words[1]))
             return true
         }
         guard words.count >= 3, words[0].contains(".") else { return false }
         if words[1] == "json" {
-            jsonTypes[words[0].lowercased()] = words[2...].joined(separator: " ")
+            jsonTypes[SQLName(words[0])] = words[2...].joined(separator: " ")
             return true
         }
         guard words[1] == "as" else { return false }
-        types[words[0].lowercased()] = words[2...].joined(separator: " ")
+        types[SQLName(words[0])] = words[2...].joined(separator: " ")
         return true
     }
 

@@ -1,3 +1,4 @@
+internal import LiteVaultQuoting
 internal import LiteVaultSQLAnalysis
 
 /// A statement with the types of its parameters and results.
@@ -35,14 +36,14 @@ struct CheckedStatement {
 struct StatementChecks {
     private let database: MemoryDatabase
     private let analyzer: Analyzer
-    private let relations: [String: Relation]
+    private let relations: [SQLName: Relation]
     private let oldestEngine: EngineVersion?
 
     init(_ database: MemoryDatabase, _ relations: [Relation], _ catalog: Catalog, _ directives: Directives) {
         self.database = database
         oldestEngine = directives.oldestEngine
         analyzer = Analyzer(catalog, functions: directives.functions.mapValues { CatalogReader.annotated($0) })
-        self.relations = Dictionary(relations.map { ($0.name.lowercased(), $0) }, uniquingKeysWith: { one, _ in one })
+        self.relations = Dictionary(relations.map { (SQLName($0.name), $0) }, uniquingKeysWith: { one, _ in one })
     }
 
     /// - Throws: ``Diagnostics`` with the errors of all statements.
@@ -124,7 +125,7 @@ struct StatementChecks {
         } else {
             word = failure.message.split(separator: " ").last?.split(separator: ".").last ?? ""
         }
-        let token = statement.tokens.first { $0.text.uppercased() == word.uppercased() }
+        let token = statement.tokens.first { isSameName($0.text, String(word)) }
         return token?.range.lowerBound ?? statement.tokenRange.lowerBound
     }
 
@@ -140,8 +141,9 @@ struct StatementChecks {
         }
         for (column, engine) in zip(result.columns, compiled.columns) {
             guard let origin = column.typing.origin, let declared = engine.declaredType,
-                let own = relations[origin.table.lowercased()]?.columns.first(where: { $0.name == origin.column }),
-                declared.lowercased() != own.declaredType.lowercased()
+                let own = relations[SQLName(origin.table)]?.columns.first(where: { isSameName($0.name, origin.column) }
+                ),
+                !isSameName(declared, own.declaredType)
             else { continue }
             throw Diagnostics(
                 statement.location(at: column.offset),
@@ -156,27 +158,27 @@ struct StatementChecks {
         do { rows = try database.rows("EXPLAIN QUERY PLAN " + statement.sql) } catch {
             throw Diagnostics(statement.location, error.message)
         }
-        var derived: Set<String> = []
+        var derived: Set<SQLName> = []
         for (index, token) in statement.tokens.enumerated() where token.kind == .sign && token.text == ")" {
             // Names of subqueries, and of common tables before their parentheses.
             let next = statement.tokens[min(index + 1, statement.tokens.count - 1)]
             let name = next.text == "AS" ? statement.tokens[min(index + 2, statement.tokens.count - 1)] : next
-            derived.insert(name.text.uppercased())
+            derived.insert(SQLName(name.text))
         }
         for (index, token) in statement.tokens.enumerated() where index + 2 < statement.tokens.count {
             let next = statement.tokens[index + 1]
             let isCommon = next.text == "AS" && statement.tokens[index + 2].text == "(" || next.text == "("
             let before = index > 0 ? statement.tokens[index - 1].text : ""
-            if isCommon, ["WITH", "RECURSIVE", ","].contains(before) { derived.insert(token.text.uppercased()) }
+            if isCommon, ["WITH", "RECURSIVE", ","].contains(before) { derived.insert(SQLName(token.text)) }
         }
         for detail in rows.compactMap({ $0.last ?? nil }) {
-            let words = detail.split(separator: " ").map { $0.uppercased() }
+            let words = detail.split(separator: " ").map { foldedKeyword($0) }
             if detail.contains("AUTOMATIC") {
                 throw Diagnostics(statement.location, "it makes an index each time it runs: \(detail)")
             }
             guard words.first == "SCAN", words.count > 1 else { continue }
             let name = words[1] == "TABLE" && words.count > 2 ? words[2] : words[1]
-            let isDerived = derived.contains(name) && relations[name.lowercased()] == nil
+            let isDerived = derived.contains(SQLName(name)) && relations[SQLName(name)] == nil
             if isDerived || name.hasPrefix("(") || words.contains("CONSTANT") || words[1] == "SUBQUERY" { continue }
             if detail.contains("VIRTUAL TABLE INDEX"), words.last != "0:" { continue }
             throw Diagnostics(statement.location, "it does not find its rows by an index: \(detail)")
@@ -255,7 +257,7 @@ struct StatementChecks {
         guard !name.isEmpty, expression.hasSuffix(")"), expression.dropFirst(name.count).first == "(",
             expression.count(where: { $0 == "(" }) == 1
         else { return nil }
-        return name.lowercased()
+        return foldedName(name)
     }
 
     private func parameters(

@@ -7,11 +7,20 @@ package final class InputFile {
 
     /// Opens the file at `path`, which is closed with the object.
     ///
-    /// - Throws: ``SystemError`` if it cannot be opened.
-    package init(path: String) throws(SystemError) {
+    /// - Parameter allowsPipes: whether anything that can be read will do, such as a FIFO, for whose writer this waits. Otherwise it has
+    ///   to be a regular file.
+    /// - Throws: ``SystemError`` if it cannot be opened or is not a regular file.
+    package init(path: String, allowsPipes: Bool = false) throws(SystemError) {
         var opened: Int32
-        repeat { opened = open(path, O_RDONLY | O_CLOEXEC) } while opened < 0 && errno == EINTR
+        let waiting = allowsPipes ? 0 : O_NONBLOCK
+        repeat { opened = open(path, O_RDONLY | O_CLOEXEC | waiting) } while opened < 0 && errno == EINTR
         guard opened >= 0 else { throw SystemError(code: errno) }
+        var status = stat()
+        guard allowsPipes || (fstat(opened, &status) == 0 && status.st_mode & S_IFMT == S_IFREG) else {
+            let isDirectory = status.st_mode & S_IFMT == S_IFDIR
+            close(opened)
+            throw SystemError(code: isDirectory ? EISDIR : EINVAL, isNotRegular: !isDirectory)
+        }
         descriptor = opened
         isOwned = true
     }
@@ -59,8 +68,13 @@ package struct SystemError: Error, CustomStringConvertible {
     /// The value of `errno`.
     package let code: Int32
 
-    /// Creates an error from a value of `errno`.
-    package init(code: Int32) { self.code = code }
+    /// Whether it is that a regular file was needed.
+    private let isNotRegular: Bool
 
-    package var description: String { String(cString: strerror(code)) }
+    /// Creates an error from a value of `errno`.
+    package init(code: Int32) { self.init(code: code, isNotRegular: false) }
+
+    fileprivate init(code: Int32, isNotRegular: Bool) { (self.code, self.isNotRegular) = (code, isNotRegular) }
+
+    package var description: String { isNotRegular ? "not a regular file" : String(cString: strerror(code)) }
 }

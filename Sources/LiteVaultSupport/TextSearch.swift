@@ -51,6 +51,14 @@ extension StringProtocol {
 }
 
 extension String {
+    /// A URL for a message, without the password that it may contain: `s3://user:…@bucket`.
+    package var withoutPassword: String {
+        guard let start = firstRange(ofText: "://")?.upperBound, let sign = utf8.lastIndex(of: UInt8(ascii: "@")),
+            start < sign, let colon = utf8[start..<sign].firstIndex(of: UInt8(ascii: ":"))
+        else { return self }
+        return self[..<colon] + ":…" + self[sign...]
+    }
+
     /// The last occurrence of `other`, which is not empty; nil if there is none.
     package func lastRange(ofText other: String) -> Range<String.Index>? {
         let (bytes, wanted) = (utf8, Array(other.utf8))

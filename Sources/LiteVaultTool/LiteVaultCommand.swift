@@ -18,13 +18,29 @@ struct LiteVaultCommand: ParsableCommand {
             \(ExitStatus.helpSection)
             """,
         version: Version.text,
-        subcommands: [
-            Encrypt.self, Decrypt.self, Rekey.self, Export.self, Migrate.self, Info.self, Verify.self, Query.self,
-            Shell.self,
-            Dump.self, Stats.self, Diff.self, Vacuum.self, Backup.self, Init.self, Upgrade.self, SnapshotCommand.self,
-            SnapshotsCommand.self,
-            Restore.self, RestoreAll.self, FollowRestore.self, Forget.self,
-            Compact.self, Check.self, Repair.self, Copy.self, Schedule.self, Doctor.self, Key.self, Keygen.self,
-            Secret.self, Topics.self,
+        subcommands: [Topics.self],
+        groupedSubcommands: [
+            CommandGroup(
+                name: "Databases",
+                subcommands: [
+                    Encrypt.self, Decrypt.self, Rekey.self, Export.self, Migrate.self, Vacuum.self, Backup.self,
+                    Keygen.self, Key.self,
+                ]),
+            CommandGroup(
+                name: "Looking inside",
+                subcommands: [
+                    Info.self, Verify.self, Query.self, Shell.self, Dump.self, Stats.self, Diff.self,
+                ]),
+            CommandGroup(
+                name: "Repositories",
+                subcommands: [
+                    SnapshotCommand.self, SnapshotsCommand.self, Restore.self, RestoreAll.self, FollowRestore.self,
+                    Schedule.self, Doctor.self,
+                ]),
+            CommandGroup(
+                name: "Care of repositories",
+                subcommands: [
+                    Init.self, Upgrade.self, Secret.self, Forget.self, Compact.self, Check.self, Repair.self, Copy.self,
+                ]),
         ])
 }

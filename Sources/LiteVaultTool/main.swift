@@ -19,7 +19,7 @@ enum Main {
         }
         do {
             var command = try LiteVaultCommand.parseAsRoot(arguments)
-            if let command = command as? any VaultCommand { return run(command, on: terminal) }
+            if let command = command as? any VaultCommand { return run(command, arguments, on: terminal) }
             try command.run()
             return ExitStatus.done.rawValue
         } catch {
@@ -27,8 +27,8 @@ enum Main {
         }
     }
 
-    private static func run(_ command: any VaultCommand, on terminal: Terminal) -> Int32 {
-        let reporter = command.output.reporter(on: terminal)
+    private static func run(_ command: any VaultCommand, _ arguments: [String], on terminal: Terminal) -> Int32 {
+        let reporter = command.output.reporter(on: terminal, logsJSON: command.logsJSON)
         do {
             try Preflight.requireDigests()
             let report = try command.perform(Session(terminal: terminal, reporter: reporter))
@@ -43,7 +43,8 @@ enum Main {
                 TemporaryFileRegistry.shared.removeAll()
                 return 128 + signal
             }
-            let failure = Failure(error)
+            var failure = Failure(error)
+            failure.nameKeyring(unlessIn: arguments)
             reporter.failure(failure)
             return failure.code.status.rawValue
         }

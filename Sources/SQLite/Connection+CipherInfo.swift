@@ -1,5 +1,6 @@
 internal import LiteVaultCipher
 public import LiteVaultCore
+internal import LiteVaultQuoting
 internal import LiteVaultSupport
 
 // The engine's crypto provider, license and log, as SQLite.swift has them.
@@ -27,14 +28,12 @@ extension Connection {
     ///   licenses.
     public func applyLicense(_ license: String) throws {
         let engine = try CipherEngine.require(for: description)
-        // By bytes: a quote with a combining accent is one `Character`, and no quote among those.
-        let escaped = license.utf8.flatMap { $0 == UInt8(ascii: "'") ? [$0, $0] : [$0] }
-        let literal = String(decoding: escaped, as: UTF8.self)
-        guard !license.utf8.contains(0), let answer = try scalar("PRAGMA cipher_license = '\(literal)'") else {
+        guard !license.utf8.contains(0), let answer = try scalar("PRAGMA cipher_license = \(Quoting.sqlText(license))")
+        else {
             // No row: the engine does not know the pragma.
             throw VaultError(.unsupported, "The linked SQLCipher \(engine) has no licenses")
         }
-        guard "\(answer)".uppercased() == "OK" else { throw VaultError(.unsupported, "The license was not accepted") }
+        guard isSameName("\(answer)", "OK") else { throw VaultError(.unsupported, "The license was not accepted") }
     }
 }
 

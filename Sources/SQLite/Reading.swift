@@ -1,5 +1,6 @@
 public import LiteVaultCore
 public import LiteVaultQuery
+internal import LiteVaultQuoting
 
 // Reading and writing with queries as SQLite.swift has it. `import LiteVault` has `value`, `first`, `all` and `forEach` instead,
 // which read strictly, throw every error and never trap.
@@ -106,17 +107,11 @@ extension Row {
         let keys = (0..<count).map { index in columnNames.first { $0.value == index }?.key ?? "" }
         // A name beyond the last value names a NULL.
         let cells = values.map(StoredValue.init) + Array(repeating: .null, count: count - values.count)
-        self.init(columns: RowColumns(names: keys.map(Self.unquoted), keys: keys), cells: cells)
+        self.init(columns: RowColumns(names: keys.map { Quoting.unquoted($0, "\"") ?? $0 }, keys: keys), cells: cells)
     }
 
     /// The positions of the columns, by their quoted names.
     public var columnNames: [String: Int] { columns.positions }
-
-    private static func unquoted(_ key: String) -> String {
-        guard key.hasPrefix("\""), key.hasSuffix("\""), key.count >= 2 else { return key }
-        return key.dropFirst().dropLast().split(separator: "\"\"", omittingEmptySubsequences: false).joined(
-            separator: "\"")
-    }
 }
 
 extension QueryType {

@@ -40,7 +40,14 @@ struct FileMetadataTests {
         let path = scratch.file("vault.db")
         #expect(try Leftovers.find(beside: path) == [])
         for ending in ["-wal", "-shm", "-journal"] { try scratch.write("vault.db" + ending, "") }
+        // Nothing is replayed from a journal that is empty, or whose header is zeros.
+        #expect(try Leftovers.find(beside: path) == [path + "-wal"])
+        try scratch.write("vault.db-journal", String(repeating: "\0", count: 512))
+        #expect(try Leftovers.find(beside: path) == [path + "-wal"])
+        // The header of one that is being written has zeros at its start only.
+        try scratch.write("vault.db-journal", String(repeating: "\0", count: 12) + "nonce and sizes, page after page")
         #expect(try Leftovers.find(beside: path) == [path + "-wal", path + "-journal"])
+        try scratch.write("vault.db-journal", "")
         #expect(try Leftovers.find(beside: path, ignoringEmpty: true) == [])
         let error = #expect(throws: DurableFileError.self) { try Leftovers.refuse(beside: path) }
         #expect(error?.reason == .leftover)

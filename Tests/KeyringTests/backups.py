@@ -260,6 +260,7 @@ def kills(report, settings, copy):
     box.snapshot()
     box.run("key", "add", "vault.db.keys", *by("a"), "--kind", "file", "--new-key-file", "c")
     log = os.path.join(box.path, "..", "log")
+    database = data(box.file("vault.db"))
     old, new = data(box.file("vault.db.keys")), box.restore("then.db") and data(box.file("then.db.keys"))
 
     def fresh():
@@ -267,6 +268,27 @@ def kills(report, settings, copy):
         shutil.rmtree(own.path)
         shutil.copytree(box.path, own.path)
         return own
+
+    # hazard: H-BAK-15
+    def ordered():
+        """The replaced keyring is kept for good before another one gets its name, and that before the database does."""
+        own, log = fresh(), os.path.join(box.path, "..", "order")
+        tracing.trace([own.tool, *words], log, cwd=own.path)
+        calls = tracing.read(log)
+        steps = []
+        for call in calls:
+            name = os.path.basename((call.quoted() or [""])[-1])
+            if call.name.startswith(("rename", "link")) and call.result == "0" and name.startswith("vault.db"):
+                steps.append(name)
+            elif call.name == "fsync" and call.path == os.path.realpath(own.path):
+                steps.append("sync")
+        steps = [step for step, _ in itertools.groupby(steps)]
+        start = steps.index("vault.db.keys.replaced")
+        wanted = ["vault.db.keys.replaced", "sync", "vault.db.keys", "sync", "vault.db", "sync"]
+        expect(steps[start:start + 6] == wanted, str(steps))
+        shutil.rmtree(own.path)
+
+    report.case("H-BAK-15 the keyring that a restore replaces is kept for good before it is replaced", ordered)
 
     traced = fresh()
     done = tracing.trace([traced.tool, *words], log, cwd=traced.path)
@@ -283,6 +305,9 @@ def kills(report, settings, copy):
             done = tracing.trace(
                 [own.tool, *words], own.file("log"), [call], f"{call}:{fault}:when={number}", cwd=own.path)
             found = data(own.file("vault.db.keys"))
+            if fault.startswith("error") and done.returncode not in (0, 74) and data(own.file("vault.db")) == database:
+                expect(found == old and not os.path.exists(own.file("vault.db.keys.replaced")),
+                       f"exit {done.returncode}: the database was not replaced, but its keyring was")
             expect(found in (old, new), "neither the keyring of before nor that of the snapshot")
             expect(own.opens_by("vault.db", "a"), "the database does not open by the keyring beside it")
             kept = own.file("vault.db.keys.replaced")

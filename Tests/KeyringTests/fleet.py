@@ -226,6 +226,34 @@ def fleet(report, settings, place):
         write(journal, "litevault-fleet 1 rekey\nnonsense")
         own.run(*words, *BY_KEYS, status=65)
 
+    # hazard: H-BAK-14
+    def zeros():
+        """What a disk may hold after a power failure: the file has its new size, and not all of its new content."""
+        words = ["rekey", "--from-file", "k.list", "--wait", "0s"]
+        for end in (b"", b"}\n"):
+            own = copy()
+            journal = own.file("k.list.journal")
+            held = hold(own, "k2.db")
+            own.run(*words, *BY_KEYS, status=75)
+            release(held)
+            whole = data(journal)
+            with open(journal, "ab") as file:
+                file.write(bytes(150) + end)
+            found = own.report(*words, *BY_KEYS)
+            expect(own.states(found) == ["already", "already", "done"], f"{end}: {found}")
+            # Only the first line, of which nothing was written, or a part.
+            for start in (0, 9):
+                own = copy()
+                with open(own.file("k.list.journal"), "wb") as file:
+                    file.write(whole[:start] + bytes(20) + end)
+                found = own.report(*words, *BY_KEYS)
+                expect(own.states(found) == ["done"] * 3, f"{start}: {found}")
+        # A line behind the zeros was written later, when they were durable: that is damage.
+        own = copy()
+        with open(own.file("k.list.journal"), "wb") as file:
+            file.write(whole + bytes(20) + b"\n" + whole.splitlines(True)[1])
+        own.run(*words, *BY_KEYS, status=65)
+
     def recipients():
         own = copy()
         words = ["key", "add", "--from-file", "r.list", "--own-keyrings", *by("a"), "--kind", "recipient",
@@ -257,6 +285,7 @@ def fleet(report, settings, place):
         ("what fails stays as it was, and the others are done", failures),
         ("two names of one file are one database", named_twice),
         ("a journal is continued only for the change and the file that it is of", journals),
+        ("H-BAK-14 a journal that ends in zeros after a power failure is continued", zeros),
         ("a recipient is added to every keyring once", recipients),
     ])
     kills(report, settings, copy)

@@ -192,6 +192,28 @@ struct Dice: RandomNumberGenerator {
         expect(.wrongKind) { try Keyring(scratch.file("fifo")).slots() }
     }
 
+    @Test func `H-SEC-11: passphrase slots that would together take minutes are rejected before any is tried`() throws {
+        var document = try KeyringParser.parse(scratch.bytes("keys"))
+        var slot = try #require(document.slots.first)
+        guard case .passphrase(_, let salt) = slot.parameters else {
+            Issue.record("not a passphrase")
+            return
+        }
+        slot.parameters = .passphrase(.most, salt: salt)
+        func text(_ count: UInt32) -> [UInt8] {
+            document.slots = (1...count).map { number in
+                slot.number = number
+                return slot
+            }
+            return Array(document.text.utf8)
+        }
+        #expect(throws: Never.self) { try KeyringParser.parse(text(8)) }
+        #expect(throws: KeyringParser.Problem.self) { try KeyringParser.parse(text(9)) }
+        // Nor is one written.
+        document = try KeyringParser.parse(text(8))
+        expect(.usage) { try document.add(.quick(second), keys: []) }
+    }
+
     @Test func `names cannot move the cursor`() throws {
         var unlocked = try keyring.unlock(with: .passphrase(first))
         for name in ["a\nb", "\u{1B}[2J", "\u{202E}x", String(repeating: "x", count: 101), "a\0"] {

@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test func `a command keeps a secret`() throws {
-        let file = ShellWord.quoted(scratch.file("kept"))
+        let file = Quoting.shellWord(scratch.file("kept"))
         try behaves(
             CommandKeyStore(
                 ExternalCommand("[ ! -e \(file) ] || cat \(file)"), storing: ExternalCommand("cat > \(file)")))
@@ -75,7 +75,7 @@ import Testing
     /// or until the directory is removed. If its time is over, it leaves the file `over`.
     private var background: String {
         let wait = "for i in $(seq 200); do [ -e text ] || exit; sleep 0.1; done; : > over"
-        return "cd \(ShellWord.quoted(scratch.path)); : > text; setsid sh -c \(ShellWord.quoted(wait)) & "
+        return "cd \(Quoting.shellWord(scratch.path)); : > text; setsid sh -c \(Quoting.shellWord(wait)) & "
     }
 
     @Test(arguments: [nil, Duration.seconds(15)])

@@ -20,6 +20,12 @@ import Testing
         #expect(throws: VaultError.self) { try S3Settings(url: url) }
     }
 
+    @Test(arguments: ["s3://me:secret@bucket/x", "s3://me:secret@bucket", "s3://me:\u{301}secret@b/c@d"])
+    func `H-SEC-21 a password in the URL of an object store is not repeated by the error`(url: String) {
+        let error = #expect(throws: VaultError.self) { try S3Settings(url: url) }
+        #expect(error.map { !"\($0)".contains("secret") && !($0.path ?? "").contains("secret") } == true)
+    }
+
     @Test func `a bucket is part of the host's name where that can carry it`() throws {
         func endpoint(_ url: String, _ bucket: String = "bucket", pathStyle: Bool = false) throws -> String {
             let endpoint = try Endpoint(url: url, bucket: bucket, usesPathStyle: pathStyle)
@@ -32,9 +38,11 @@ import Testing
         #expect(try endpoint("https://s3.example.com", "with.dots") == "https://s3.example.com/with.dots/")
         #expect(try endpoint("http://127.0.0.1:9000") == "http://127.0.0.1:9000/bucket/")
         #expect(try endpoint("http://localhost:9000") == "http://localhost:9000/bucket/")
+        // Behind a path, as of Supabase and of some proxies, it is always part of the path.
+        #expect(try endpoint("https://x.supabase.co/storage/v1/s3/") == "https://x.supabase.co/storage/v1/s3/bucket/")
     }
 
-    @Test(arguments: ["ftp://x", "https://user:word@x", "https://x/path", "https://x?y", "x", ""])
+    @Test(arguments: ["ftp://x", "https://user:word@x", "https://x/a/../word", "https://x/a%20word", "https://x?y", "x", ""])
     func `an invalid endpoint is rejected without being shown`(url: String) {
         do {
             _ = try Endpoint(url: url, bucket: "bucket", usesPathStyle: false)
@@ -48,21 +56,21 @@ import Testing
     @Test func `the shared files are read with profiles, comments and nested settings`() throws {
         let scratch = Scratch()
         try """
-            [default]
-            region = us-west-2 # the usual one
-            s3 =
-                addressing_style = path
-            [profile  other]
-            region=eu-central-1
-            endpoint_url = https://s3.example.com
-            aws_access_key_id = from-config
-            """.write(toFile: scratch.path("config"), atomically: true, encoding: .utf8)
+        [default]
+        region = us-west-2 # the usual one
+        s3 =
+            addressing_style = path
+        [profile  other]
+        region=eu-central-1
+        endpoint_url = https://s3.example.com
+        aws_access_key_id = from-config
+        """.write(toFile: scratch.path("config"), atomically: true, encoding: .utf8)
         try """
-            ; old
-            [other]
-            aws_access_key_id = from-credentials
-            aws_secret_access_key = a#b=c
-            """.write(toFile: scratch.path("credentials"), atomically: true, encoding: .utf8)
+        ; old
+        [other]
+        aws_access_key_id = from-credentials
+        aws_secret_access_key = a#b=c
+        """.write(toFile: scratch.path("credentials"), atomically: true, encoding: .utf8)
         let files = [
             "AWS_CONFIG_FILE": scratch.path("config"), "AWS_SHARED_CREDENTIALS_FILE": scratch.path("credentials"),
         ]

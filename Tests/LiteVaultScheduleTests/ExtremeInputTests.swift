@@ -97,4 +97,12 @@ import Testing
         do { try file.truncate(to: 15 << 40) } catch { try file.truncate(to: 15 << 30) }
         #expect(refusal { _ = try ScheduleConfiguration(path: path) } == .config)
     }
+
+    @Test func `H-SEC-10: a FIFO or a device in place of a configuration file is refused without waiting`() throws {
+        let path = scratch.path("a.yml")
+        #expect(mkfifo(path, 0o600) == 0)
+        for path in [path, "/dev/zero", scratch.folder] {
+            #expect(refusal { _ = try ScheduleConfiguration(path: path) } == .config)
+        }
+    }
 }

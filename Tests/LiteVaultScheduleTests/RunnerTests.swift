@@ -66,7 +66,10 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
             if command == "false" { throw VaultError(.jobFailed, "the hook failed") }
         }
         services.keys = { _ in throw VaultError(.keyRejected, "there is no key") }
-        services.heartbeat = { url, _ in journal.add(url) }
+        services.heartbeat = { url, _ in
+            journal.add(url)
+            if url.hasSuffix("/down") { throw VaultError(.io, "the heartbeat failed") }
+        }
         services.patience = .zero
         services.check = { if stopping { throw CancellationError() } }
         var log = Logger(label: "tests")
@@ -161,6 +164,72 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
         let status = try runner(jobs).status()
         #expect(status.map { $0.state?.failed } == [1, 1, 0])
         #expect(status.map { $0.state?.lastSuccess != nil } == [false, false, true])
+    }
+
+    @Test func `H-REP-11 recorded damage fails runs until it is repaired, and an unchanged database is stored again`()
+        async throws
+    {
+        try makeDatabase("a1")
+        // Times of the last two seconds do not identify a file.
+        try await Task.sleep(for: .seconds(2.2))
+        let jobs = job("a", "every: 1h, unchanged: skip")
+        func run() async throws -> JobOutcome {
+            clock.advance(3600)
+            return try #require(try await runner(jobs).runDue().first)
+        }
+        func state() throws -> JobState { try #require(try runner(jobs).status().first?.state) }
+        #expect(try await run().isSuccess)
+        #expect(try await run().stored.isEmpty)
+        let repository = try await Repository.open(
+            DirectoryStore(scratch.path("repository")),
+            local: LocalDirectories(state: nil, cache: scratch.path("cache"), spool: scratch.path("spool")))
+        #expect(try state().unrestorable == [])
+        let pack = scratch.path("repository/" + (try #require(try await repository.store.list("data/").first?.name)))
+        var bytes = try #require(FileManager.default.contents(atPath: pack))
+        bytes[100] ^= 1
+        try bytes.write(to: URL(fileURLWithPath: pack))
+        var options = CheckOptions()
+        options.readsData = true
+        #expect(try await !repository.check(options).isIntact)
+        // The newest snapshot cannot be restored: the database is stored again, although it is unchanged.
+        let healing = try await run()
+        #expect(healing.stored.count == 1 && !healing.isSuccess)
+        #expect(healing.problems.map(\.step) == ["repository"] && healing.problems[0].message.contains("since"))
+        for _ in 0..<2 { #expect(try await !run().isSuccess) }
+        let known = try state()
+        #expect(known.unrestorable?.map(\.needsAttention) == [true] && known.failed == 1)
+        let text = Metrics.text(Metrics.samples(try runner(jobs).status()))
+        #expect(text.contains("litevault_job_unrestorable_snapshots{job=\"a\"} 1"))
+        #expect(text.contains("litevault_job_unrestorable_since_timestamp_seconds{job=\"a\"}"))
+        #expect(try await repository.check(options).snapshots.last?.verification.passed == true)
+
+        _ = try await repository.repair()
+        let after = try await run()
+        #expect(after.isSuccess, "\(after.problems)")
+        #expect(try state().unrestorable?.map(\.isLost) == [true])
+        #expect(Metrics.text(Metrics.samples(try runner(jobs).status())).contains("litevault_job_lost_snapshots{job=\"a\"} 1"))
+        let lost = try #require(try await repository.snapshots().unrestorable.first?.snapshot.id)
+        _ = try await repository.forget(snapshots: [lost])
+        #expect(try await run().isSuccess)
+        #expect(try state().unrestorable == [])
+    }
+
+    @Test func `H-REP-13 a runner whose repository is exchanged meanwhile stores nothing in the other one`() async throws {
+        try makeDatabase("a1")
+        let runner = try runner(job("a", "every: 1h"))
+        #expect(try await runner.runDue().first?.isSuccess == true)
+        for name in ["repository", "state/locations"] {
+            try FileManager.default.removeItem(atPath: scratch.path(name))
+        }
+        let other = try await Repository.openOrCreate(
+            DirectoryStore(scratch.path("repository")),
+            local: LocalDirectories(state: scratch.path("other"), cache: scratch.path("cache")))
+        let before = try await other.store.list("")
+        clock.advance(3600)
+        let outcome = try #require(try await runner.runDue().first)
+        #expect(outcome.problems.map(\.code) == ["damaged"] && outcome.stored.isEmpty)
+        #expect(outcome.problems[0].message.contains(other.identifier))
+        #expect(try await other.store.list("") == before)
     }
 
     @Test func `damage beside a snapshot fails the run, and the snapshot is stored`() async throws {
@@ -335,6 +404,26 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
         #expect(journal.all.suffix(2) == ["before 0", "failed 1"])
         let stopped = try await runner(job("c", "every: 1h, hooks: {before: 'false'}")).runDue()
         #expect(stopped.first?.problems.map(\.step) == ["hook"])
+    }
+
+    @Test func `H-JOB-10 a heartbeat that cannot be sent is a warning: the run keeps its verdict and is not repeated`() async throws {
+        try makeDatabase("a1")
+        let jobs = job("a", "every: 1h, retry: 1s, heartbeat: 'https://x/down', hooks: {failed: failed}")
+        let outcome = try #require(try await runner(jobs).runDue().first)
+        #expect(outcome.isSuccess && outcome.warnings.map(\.step) == ["heartbeat"])
+        #expect(journal.all == ["https://x/down"])
+        let state = try #require(try runner(jobs).status().first?.state)
+        #expect(state.failed == 0 && state.lastSuccess != nil && state.warnings?.count == 1)
+        clock.advance(60)
+        #expect(try await runner(jobs).runDue().isEmpty)
+    }
+
+    @Test func `the start of a run and its failure have heartbeats of their own`() async throws {
+        try makeDatabase("a1")
+        let beats = "heartbeat: {start: 'https://x/start', success: 'https://x/done', failure: 'https://x/failed'}"
+        _ = try await runner(job("a", "every: 1h, \(beats)")).runDue()
+        _ = try await runner(job("b", "every: 1h, \(beats)")).runDue()
+        #expect(journal.all == ["https://x/start", "https://x/done", "https://x/start", "https://x/failed"])
     }
 
     @Test func `a verification is part of the first run after its time, and repeated while it fails`() async throws {

@@ -25,6 +25,35 @@ import Testing
         try Connection(workspace.path(name)).value("SELECT count(*) FROM \(table)", as: Int.self)
     }
 
+    @Test func `H-SEC-20 a pragma that nobody knows does not reach the history with its value`() throws {
+        let terminal = try Terminal(["shell", "a.db", "--history", "history"], in: workspace.directory)
+        let statements = [
+            "PRAGMA keyy = 'sesame';", "PRAGMA main.kye('sesame');", "SELECT 1; PRAGMA hexxkey=\"sesame\";",
+            "PRAGMA cache_size = 100;", "SELECT 41 + 1 AS x;",
+        ]
+        for statement in statements {
+            #expect(terminal.waitFor("litevault> "))
+            terminal.type(statement)
+        }
+        #expect(terminal.waitFor("42"))
+        let history = try String(contentsOfFile: workspace.path("history"), encoding: .utf8)
+        #expect(!history.contains("sesame"))
+        #expect(history.hasSuffix("PRAGMA cache_size = 100;\nSELECT 41 + 1 AS x;\n"))
+    }
+
+    @Test(arguments: ["table", "csv", "json", "jsonl", "line", "markdown", "box"])
+    func `H-SEC-19 values with control characters do not reach a terminal raw, but a file as they are`(
+        format: String
+    ) throws {
+        let sql = "SELECT 'a' || char(27) || '[2J' || char(0x202e) || 'b' || char(0x9b) AS x"
+        let terminal = try Terminal(["query", "a.db", sql, "--format", format], in: workspace.directory)
+        #expect(terminal.end() == 0)
+        #expect(terminal.screen.contains("[2J"))
+        #expect(!terminal.screen.unicodeScalars.contains { [0x1B, 0x202E, 0x9B].contains($0.value) })
+        let run = try workspace.tool.run("query", "a.db", sql, "--format", "csv")
+        #expect(run.output == "x\r\na\u{1B}[2J\u{202E}b\u{9B}\r\n")
+    }
+
     @Test func `statements may take several lines, and several may be on one`() throws {
         let run = try shell(
             """

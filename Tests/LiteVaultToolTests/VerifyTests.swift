@@ -70,14 +70,35 @@ struct VerifyTests {
         #expect(try verify("vault.db").status == 65)
     }
 
-    @Test func `foreign keys that lead nowhere are found in plaintext databases too`() throws {
+    @Test func `foreign keys that lead nowhere are a remark, and a failure only where they are asked for`() throws {
         let database = try Connection(workspace.path("notes.db"))
         try database.execute(
             "CREATE TABLE tag (note REFERENCES note); INSERT INTO tag VALUES (99999)")
         try database.close()
         let run = try workspace.tool.run("verify", "notes.db", "--json")
-        #expect(run.status == 65)
-        let checks = try #require(run.json()["checks"] as? [[String: Any]])
-        #expect(checks.last?["result"] as? String == "failed")
+        #expect(run.status == 0)
+        let found = try #require(run.json()["checks"] as? [[String: Any]])
+        #expect(found.last?["result"] as? String == "remarked")
+        #expect(try run.json()["intact"] as? Bool == true)
+        let text = try workspace.tool.run("verify", "notes.db").output
+        #expect(text.contains("foreign_key_check") && text.contains("row 1 of table 'tag'"))
+
+        let strict = try workspace.tool.run("verify", "notes.db", "--foreign-keys", "--json")
+        #expect(strict.status == 65)
+        #expect(try (strict.json()["checks"] as? [[String: Any]])?.last?["result"] as? String == "failed")
+        #expect(try strict.failureCode() == "damaged")
+    }
+
+    @Test func `a restore test of a database whose foreign keys lead nowhere passes with a remark`() throws {
+        let database = try Connection(workspace.path("notes.db"))
+        try database.execute("CREATE TABLE tag (note REFERENCES note); INSERT INTO tag VALUES (99999)")
+        try database.close()
+        let tool = workspace.tool
+        #expect(try tool.run("snapshot", "notes.db", "--repository", "r", "--allow-plaintext").status == 0)
+        let run = try tool.run("check", "--repository", "r", "--restore-test", "--json")
+        #expect(run.status == 0)
+        let remarks = try #require(run.json()["remarks"] as? [[String: Any]])
+        #expect((remarks.first?["message"] as? String)?.contains("row 1 of table 'tag'") == true)
+        #expect(try tool.run("check", "--repository", "r", "--restore-test").output.contains("remark"))
     }
 }

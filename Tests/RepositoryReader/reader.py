@@ -327,16 +327,21 @@ class Repository:
             yield dict(segment, _first=part["first"], _link=part["hash"], _pages=pages, _size=size)
 
     def roll(self, manifest, destination, until):
-        """Brings a restored snapshot forward to a time in milliseconds, by the objects that go furthest."""
+        """Brings a restored snapshot forward to a label in milliseconds, by the objects that go furthest."""
         database = manifest["database"]
         objects = [dict(one, _first=one["sequence"], _link=one["_hash"]) for one in self.log(database)]
         objects += self.joined(database)
-        start = milliseconds(manifest["time"]) - 2
-        objects = [one for one in objects if start <= one["seen"] <= until]
         promotion = self.promotion(database, manifest["sequence"])
         if promotion:
             objects = [one for one in objects if one["sequence"] <= promotion.get("segment", 0)]
+        known = manifest.get("followed", {}).get("segment", 0)
+        for number in self.sequences(database):
+            if number < manifest["sequence"]:
+                known = max(known, self.manifest(database, number).get("newest_segment", {}).get("sequence", 0))
+        # One object after the other that begins with the next segment; of several the one that goes furthest.
+        objects = [one for one in objects if one["sequence"] >= known and one["seen"] <= until]
         objects.sort(key=lambda one: (one["_first"], -one["sequence"]))
+        order = Order(manifest, known, stepped(objects))
         count, last = 0, None
         with open(destination, "r+b") as file:
             for one in objects:
@@ -347,8 +352,11 @@ class Repository:
                         break
                     need(one["_first"] == last["sequence"] + 1, f"segment {last['sequence'] + 1} is missing")
                     need(one["predecessor"] == last["_link"], f"segment {one['_first']}: order")
-                elif milliseconds(one["began"]) > milliseconds(manifest["time"]):
-                    break
+                else:
+                    place = order.place(one)
+                    need(place != "lacking", f"segment {one['_first'] - 1} is missing")
+                    if place != "continues":
+                        continue
                 size = one["page_size"]
                 data = one.get("_pages") or self.get(one["_name"])[-one["payload_size"]:]
                 head, start = (4, 112) if "_pages" in one else (24, 80)
@@ -360,6 +368,89 @@ class Repository:
             if last:
                 file.truncate(pages * last["page_size"])
         return count, last
+
+
+def resets(old, new):
+    """How often a log was reset between two pairs of salts: the first half counts. None if the salts do not lead forward."""
+    count = (int(new[:8], 16) - int(old[:8], 16)) % (1 << 32)
+    return count if 1 <= count < 1 << 20 else None
+
+
+def stepped(objects):
+    """Whether labels decrease: an older version stored what a clock said that was set back."""
+    return any(one["sequence"] < two["sequence"] and two["seen"] < one["seen"] for one, two in zip(objects, objects[1:]))
+
+
+class Order:
+    """The rules of "Which segments continue a snapshot"."""
+
+    def __init__(self, manifest, known, is_stepped):
+        log = manifest.get("log")
+        self.position = (log["salts"], log["frames"]) if log else None
+        self.run = manifest.get("followed", {}).get("run")
+        self.sequence, self.label = manifest["sequence"], milliseconds(manifest["time"])
+        self.known, self.is_stepped, self.end = known, is_stepped, None
+
+    def place(self, one):
+        if not self.position:
+            return "foreign"
+        place = self.found(one)
+        if place == "contained":
+            salts, frames = self.position
+            last = (one["salts"], one["first_frame"] + one["frames"] - 1)
+            at_end = last == self.position or frames == 0 and resets(last[0], salts) == 1
+            self.end = one if at_end else None
+        return place
+
+    def found(self, one):
+        salts, frames = self.position
+        part = one.get("joined")
+        first = (part["salts"], part["first_frame"]) if part else (one["salts"], one["first_frame"])
+        last = (one["salts"], one["first_frame"] + one["frames"] - 1)
+        if one["sequence"] <= self.known or last[0] == salts and last[1] <= frames:
+            return "contained"
+        if first[0] == salts:
+            return "continues" if first[1] <= frames + 1 else "foreign" if self.began_later(one) else "lacking"
+        if last[0] == salts:
+            return "continues"
+        some = resets(first[0], salts)
+        if part and some and some < (resets(first[0], last[0]) or 0):
+            return "continues"
+        if first[1] == 1 and self.follows_reset(one, first):
+            return "continues"
+        if resets(last[0], salts) or "start" not in one and not self.is_stepped and one["seen"] < self.label:
+            return "contained"
+        return "foreign" if self.began_later(one) else "unknown"
+
+    def follows_reset(self, one, first):
+        place = one["place"] - (one["sequence"] - one["_first"])
+        start = one.get("start")
+        if place > 0:
+            if self.end and self.end["run"] == one["run"] and self.end["place"] + 1 == place:
+                return True
+            is_next = resets(self.position[0], first[0]) == 1
+            if is_next and one["_first"] - 1 <= self.known and self.run in (None, one["run"]):
+                return True
+        elif start:
+            if start.get("snapshot") == self.sequence:
+                return True
+            is_same = (start["salts"], start["frame"]) == self.position
+            return is_same and (int(start["salts"], 16) != 0 or self.run == one["run"])
+        return not start and not self.is_stepped and milliseconds(one["began"]) <= self.label <= one["seen"]
+
+    def began_later(self, one):
+        if one.get("start", {}).get("snapshot") == self.sequence:
+            return False
+        if self.run:
+            return self.run != one["run"]
+        start = one.get("start")
+        if not start:
+            return milliseconds(one["began"]) > self.label
+        if start["newest"] >= self.sequence:
+            return True
+        if start["salts"] == self.position[0]:
+            return start["frame"] > self.position[1]
+        return resets(self.position[0], start["salts"]) is not None
 
 
 def milliseconds(time):

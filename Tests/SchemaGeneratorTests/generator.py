@@ -88,6 +88,14 @@ refuses("views and triggers are compiled, and all their errors are reported at o
         "CREATE TABLE a (x INT);\nCREATE VIEW v AS\nSELECT y FROM a;\n"
         "CREATE TRIGGER t AFTER UPDATE ON a BEGIN DELETE FROM gone; END;",
         "schema.sql:2:1: error: v: no such column: y", "schema.sql:4:1: error: t: no such table: main.gone")
+# hazard: H-SEC-12
+for name, sql in [
+    ("a query", "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c"),
+    ("a table that is filled", "CREATE TABLE t (x);\nINSERT INTO t WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) "
+     "SELECT randomblob(100000) FROM c"),
+]:
+    status, said, source, _ = generate(("schema.sql", sql))
+    case(f"{name} without an end ends the build", status == 1 and len(said) == 1 and said[0].startswith("schema.sql:"), f"{status} {said}")
 refuses("no other file is touched", "ATTACH '/nonexistent/x.db' AS x", "schema.sql:1:1: error: too many attached databases")
 refuses("two columns of one Swift name are refused", "CREATE TABLE a (first_name TEXT, firstName TEXT)",
         "schema.sql:1:1: error: columns of a first_name and firstName would both be called firstName")
@@ -100,6 +108,7 @@ refuses("a NUL byte is refused", b"CREATE TABLE a (x INT);\n-- \x00", "schema.sq
 
 import application  # noqa: E402, F401
 import applications  # noqa: E402, F401
+import hostile  # noqa: E402, F401
 import records  # noqa: E402, F401
 import statements  # noqa: E402, F401
 

@@ -36,6 +36,10 @@ package final class FollowedPages: Sendable {
         var mark: LogMark?
         /// The newest snapshot, and the epoch that began before its image was taken.
         var newest: (snapshot: String, epoch: Int)?
+        /// The name of the follower's run; nil before the first.
+        var name: [UInt8]?
+        /// The label of the last segment that was read; 0 before the first.
+        var label: UInt64 = 0
 
         mutating func restart() {
             (run, epochs, first, unfinished) = (run + 1, [Epoch()], 0, Epoch())
@@ -53,6 +57,17 @@ package final class FollowedPages: Sendable {
 
     /// Forgets everything: a run begins, or an earlier one continues.
     package func restart() { shared.withLock { $0.restart() } }
+
+    /// Forgets everything, as the run of this name begins or continues.
+    package func begin(run name: [UInt8]) {
+        shared.withLock { shared in
+            shared.restart()
+            shared.name = name
+        }
+    }
+
+    /// The run that the follower is in, or was in last.
+    package var runName: [UInt8]? { shared.withLock { $0.name } }
 
     /// Adds whole frames of a segment.
     package func add(_ frames: UnsafeRawBufferPointer, pageSize: Int) {
@@ -75,12 +90,16 @@ package final class FollowedPages: Sendable {
         shared.withLock { shared in
             shared.epochs[shared.epochs.count - 1].add(shared.unfinished)
             shared.unfinished = Epoch()
+            shared.label = max(shared.label, segment.seen)
             shared.mark = end.map {
                 LogMark(position: LogPosition(salts: segment.salts, frame: segment.lastFrame), end: $0)
             }
             if shared.epochs.reduce(0, { $0 + $1.pages.count }) > limit { shared.restart() }
         }
     }
+
+    /// The label of the last segment that was read, in milliseconds since 1970; 0 before the first.
+    package var newestLabel: Int64 { shared.withLock { Int64(clamping: $0.label) } }
 
     // MARK: Snapshots
 

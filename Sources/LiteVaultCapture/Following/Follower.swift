@@ -1,4 +1,5 @@
 package import LiteVaultFoundation
+package import LiteVaultSupport
 
 /// Follows the write-ahead log of a live database, without its key, and passes every committed transaction to a sink.
 ///
@@ -15,11 +16,13 @@ package import LiteVaultFoundation
 package final class Follower {
     package let path: String
     package let limits: FollowerLimits
+    private let clock: HostClock
     private var hold: FollowerHold?
     private var run: [UInt8] = []
     private var sequence: UInt64 = 0
-    private var lastLook: UInt64 = 0
-    private var lastTick: Double = 0
+    /// The label of the last poll, and that of the last segment: no later label is earlier, whatever the clock says.
+    private var lastLook: UInt64
+    private var lastLabel: UInt64
     private var lastGap: String?
     private var wasBusy = false
     /// Where to continue, until the log was found.
@@ -31,9 +34,10 @@ package final class Follower {
     package var isAttached: Bool { hold != nil }
 
     /// When the log was last polled; nil while none is held.
-    package var looked: Date? {
-        hold == nil ? nil : Date(timeIntervalSince1970: Double(lastLook) / 1000)
-    }
+    package var looked: Date? { hold == nil ? nil : Date(milliseconds: Int64(clamping: lastLook)) }
+
+    /// Seconds by which the clock is behind the labels: it was set back, or had been wrong before.
+    package var behind: Double { max(0, Double(lastLook) - Double(clock.time().milliseconds)) / 1000 }
 
     /// Seconds until the next poll: fewer while the log is long, so that it can be reset soon.
     package var pause: Double {
@@ -46,12 +50,24 @@ package final class Follower {
 
     /// Creates a follower. ``poll(into:)`` opens the files.
     ///
-    /// - Parameter start: where an earlier follower had read the log: the run continues from there if the log does.
-    package init(_ path: String, limits: FollowerLimits = .init(), from start: FollowerStart? = nil) {
+    /// - Parameters:
+    ///   - start: where an earlier follower had read the log: the run continues from there if the log does.
+    ///   - last: the newest label that was assigned to anything stored before; labels begin after it.
+    ///   - clock: the host's clock, or a test's.
+    package init(
+        _ path: String, limits: FollowerLimits = .init(), from start: FollowerStart? = nil, after last: Date? = nil,
+        clock: HostClock = .system
+    ) {
         self.path = path
         self.limits = limits
         self.start = start
+        self.clock = clock
+        lastLabel = max(start?.seen ?? 0, UInt64(clamping: last?.milliseconds ?? 0))
+        lastLook = lastLabel
     }
+
+    /// Makes later labels follow one that was assigned to a snapshot meanwhile.
+    package func advance(to label: Date) { lastLabel = max(lastLabel, UInt64(clamping: label.milliseconds)) }
 
     /// Reads the log once, and passes the frames committed since the last poll to the sink.
     ///
@@ -60,9 +76,10 @@ package final class Follower {
     package func poll(into sink: inout some WALSegmentSink) throws -> FollowerOutcome {
         do {
             guard let hold else { return try attach(&sink) }
-            let now = try look()
+            // Before the log is read: what had been committed by then is in the segment.
+            let now = reading
             let frames = try read(hold, now, &sink)
-            lastLook = now
+            lastLook = max(lastLook, now, lastLabel)
             wasBusy = frames > 0
             return .read(frames: frames)
         } catch let gap as LogLostError {
@@ -80,10 +97,10 @@ package final class Follower {
     ) throws {
         while goesOn() {
             try report(poll(into: &sink))
-            let end = Date().addingTimeInterval(pause)
+            let end = clock.now() + pause
             repeat {
-                usleep(useconds_t(min(0.05, max(0, end.timeIntervalSinceNow)) * 1e6))
-            } while goesOn() && Date() < end
+                usleep(useconds_t(min(0.05, max(0, end - clock.now())) * 1e6))
+            } while goesOn() && clock.now() < end
         }
     }
 
@@ -97,18 +114,16 @@ package final class Follower {
 
     private func attach(_ sink: inout some WALSegmentSink) throws -> FollowerOutcome {
         let attached: FollowerHold
-        // Segments are found by their times, which then would not follow those of the earlier ones.
-        let isEarlier = start.map { Self.milliseconds() < $0.seen } ?? false
         do {
-            attached = try FollowerHold(path, limits: limits, from: isEarlier ? nil : start)
+            attached = try FollowerHold(path, limits: limits, from: start)
         } catch let lost as LogLostError {
             return .waiting(lost.reason)
         }
         if let start {
             self.start = nil
-            discontinuity = isEarlier ? "the system clock moved backwards" : attached.discontinuity
+            discontinuity = attached.discontinuity
             if discontinuity == nil {
-                (run, sequence, lastLook, lastTick) = (start.run, start.sequence, start.seen, Self.tick())
+                (run, sequence) = (start.run, start.sequence)
                 wasBusy = false
                 try sink.resume(run: run, began: start.began)
                 hold = attached
@@ -118,18 +133,21 @@ package final class Follower {
         }
         run = (0..<16).map { _ in UInt8.random(in: 0...255) }
         sequence = 0
-        lastLook = Self.milliseconds()
-        lastTick = Self.tick()
+        lastLook = max(lastLook, reading, lastLabel)
         wasBusy = false
-        try sink.begin(run: run, at: attached.position, gap: lastGap)
+        try sink.begin(
+            run: run, began: Date(milliseconds: Int64(clamping: lastLook)), at: attached.position, gap: lastGap)
         hold = attached
         return .attached(run: run)
     }
 
     private func read(_ hold: FollowerHold, _ now: UInt64, _ sink: inout some WALSegmentSink) throws -> UInt32 {
         guard let pending = try hold.look() else { return 0 }
+        // Each label is later than the one before, so that it names one state; a clock that was set back takes part again as soon as it
+        // is ahead of them.
+        let label = max(now, lastLook, lastLabel + 1)
         let segment = WALSegment(
-            run: run, sequence: sequence, after: lastLook, seen: now, reader: pending.reader, through: pending.last)
+            run: run, sequence: sequence, after: lastLook, seen: label, reader: pending.reader, through: pending.last)
         try sink.begin(segment)
         do {
             let end = try hold.read(pending) { try sink.append($0) }
@@ -139,24 +157,13 @@ package final class Follower {
             throw error
         }
         sequence += 1
+        lastLabel = label
         try hold.settle()
         return segment.frameCount
     }
 
-    /// The time of this poll. Segments are found by wall-clock time, so a clock that was set back ends the run: later
-    /// commits would seem to precede a snapshot that does not contain them.
-    private func look() throws -> UInt64 {
-        let (now, tick) = (Self.milliseconds(), Self.tick())
-        defer { lastTick = tick }
-        let late = Double(lastLook) / 1000 + (tick - lastTick) - Double(now) / 1000
-        guard now >= lastLook, late < 0.5 else { throw LogLostError(reason: "the system clock moved backwards") }
-        return now
-    }
-
-    /// Seconds of the monotonic clock.
-    private static func tick() -> Double { ProcessInfo.processInfo.systemUptime }
-
-    private static func milliseconds() -> UInt64 { UInt64(max(0, Date().timeIntervalSince1970 * 1000)) }
+    /// What the clock says.
+    private var reading: UInt64 { UInt64(clamping: clock.time().milliseconds) }
 }
 
 /// Limits on what a follower may cost the database's users.
@@ -189,8 +196,9 @@ package enum FollowerOutcome: Sendable, Equatable {
 /// Receives what a follower reads from a write-ahead log. It must be quick: the log may grow meanwhile.
 package protocol WALSegmentSink {
     /// Begins a run without a gap: the segments that follow continue from `position`, and need a snapshot taken after
-    /// this call. `gap` says why the previous run ended; nil for the first run of this follower.
-    mutating func begin(run: [UInt8], at position: LogPosition, gap: String?) throws
+    /// this call. `began` is the label of its beginning. `gap` says why the previous run ended; nil for the first run of this
+    /// follower.
+    mutating func begin(run: [UInt8], began: Date, at position: LogPosition, gap: String?) throws
 
     /// Continues with a run that had begun then.
     mutating func resume(run: [UInt8], began: Date) throws

@@ -1,4 +1,5 @@
 package import LiteVaultFoundation
+package import LiteVaultSupport
 
 /// Reads a consistent image of a live database, without its key, while others write to it.
 ///
@@ -9,14 +10,19 @@ package import LiteVaultFoundation
 package struct Capture {
     private let path: String
     private let limits: CaptureLimits
+    private let clock: HostClock
     private let observe: ((CaptureEvent) throws -> Void)?
 
-    /// - Parameter observe: called at points of the capture, for tests; an error it throws ends the capture.
+    /// - Parameters:
+    ///   - clock: the host's clock, or a test's.
+    ///   - observe: called at points of the capture, for tests; an error it throws ends the capture.
     package init(
-        _ path: String, limits: CaptureLimits = .init(), observe: ((CaptureEvent) throws -> Void)? = nil
+        _ path: String, limits: CaptureLimits = .init(), clock: HostClock = .system,
+        observe: ((CaptureEvent) throws -> Void)? = nil
     ) {
         self.path = path
         self.limits = limits
+        self.clock = clock
         self.observe = observe
     }
 
@@ -29,13 +35,13 @@ package struct Capture {
     package func run(into sink: inout some BlockSink) throws -> CaptureReport {
         let file = try SourceFile(path: path)
         try SourceVolume.requireLocal(file.path)
-        let clock = ContinuousClock()
-        var deadline = clock.now + limits.lockTimeout
+        let instants = ContinuousClock()
+        var deadline = instants.now + limits.lockTimeout
         var attempts = 0
         while true {
             do {
                 defer { file.unlock() }
-                let began = (date: Date(), instant: clock.now)
+                let began = (date: clock.time(), instant: instants.now)
                 let attempt = CaptureAttempt(
                     file: file, basis: sink.basis, settled: began.date - limits.settling, observe: observe)
                 let image: CapturedImage
@@ -55,8 +61,8 @@ package struct Capture {
                 return image.report(start: start, began: began.date, attempts: max(1, attempts))
             } catch let error as RetryableCaptureError {
                 // Time spent on a copy that was discarded is not time spent waiting.
-                if error.hasCopied { deadline = max(deadline, clock.now + .seconds(1)) }
-                guard attempts < 1000, clock.now < deadline else { throw error.final(path) }
+                if error.hasCopied { deadline = max(deadline, instants.now + .seconds(1)) }
+                guard attempts < 1000, instants.now < deadline else { throw error.final(path) }
             }
             usleep(2000)
         }

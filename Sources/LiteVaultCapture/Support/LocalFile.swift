@@ -190,10 +190,26 @@ extension stat {
 
 /// Directories created by LiteVault: mode 0700, and durable.
 package enum LocalDirectory {
-    /// Creates the directory and its missing parents.
+    private struct Place: Hashable {
+        let path: String
+        let device: UInt64
+        let inode: UInt64
+
+        init(_ path: String, _ status: stat) {
+            self.path = path
+            device = UInt64(truncatingIfNeeded: status.st_dev)
+            inode = UInt64(truncatingIfNeeded: status.st_ino)
+        }
+    }
+
+    /// The directories whose names this process has made durable, or found to be.
+    private static let settled = Locked<Set<Place>>([])
+
+    /// Creates the directory and its missing parents. The names of all are durable afterwards, also if they existed.
     package static func create(_ path: String) throws {
         if mkdir(path, 0o700) == 0 {
-            return try sync(parent(of: path))
+            try settle(parent(of: path))
+            return try syncParent(of: path)
         }
         switch errno {
         case EEXIST:
@@ -201,6 +217,7 @@ package enum LocalDirectory {
             guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
                 throw VaultError(.cannotCreate, "is not a directory", path: path)
             }
+            try settle(path)
         case ENOENT:
             let above = parent(of: path)
             guard above != path else { throw VaultError(errno: ENOENT, "mkdir", path: path) }
@@ -211,8 +228,37 @@ package enum LocalDirectory {
                 guard errno != ENOENT else { throw VaultError(.cannotCreate, "cannot be created", path: path) }
                 throw VaultError(errno: errno, "mkdir", path: path)
             }
-            try sync(above)
+            try syncParent(of: path)
         default: throw VaultError(errno: errno, "mkdir", path: path)
+        }
+    }
+
+    /// Makes the name of an existing directory durable, and those above it, once per process: the process that created it may have
+    /// been killed before it synced the parent, or its sync has failed. Directories that are not as this program creates them,
+    /// private and of this user, are taken as they are.
+    private static func settle(_ path: String) throws {
+        var path = path
+        while true {
+            var status = stat()
+            guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR, status.st_uid == geteuid(),
+                status.st_mode & 0o077 == 0
+            else { return }
+            let (place, above) = (Place(path, status), parent(of: path))
+            // A directory that cannot be read cannot be synced.
+            if above == path || settled.withLock({ $0.contains(place) }) || access(above, R_OK) != 0 { return }
+            try syncParent(of: path)
+            path = above
+        }
+    }
+
+    private static func syncParent(of path: String) throws {
+        try sync(parent(of: path))
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return }
+        let place = Place(path, status)
+        settled.withLock { settled in
+            if settled.count >= 10_000 { settled = [] }
+            settled.insert(place)
         }
     }
 
@@ -228,16 +274,41 @@ package enum LocalDirectory {
         }
     }
 
+    /// The absolute path with symbolic links resolved as far as it exists.
+    package static func resolved(_ path: String) -> String {
+        let absolute = path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
+        var existing = absolute
+        var missing: [Substring] = []
+        while true {
+            if let found = realpath(existing, nil) {
+                defer { free(found) }
+                var parts = String(cString: found).split(separator: "/")
+                for part in missing.reversed() where part != "." {
+                    if part != ".." { parts.append(part) } else if !parts.isEmpty { parts.removeLast() }
+                }
+                return "/" + parts.joined(separator: "/")
+            }
+            let above = parent(of: existing)
+            guard above != existing else { return absolute }
+            missing.append(existing.split(separator: "/").last ?? "")
+            existing = above
+        }
+    }
+
     /// The parent directory: everything before the last slash.
     package static func parent(of path: String) -> String {
-        var trimmed = path[...]
-        while trimmed.count > 1, trimmed.hasSuffix("/") { trimmed.removeLast() }
-        guard let slash = trimmed.lastIndex(of: "/") else { return "." }
-        return slash == trimmed.startIndex ? "/" : String(trimmed[..<slash])
+        // By bytes: a slash that a combining mark follows is a slash for the system.
+        let slash = UInt8(ascii: "/")
+        var trimmed = path.utf8[...]
+        while trimmed.count > 1, trimmed.last == slash { trimmed.removeLast() }
+        guard let end = trimmed.lastIndex(of: slash) else { return "." }
+        return end == trimmed.startIndex ? "/" : String(path[..<end])
     }
 
     /// The names in a directory, without those that start with a dot; empty if it does not exist.
-    package static func names(_ path: String) throws -> [String] {
+    ///
+    /// - Parameter limit: how many are read at most.
+    package static func names(_ path: String, upTo limit: Int = .max) throws -> [String] {
         guard let stream = opendir(path) else {
             if errno == ENOENT || errno == ENOTDIR { return [] }
             throw VaultError(errno: errno, "opendir", path: path)
@@ -245,7 +316,7 @@ package enum LocalDirectory {
         defer { closedir(stream) }
         var names: [String] = []
         errno = 0
-        while let entry = readdir(stream) {
+        while names.count < limit, let entry = readdir(stream) {
             let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
                 String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
             }

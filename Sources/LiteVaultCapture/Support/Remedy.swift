@@ -80,6 +80,17 @@ public enum Remedy: Sendable, Hashable {
     case checkOrRepair
     /// Repair the repository to learn what is lost, then remove the affected snapshot so that pruning can continue.
     case repairThenForget
+    /// Remove a snapshot of which blocks are damaged, or repair the repository, which records what is lost; snapshots taken from now on
+    /// do not share them.
+    case repairOrForget(snapshot: String)
+    /// Verify a snapshot again as thoroughly, or remove it.
+    case retestOrForget(snapshot: String)
+    /// Take a snapshot, which stores lost blocks again.
+    case storeAgain
+    /// Bring the former repository back, or start the program again if the other one is to be used.
+    case returnOrRestart
+    /// Take a snapshot and verify it as thoroughly before the last good one is removed.
+    case verifyNewerFirst
     /// Give the database a name of its own, or name it to confirm.
     case nameDatabase
     /// Choose one of the databases by name.
@@ -96,6 +107,8 @@ public enum Remedy: Sendable, Hashable {
     case restoreReachable(time: String)
     /// Give at least one retention rule.
     case addRetentionRule
+    /// Restore another snapshot, or copy the lost object from a copy of the repository.
+    case lostObject
     /// Give the repository a new key again: that completes a change that was interrupted.
     case completeRotation
 
@@ -129,6 +142,16 @@ public enum Remedy: Sendable, Hashable {
         case .checkOrRepair: "Check or repair the repository to rebuild it."
         case .repairThenForget:
             "Repair the repository to learn what is lost; pruning continues once that snapshot is removed."
+        case .repairOrForget:
+            "The next snapshot does not share what is damaged. Repair the repository, which records what is lost, or remove the "
+                + "snapshot by its identifier."
+        case .retestOrForget:
+            "If the database was damaged when it was taken, remove the snapshot by its identifier; otherwise verify it again as "
+                + "thoroughly."
+        case .storeAgain: "Take a snapshot, which stores the lost blocks again."
+        case .returnOrRestart:
+            "Bring the former one back: nothing was written to this one. If it was replaced on purpose, start this program again."
+        case .verifyNewerFirst: "First take a snapshot, and verify it as thoroughly."
         case .nameDatabase: "Give the database a name of its own, or name it to confirm."
         case .chooseDatabase: "Name one of them."
         case .encryptOrAllowPlaintext: "Encrypt it, or allow plaintext."
@@ -140,6 +163,9 @@ public enum Remedy: Sendable, Hashable {
         case .restoreReachable(let time):
             "Restore the state at \(time), or the newest state that can be reached."
         case .addRetentionRule: "Give at least one rule."
+        case .lostObject:
+            "Copy the object from a copy of the repository, if there is one; else restore another snapshot. Check the repository to learn "
+                + "which ones need it."
         case .completeRotation: "Give the repository a new key again, which completes that change."
         }
     }

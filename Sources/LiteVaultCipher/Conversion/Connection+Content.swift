@@ -1,4 +1,5 @@
 package import LiteVaultCore
+internal import LiteVaultEngine
 
 // How operations on whole files read a connection.
 
@@ -56,5 +57,19 @@ extension DatabaseError {
     /// depend on the state of the file.
     var needsItsApplication: Bool {
         code == 1 && (message.hasPrefix("no such ") || message.hasPrefix("unknown function"))
+    }
+
+    /// Whether a page that cannot be read may be the reason.
+    ///
+    /// SQLCipher 4 fails such a read with SQLITE_ERROR, and with the text that the engine has for this code. What is wrong with a
+    /// statement has the same code and a text of its own.
+    var mayBeDamage: Bool {
+        switch resultCode.primary {
+        case .corrupt, .notADatabase, .outOfMemory: true
+        case .error:
+            message.isEmpty || message == String(cString: sqlite3_errstr(SQLITE_ERROR))
+                || message.hasPrefix("malformed ")
+        default: false
+        }
     }
 }

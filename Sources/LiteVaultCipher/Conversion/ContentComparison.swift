@@ -57,28 +57,33 @@ package struct ContentComparator {
         let indexes = try IndexShape.all(of: table, in: right)
         let plain = indexes.filter { $0.positions != nil }
         let before = compared
-        var digests: [RowDigest]
-        var areComplete = true
-        do {
-            digests = plain.map { RowDigest($0.positions ?? []) }
-            try left.limitingValues(to: longest) {
-                try right.limitingValues(to: longest) {
-                    try compare(table.selection, table.selection, table, &digests, &compared, report)
+        var digests = plain.map { RowDigest($0.positions ?? []) }
+        let limit = min(try left.columnLimit(), try right.columnLimit())
+        var areComplete = table.fits(limit)
+        if areComplete {
+            do {
+                try left.limitingValues(to: longest) {
+                    try right.limitingValues(to: longest) {
+                        try compare(table.selection, table.selection, table, &digests, &compared, report)
+                    }
                 }
+            } catch let error as DatabaseError where error.resultCode.primary == .tooBig {
+                areComplete = false
             }
-        } catch let error as DatabaseError where error.resultCode.primary == .tooBig {
+        }
+        if !areComplete {
             compared = before
-            areComplete = false
-            digests = []
             guard table.rowidAlias != nil else {
                 // Values of a table WITHOUT ROWID cannot be read in pieces.
                 digests = plain.map { RowDigest($0.positions ?? []) }
-                areComplete = true
                 try compare(table.selection, table.selection, table, &digests, &compared, report)
                 return try proveIndexes(plain, digests, of: table, indexes, report)
             }
-            let selection = table.selection(withoutLongerThan: longest)
-            try compare(selection, selection, table, &digests, &compared, report)
+            digests = []
+            for selection in table.selections(withoutLongerThan: longest, limit: limit) {
+                compared = before
+                try compare(selection, selection, table, &digests, &compared, report)
+            }
             try compareLongValues(of: table, report: { try report(compared) })
         }
         try proveIndexes(areComplete ? plain : [], digests, of: table, indexes) { _ in try report(compared) }
@@ -88,7 +93,7 @@ package struct ContentComparator {
         _ plain: [IndexShape], _ digests: [RowDigest], of table: TableShape, _ all: [IndexShape],
         _ report: (Int64) throws -> Void
     ) throws {
-        let hasBeenChecked = try IndexProof(right).prove(plain, digests, of: table, all, report)
+        let hasBeenChecked = try IndexProof(right).prove(plain, digests, of: table, all, report) != .byDigests
         // The order of a table WITHOUT ROWID depends on its collations. Older engines do not look at it.
         guard !hasBeenChecked, table.rowidAlias == nil, IndexProof.canCheckTables else { return }
         if case .broken(let complaint) = try right.structure("quick_check(\(quoted(table.name)))") {
@@ -135,7 +140,7 @@ extension ContentComparator {
     /// Compares the values that were left out before, by incremental reads (`sqlite3_blob_open`).
     private func compareLongValues(of table: TableShape, report: () throws -> Void) throws {
         guard let rowid = table.rowidAlias else { return }
-        for column in table.columns {
+        for column in try columnsWithLongValues(of: table) {
             let sql =
                 "SELECT \(rowid) FROM main.\(quoted(table.name)) NOT INDEXED "
                 + "WHERE \(TableShape.length(of: column)) > \(longest) ORDER BY \(rowid)"
@@ -144,6 +149,23 @@ extension ContentComparator {
                 guard try isEqual(table.name, column, row) else { throw difference("the table '\(table.name)'") }
             }
         }
+    }
+
+    /// The columns that have long values, found with as few scans as the engine allows: one for each column would take hours.
+    private func columnsWithLongValues(of table: TableShape) throws -> [String] {
+        let limit = try left.columnLimit()
+        var found: [String] = []
+        for first in stride(from: 0, to: table.columns.count, by: limit) {
+            let columns = Array(table.columns[first..<min(first + limit, table.columns.count)])
+            let lengths = columns.map { "max(\(TableShape.length(of: $0)))" }.joined(separator: ", ")
+            try left.forEach("SELECT \(lengths) FROM main.\(quoted(table.name)) NOT INDEXED") { row in
+                for (index, column) in columns.enumerated() {
+                    let length = try row.get(index, as: Int64?.self) ?? 0
+                    if length > Int64(longest) { found.append(column) }
+                }
+            }
+        }
+        return found
     }
 
     private func isEqual(_ table: String, _ column: String, _ row: Int64) throws -> Bool {

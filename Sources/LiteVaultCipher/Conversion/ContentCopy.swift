@@ -36,8 +36,12 @@ package struct ContentCopier {
             // Deferred: the source is only read.
             try connection.transaction(.deferred) {
                 let objects = try SchemaObject.all(of: connection)
-                try create(objects)
-                for table in objects where table.isStoredTable && !table.isSequenceTable { try copyRows(of: table) }
+                try create(objects, report)
+                for table in objects where table.isStoredTable && !table.isSequenceTable {
+                    try copyRows(of: table)
+                    // The engine counts the steps of each statement by itself: many small tables would never report.
+                    try report()
+                }
                 // Last, because copying a table with AUTOINCREMENT adds entries to it.
                 for table in objects where table.isSequenceTable {
                     try connection.execute("DELETE FROM \(schema).sqlite_sequence")
@@ -52,9 +56,12 @@ package struct ContentCopier {
 
     /// Creates tables and indexes. The table of sequences comes first: the engine would create it for the first table that
     /// needs it, and none may need it any longer.
-    private func create(_ objects: [SchemaObject]) throws {
+    private func create(_ objects: [SchemaObject], _ report: () throws -> Void) throws {
         let tables = objects.filter(\.isStoredTable)
-        for table in tables.filter(\.isSequenceTable) + tables.filter({ !$0.isSequenceTable }) { try create(table) }
+        for table in tables.filter(\.isSequenceTable) + tables.filter({ !$0.isSequenceTable }) {
+            try create(table)
+            try report()
+        }
         for index in objects where index.type == "index" { try create(index) }
     }
 
@@ -94,11 +101,21 @@ package struct ContentCopier {
         let shape = try TableShape(table.name, in: connection)
         let transfer =
             "INSERT OR ABORT INTO \(schema).\(quoted(table.name)) SELECT * FROM main.\(quoted(table.name))"
+        if try isTransfer(transfer) { return try connection.execute(transfer) }
+        let limit = try connection.columnLimit()
+        guard shape.fits(limit) else {
+            throw VaultError(
+                .unsupported,
+                "The table '\(table.name)' has \(shape.columns.count) columns, and its rowids cannot be written beside them",
+                remedy:
+                    "A copy of the file (backup, rekey) keeps it as it is. An INTEGER PRIMARY KEY makes a rowid one of the columns."
+            )
+        }
         // The clause of the statement overrides those of the table, which could silently drop rows.
         let insertion = """
             INSERT OR ABORT INTO \(schema).\(quoted(table.name)) (\(shape.columnList)) \(shape.selection)
             """
-        try connection.execute(try isTransfer(transfer) ? transfer : insertion)
+        try connection.execute(insertion)
     }
 
     /// Whether the engine runs a statement by copying records with their rowids. It gives the rows of a table without

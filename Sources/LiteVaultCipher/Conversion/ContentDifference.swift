@@ -62,7 +62,7 @@ package struct ContentDifference: Sendable {
             if texts.0 != texts.1 { settings.append(Setting(name: field, left: texts.0, right: texts.1)) }
         }
         let (old, new) = (try SchemaContent(left), try SchemaContent(right))
-        for name in Set(old.tables.keys).union(new.tables.keys).sorted() {
+        for name in Set(old.tables.keys).union(new.tables.keys).map(\.text).sorted(by: isBefore) {
             let table = try Self.table(name, old, new)
             if table.isDifferent { tables.append(table) }
         }
@@ -88,17 +88,17 @@ package struct ContentDifference: Sendable {
 
     private static func table(_ name: String, _ left: SchemaContent, _ right: SchemaContent) throws -> Table {
         var table = Table(name: name)
-        guard let old = left.tables[name] else {
+        guard let old = left.tables[ExactText(name)] else {
             table.definition = .added
             table.added = try right.count(name)
             return table
         }
-        guard let new = right.tables[name] else {
+        guard let new = right.tables[ExactText(name)] else {
             table.definition = .removed
             table.removed = try left.count(name)
             return table
         }
-        if old.sql != new.sql { table.definition = .changed }
+        if !old.isDefined(as: new) { table.definition = .changed }
         let keys = (try RowKey(name, in: left.connection), try RowKey(name, in: right.connection))
         guard let key = keys.0, key == keys.1 else {
             table.isMatched = false
@@ -120,14 +120,14 @@ package struct ContentDifference: Sendable {
     private static func objects(_ old: [SchemaObject], _ new: [SchemaObject]) -> [Object] {
         var found: [Object] = []
         for object in old {
-            let other = new.first { $0.type == object.type && $0.name == object.name }
-            guard other?.sql != object.sql || other?.tableName != object.tableName else { continue }
+            let other = new.first { $0.isSame(object) }
+            if let other, other.isDefined(as: object) { continue }
             found.append(Object(type: object.type, name: object.name, change: other == nil ? .removed : .changed))
         }
-        for object in new where !old.contains(where: { $0.type == object.type && $0.name == object.name }) {
+        for object in new where !old.contains(where: { $0.isSame(object) }) {
             found.append(Object(type: object.type, name: object.name, change: .added))
         }
-        return found.sorted { ($0.type, $0.name) < ($1.type, $1.name) }
+        return found.sorted { $0.type != $1.type ? $0.type < $1.type : isBefore($0.name, $1.name) }
     }
 }
 
@@ -135,27 +135,27 @@ package struct ContentDifference: Sendable {
 struct SchemaContent {
     let connection: Connection
     /// Tables with rows of their own, shadow tables included.
-    let tables: [String: SchemaObject]
+    let tables: [ExactText: SchemaObject]
     let virtualTables: [SchemaObject]
     /// Indexes, views and triggers that have a statement, in the order of their creation.
     let others: [SchemaObject]
     /// The rows of `sqlite_sequence`; a name may have several.
-    let sequence: [String: [String]]
+    let sequence: [ExactText: [String]]
     let hasSequence: Bool
 
     init(_ connection: Connection) throws {
         self.connection = connection
         let all = try SchemaObject.all(of: connection)
         let named = all.filter { $0.type == "table" && !$0.name.hasPrefix("sqlite_") }
-        tables = Dictionary(named.filter(\.hasPages).map { ($0.name, $0) }) { first, _ in first }
+        tables = Dictionary(named.filter(\.hasPages).map { (ExactText($0.name), $0) }) { first, _ in first }
         virtualTables = named.filter { !$0.hasPages }
         others = all.filter { $0.type != "table" && $0.sql != nil }
         hasSequence = all.contains(where: \.isSequenceTable)
-        var sequence: [String: [String]] = [:]
+        var sequence: [ExactText: [String]] = [:]
         if hasSequence {
             // In old engines, quote() of a number returns a number.
             try connection.forEach("SELECT name, CAST(quote(seq) AS TEXT) FROM sqlite_sequence ORDER BY rowid") { row in
-                sequence[try row.get(0, as: String?.self) ?? "", default: []].append(try row.get(1))
+                sequence[ExactText(try row.get(0, as: String?.self) ?? ""), default: []].append(try row.get(1))
             }
         }
         self.sequence = sequence

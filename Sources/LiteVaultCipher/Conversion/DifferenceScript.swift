@@ -59,12 +59,12 @@ package struct DifferenceScript {
     // MARK: Objects
 
     /// Tables that are dropped, and created again if the right database has them.
-    private var replaced: Set<String> {
-        Set(difference.tables.filter { $0.definition != nil }.map(\.name))
+    private var replaced: Set<SQLName> {
+        Set(difference.tables.filter { $0.definition != nil }.map { SQLName($0.name) })
     }
 
     private func change(of object: SchemaObject) -> ContentDifference.Change? {
-        difference.objects.first { $0.type == object.type && $0.name == object.name }?.change
+        difference.objects.first { $0.type == object.type && isSameText($0.name, object.name) }?.change
     }
 
     /// Drops triggers, and the indexes and views that differ.
@@ -72,8 +72,8 @@ package struct DifferenceScript {
         for object in old.others where object.type == "trigger" { try line("DROP TRIGGER \(quoted(object.name));") }
         for object in old.others where object.type != "trigger" && change(of: object) != nil {
             // It goes with its table.
-            if object.type == "index", replaced.contains(object.tableName) { continue }
-            try line("DROP \(object.type.uppercased()) \(quoted(object.name));")
+            if object.type == "index", replaced.contains(SQLName(object.tableName)) { continue }
+            try line("DROP \(foldedKeyword(object.type)) \(quoted(object.name));")
         }
     }
 
@@ -81,7 +81,7 @@ package struct DifferenceScript {
     private func create() throws {
         for type in ["index", "view", "trigger"] {
             for object in new.others where object.type == type {
-                let isLost = type == "index" && replaced.contains(object.tableName)
+                let isLost = type == "index" && replaced.contains(SQLName(object.tableName))
                 guard type == "trigger" || isLost || change(of: object) != nil else { continue }
                 if let sql = object.sql { try line(sql + ";") }
             }
@@ -131,7 +131,7 @@ package struct DifferenceScript {
     }
 
     private func writeAdditions(_ table: ContentDifference.Table) throws {
-        guard table.name != "sqlite_sequence", let object = new.tables[table.name] else { return }
+        guard table.name != "sqlite_sequence", let object = new.tables[ExactText(table.name)] else { return }
         if table.definition != nil, let sql = object.sql { try line(sql + ";") }
         let isWhole = table.definition != nil || !table.isMatched
         guard isWhole || table.added + table.changed > 0 else { return }

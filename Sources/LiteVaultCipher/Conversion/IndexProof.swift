@@ -19,11 +19,14 @@ struct IndexProof {
     /// - Parameters:
     ///   - longest: the size in bytes of a value above which the engine checks its table instead.
     ///   - report: called periodically with the number of rows read; may throw to cancel.
+    /// - Returns: whether all of them were proven: not those whose collation is unknown here.
     /// - Throws: ``VaultError`` `damaged` when an index does not have the entries of its table; `DatabaseError` when the database
     ///   cannot be read.
-    func proveAll(longest: Int32 = 1 << 22, _ report: (Int64) throws -> Void) throws {
+    @discardableResult
+    func proveAll(longest: Int32 = 1 << 22, _ report: (Int64) throws -> Void) throws -> Bool {
         // One read transaction: each statement by itself would lock the file and look for a journal.
         try database.reading {
+            var areProven = true
             let objects = try SchemaObject.all(of: database)
             let indexed = Set(objects.lazy.filter { $0.type == "index" }.map(\.tableName))
             for object in objects where object.isStoredTable && indexed.contains(object.name) {
@@ -32,6 +35,7 @@ struct IndexProof {
                 var plain = indexes.filter { $0.positions != nil }
                 var digests = plain.map { RowDigest($0.positions ?? []) }
                 let positions = Set(plain.flatMap { $0.positions ?? [] })
+                if !table.fits(try database.columnLimit()) { (plain, digests) = ([], []) }
                 do {
                     try database.limitingValues(to: longest) {
                         if !plain.isEmpty { try add(table.selection(ofColumnsAt: positions), to: &digests, report) }
@@ -39,9 +43,19 @@ struct IndexProof {
                 } catch let error as DatabaseError where error.resultCode.primary == .tooBig {
                     (plain, digests) = ([], [])
                 }
-                _ = try prove(plain, digests, of: table, indexes, report)
+                if try prove(plain, digests, of: table, indexes, report) == .unproven { areProven = false }
             }
+            return areProven
         }
+    }
+
+    /// How the indexes of a table were proven.
+    enum Outcome {
+        case byDigests
+        /// The engine has checked the table, too.
+        case byEngine
+        /// Not all of them: the engine cannot check a table whose collations or functions it does not know.
+        case unproven
     }
 
     /// Proves the indexes of a table whose rows were read.
@@ -49,11 +63,10 @@ struct IndexProof {
     /// - Parameters:
     ///   - plain: indexes whose entries are columns of each row, compared with `digests`, those of the table.
     ///   - all: the others are checked by the engine, which looks up each row in them.
-    /// - Returns: whether the engine has checked the table.
     func prove(
         _ plain: [IndexShape], _ digests: [RowDigest], of table: TableShape, _ all: [IndexShape],
         _ report: (Int64) throws -> Void
-    ) throws -> Bool {
+    ) throws -> Outcome {
         var proven = 0
         for (index, expected) in zip(plain, digests) {
             guard let found = try digest(of: index, of: table, report) else { continue }
@@ -62,10 +75,13 @@ struct IndexProof {
             }
             proven += 1
         }
-        guard proven < all.count else { return false }
+        guard proven < all.count else { return .byDigests }
         let check = Self.canCheckTables ? "integrity_check(\(quoted(table.name)))" : "integrity_check(1)"
-        if case .broken(let complaint) = try database.structure(check) { throw Self.damaged(complaint) }
-        return true
+        switch try database.structure(check) {
+        case .sound: return .byEngine
+        case .unchecked: return .unproven
+        case .broken(let complaint): throw Self.damaged(complaint)
+        }
     }
 
     /// Reads an index; nil where the engine cannot, because it does not know the collation.
@@ -200,6 +216,9 @@ extension Connection {
             return try body(statement)
         }
     }
+
+    /// How many columns a result may have (SQLITE_LIMIT_COLUMN): 2,000, unless the engine was built otherwise.
+    func columnLimit() throws -> Int { try withHandle { Int(sqlite3_limit($0, SQLITE_LIMIT_COLUMN, -1)) } }
 
     /// Runs `body` while the engine refuses to read longer values as a whole.
     func limitingValues(to longest: Int32, _ body: () throws -> Void) throws {

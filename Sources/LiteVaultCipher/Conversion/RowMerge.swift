@@ -4,9 +4,11 @@ internal import LiteVaultCore
 struct RowKey: Equatable {
     /// A column of the key.
     struct Column: Equatable {
-        let name: String
+        let column: ExactText
         let collation: String
         let isDescending: Bool
+
+        var name: String { column.text }
     }
 
     let table: String
@@ -15,10 +17,8 @@ struct RowKey: Equatable {
     let columns: [Column]
 
     static func == (one: RowKey, other: RowKey) -> Bool {
-        (one.table, one.shape.columns, one.shape.rowidAlias) == (
-            other.table, other.shape.columns, other.shape.rowidAlias
-        )
-            && one.columns == other.columns
+        isSameText(one.table, other.table) && one.shape.rowidAlias == other.shape.rowidAlias
+            && one.shape.columns.elementsEqual(other.shape.columns, by: isSameText) && one.columns == other.columns
     }
 
     /// Nil for a table with rowids that cannot be named, because columns have all of their names.
@@ -44,7 +44,7 @@ struct RowKey: Equatable {
             let name = try row.get(2, as: String?.self)
             let collation = try row.get(4, as: String?.self) ?? "BINARY"
             let isDescending = try row.get(3, as: Int.self) != 0
-            found.append(name.map { Column(name: $0, collation: collation, isDescending: isDescending) })
+            found.append(name.map { Column(column: ExactText($0), collation: collation, isDescending: isDescending) })
         }
         columns = found.compactMap { $0 }
         guard tail == 0, !columns.isEmpty, columns.count == found.count else { return nil }

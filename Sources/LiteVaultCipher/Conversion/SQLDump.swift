@@ -51,14 +51,14 @@ package struct SQLDump {
 
     private mutating func writeAll() throws {
         let all = try SchemaObject.all(of: connection)
-        let named = content.tables.map { Set($0.map { $0.lowercased() }) }
+        let named = content.tables.map { Set($0.map { SQLName($0) }) }
         if let named {
-            let known = Set(all.filter { $0.type == "table" || $0.type == "view" }.map { $0.name.lowercased() })
-            if let unknown = named.subtracting(known).min() {
+            let known = Set(all.filter { $0.type == "table" || $0.type == "view" }.map { SQLName($0.name) })
+            if let unknown = named.subtracting(known).map(\.text).min() {
                 throw VaultError(.usage, "There is no table '\(unknown)'", remedy: "'litevault info' lists the tables.")
             }
         }
-        let objects = all.filter { named?.contains($0.tableName.lowercased()) ?? true }
+        let objects = all.filter { named?.contains(SQLName($0.tableName)) ?? true }
         let encoding = try connection.value("PRAGMA encoding", as: String.self)
 
         if encoding != "UTF-8" { try line("PRAGMA encoding = '\(encoding)';") }
@@ -73,7 +73,7 @@ package struct SQLDump {
     /// of the engine come last, as it makes them for others.
     private mutating func writeTables(_ objects: [SchemaObject], isUTF8: Bool) throws {
         let tables = objects.filter { $0.type == "table" }.sorted {
-            ($0.isEngines ? 1 : 0, $0.name) < ($1.isEngines ? 1 : 0, $1.name)
+            $0.isEngines != $1.isEngines ? $1.isEngines : isBefore($0.name, $1.name)
         }
         let hasVirtual = tables.contains { !$0.hasPages }
         // The row of a virtual table: its CREATE would make its shadow tables, which have statements of their own here.
@@ -99,10 +99,10 @@ package struct SQLDump {
         default:
             guard let sql = table.sql else { return }
             guard !table.hasPages else { return try line(sql + ";") }
-            let name = quotedText(table.name)
+            let name = Quoting.sqlText(table.name)
             try line(
                 "INSERT INTO sqlite_master (type, name, tbl_name, rootpage, sql)"
-                    + " VALUES ('table', \(name), \(name), 0, \(quotedText(sql)));")
+                    + " VALUES ('table', \(name), \(name), 0, \(Quoting.sqlText(sql)));")
         }
     }
 
@@ -116,7 +116,17 @@ package struct SQLDump {
         // The engine's own tables have no order of their own.
         let order = table.isEngines ? " ORDER BY \(names)" : shape.rowidAlias.map { " ORDER BY \($0)" } ?? ""
         var text = SQLText(isUTF8: isUTF8)
-        try connection.forEach("SELECT \(names) FROM main.\(quoted(table.name)) NOT INDEXED" + order) { row in
+        let selection = "SELECT \(names) FROM main.\(quoted(table.name)) NOT INDEXED" + order
+        do { _ = try connection.prepare(selection) } catch let error as DatabaseError
+            where error.message.contains("no query solution")
+        {
+            // What the engine says of a table WITHOUT ROWID in whose order it cannot read.
+            throw VaultError(
+                .unsupported,
+                "The table '\(table.name)' is in the order of a collation that only its application defines",
+                remedy: "Dump the other tables (--table), or copy the file as it is (backup).", cause: error)
+        }
+        try connection.forEach(selection) { row in
             text.removeAll()
             text.append(start)
             for index in 0..<row.count {
@@ -135,7 +145,7 @@ package struct SQLDump {
         for type in ["index", "view", "trigger"] {
             let found = objects.filter { $0.type == type }
             // Triggers of one event run in the order of their creation.
-            for object in type == "trigger" ? found : found.sorted(by: { $0.name < $1.name }) {
+            for object in type == "trigger" ? found : found.sorted(by: { isBefore($0.name, $1.name) }) {
                 if let sql = object.sql { try line(sql + ";") }
             }
         }
@@ -145,10 +155,6 @@ package struct SQLDump {
         var text = SQLText(isUTF8: true)
         text.append(sql + "\n")
         try write(text)
-    }
-
-    private func quotedText(_ text: String) -> String {
-        "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''") + "'"
     }
 }
 

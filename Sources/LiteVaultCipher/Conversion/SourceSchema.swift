@@ -9,6 +9,19 @@ struct SchemaObject: Equatable {
     let hasPages: Bool
     let sql: String?
 
+    /// By bytes: two tables may have names that are canonically equal.
+    static func == (left: SchemaObject, right: SchemaObject) -> Bool {
+        left.isSame(right) && left.hasPages == right.hasPages && left.isDefined(as: right)
+    }
+
+    /// Whether it is an object of the same type and name.
+    func isSame(_ other: SchemaObject) -> Bool { type == other.type && isSameText(name, other.name) }
+
+    /// Whether it has the same statement, and belongs to the same table.
+    func isDefined(as other: SchemaObject) -> Bool {
+        isSameText(tableName, other.tableName) && sql.map { ExactText($0) } == other.sql.map { ExactText($0) }
+    }
+
     /// A table with rows of its own, including `sqlite_sequence`, statistics and shadow tables.
     var isStoredTable: Bool { type == "table" && hasPages }
 
@@ -39,10 +52,10 @@ struct TableShape {
         let hasHidden = EngineInfo.linked.sqliteVersion >= SQLiteVersion(major: 3, minor: 26)
         let pragma = hasHidden ? "table_xinfo" : "table_info"
         var stored: [String] = []
-        var all: Set<String> = []
+        var all: Set<SQLName> = []
         try connection.forEach("PRAGMA main.\(pragma)(\(quoted(name)))") { row in
             let column = try row.get(1, as: String.self)
-            all.insert(column.lowercased())
+            all.insert(SQLName(column))
             if try !hasHidden || row.get(6, as: Int.self) == 0 { stored.append(column) }
         }
         columns = stored
@@ -65,17 +78,26 @@ struct TableShape {
             + (rowidAlias.map { " ORDER BY \($0)" } ?? "")
     }
 
-    /// The same with NULL for longer texts and blobs, and with type and length of each column.
-    func selection(withoutLongerThan longest: Int32) -> String {
-        let list = columns.map { column in
-            let length = Self.length(of: column)
-            return "CASE WHEN \(length) > \(longest) THEN NULL ELSE \(quoted(column)) END, "
-                + "typeof(\(quoted(column))), \(length)"
-        }
+    /// The same with NULL for longer texts and blobs, and with type and length of each column: as many statements as it takes,
+    /// each with all rows and with columns that were not in those before.
+    ///
+    /// - Parameter limit: how many columns the result of a statement may have (SQLITE_LIMIT_COLUMN).
+    func selections(withoutLongerThan longest: Int32, limit: Int) -> [String] {
         let rowid = rowidAlias.map { [$0] } ?? []
-        return "SELECT \((rowid + list).joined(separator: ", ")) FROM main.\(quoted(name)) NOT INDEXED"
-            + (rowidAlias.map { " ORDER BY \($0)" } ?? "")
+        let width = max(1, (limit - rowid.count) / 3)
+        return stride(from: 0, to: columns.count, by: width).map { first in
+            let list = columns[first..<min(first + width, columns.count)].map { column in
+                let length = Self.length(of: column)
+                return "CASE WHEN \(length) > \(longest) THEN NULL ELSE \(quoted(column)) END, "
+                    + "typeof(\(quoted(column))), \(length)"
+            }
+            return "SELECT \((rowid + list).joined(separator: ", ")) FROM main.\(quoted(name)) NOT INDEXED"
+                + (rowidAlias.map { " ORDER BY \($0)" } ?? "")
+        }
     }
+
+    /// Whether one statement can return a row with its rowid.
+    func fits(_ limit: Int) -> Bool { columns.count + (rowidAlias == nil ? 0 : 1) <= limit }
 
     /// An expression for the length of a value in bytes, which newer engines find without reading the value.
     static func length(of column: String) -> String {
@@ -84,9 +106,11 @@ struct TableShape {
     }
 
     private static func rowidAlias(
-        of table: String, hiddenBy columns: Set<String>, in connection: Connection
+        of table: String, hiddenBy columns: Set<SQLName>, in connection: Connection
     ) throws -> String? {
-        guard let alias = ["rowid", "_rowid_", "oid"].first(where: { !columns.contains($0) }) else { return nil }
+        guard let alias = ["rowid", "_rowid_", "oid"].first(where: { !columns.contains(SQLName($0)) }) else {
+            return nil
+        }
         do {
             _ = try connection.prepare("SELECT \(alias) FROM main.\(quoted(table))")
             return alias
@@ -126,8 +150,8 @@ struct IndexShape {
         let before = table.rowidAlias == nil ? 0 : 1
         let positions = columns.map { column -> Int32? in
             guard let column else { return nil }
-            if column == table.rowidAlias { return 0 }
-            return table.columns.firstIndex(of: column).map { Int32($0 + before) }
+            if let alias = table.rowidAlias, isSameText(column, alias) { return 0 }
+            return table.columns.firstIndex { isSameText($0, column) }.map { Int32($0 + before) }
         }
         self.name = name
         self.columns = columns.compactMap { $0 }

@@ -126,6 +126,9 @@ package struct PageReport: Sendable, Equatable {
 
     package static let limit = 100
 
+    /// How often the reading of failed pages waits for a write that may be under way: for at most this many megabytes.
+    package static let retries = 16
+
     package mutating func fail(_ page: UInt32) {
         failureCount += 1
         if failures.count < Self.limit { failures.append(page) }
@@ -147,7 +150,8 @@ extension PageAuthenticator {
     /// - Parameters:
     ///   - size: the file's size in bytes.
     ///   - read: reads bytes at an offset of the file.
-    ///   - retry: called before a failed page is read again, as it may have been read during a write.
+    ///   - retry: called before failed pages are read again, as they may have been read during a write; at most
+    ///     ``PageReport/retries`` times. Whatever fails after that fails for another reason.
     ///   - progress: called with the number of pages done and of all pages; may throw to cancel.
     package func report(
         size: Int64, read: (_ offset: Int64, _ count: Int) throws -> [UInt8],
@@ -159,14 +163,20 @@ extension PageAuthenticator {
         report.trailingBytes = Int(size % Int64(pageSize))
         let batch = max(1, (1 << 20) / pageSize)
         var first = 0
+        var retries = 0
         try withHMAC { context in
             while first < report.pages {
                 let count = min(batch, report.pages - first)
                 let bytes = try read(Int64(first) * Int64(pageSize), count * pageSize)
-                for index in 0..<count {
-                    let number = UInt32(first + index + 1)
-                    if accepts(bytes, at: index * pageSize, number: number, context) { continue }
+                let failed = (0..<count).filter {
+                    !accepts(bytes, at: $0 * pageSize, number: UInt32(first + $0 + 1), context)
+                }
+                if !failed.isEmpty, retries < PageReport.retries {
+                    retries += 1
                     retry()
+                }
+                for index in failed {
+                    let number = UInt32(first + index + 1)
                     let again = try read(Int64(first + index) * Int64(pageSize), pageSize)
                     if !accepts(again, at: 0, number: number, context) { report.fail(number) }
                 }

@@ -1,3 +1,5 @@
+internal import LiteVaultFoundation
+
 /// A rollback journal left behind by a crash, as it is on disk: the pages as they were before the unfinished
 /// transaction.
 /// https://sqlite.org/fileformat2.html#the_rollback_journal
@@ -32,7 +34,7 @@ package struct RollbackJournal: Sendable {
         size: Int64, exists: (String) -> Bool, read: (_ offset: Int64, _ count: Int) throws -> [UInt8]
     ) rethrows {
         guard size > 28, try read(0, 1) != [0], let first = try Self.header(at: 0, read) else { return nil }
-        if let name = try Self.superJournal(size: size, read), !exists(name) { return nil }
+        if let name = try Self.superJournal(size: size, read), !Self.exists(name, exists) { return nil }
         guard (512...65536).contains(first.pageSize), first.pageSize & (first.pageSize - 1) == 0,
             (32...65536).contains(first.sectorSize), first.sectorSize & (first.sectorSize - 1) == 0
         else { return nil }
@@ -90,15 +92,26 @@ package struct RollbackJournal: Sendable {
     /// The path of the super-journal, which is at the end of the journal of a transaction over several databases.
     private static func superJournal(
         size: Int64, _ read: (_ offset: Int64, _ count: Int) throws -> [UInt8]
-    ) rethrows -> String? {
+    ) rethrows -> [UInt8]? {
         let tail = try read(size - 16, 16)
         guard tail.count == 16, Array(tail[8...]) == magic else { return nil }
         let length = Int64(word(tail, 0))
         guard length > 0, length < 65536, length <= size - 16 else { return nil }
         let name = try read(size - 16 - length, Int(length))
-        let sum = name.reduce(UInt32(0)) { $0 &+ UInt32(bitPattern: Int32(Int8(bitPattern: $1))) }
-        guard sum == word(tail, 4) else { return nil }
-        return String(decoding: name.prefix { $0 != 0 }, as: UTF8.self)
+        // The engine adds the name's `char`, which have a sign on x86-64 and none on arm64: the machine that wrote the journal
+        // may be another one.
+        let unsigned = name.reduce(UInt32(0)) { $0 &+ UInt32($1) }
+        let signed = name.reduce(UInt32(0)) { $0 &+ UInt32(bitPattern: Int32(Int8(bitPattern: $1))) }
+        guard [unsigned, signed].contains(word(tail, 4)) else { return nil }
+        return Array(name.prefix { $0 != 0 })
+    }
+
+    /// Whether a super-journal exists. A path need not be valid UTF-8, as `exists` takes it.
+    private static func exists(_ name: [UInt8], _ exists: (String) -> Bool) -> Bool {
+        if let text = String(validating: name, as: UTF8.self) { return exists(text) }
+        return (name + [0]).withUnsafeBytes { bytes in
+            bytes.withMemoryRebound(to: CChar.self) { $0.baseAddress.map { access($0, F_OK) == 0 } ?? false }
+        }
     }
 
     private static func word(_ bytes: [UInt8], _ offset: Int) -> UInt32 {

@@ -42,7 +42,7 @@ extension Connection {
 
     /// Requires the main database: engines treat an unknown name as the main database.
     func requireMain(_ schemaName: String, for what: String) throws {
-        guard schemaName.lowercased() == "main" else {
+        guard isSameName(schemaName, "main") else {
             throw VaultError(
                 .usage, "\(what) is not supported for the attached database '\(schemaName)'", path: description,
                 remedy: "Attach it with its key, or open it as the main database of a connection.")

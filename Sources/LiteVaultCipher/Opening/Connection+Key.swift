@@ -129,20 +129,22 @@ extension Connection.Location {
     var path: String {
         guard case .uri(let name, _) = self else { return description }
         guard name.isURI else { return name }
-        return String(name.dropFirst(5).prefix { $0 != "?" && $0 != "#" })
+        let bytes = name.utf8.dropFirst(5).prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     /// Rejects a key in the URI, which would remain readable for the life of the connection, and a shared cache, which
     /// would expose the content to connections without a key.
     func requirePrivateCacheAndNoKey() throws {
         let text = description
-        guard text.isURI, let start = text.firstIndex(of: "?") else { return }
-        let query = text[text.index(after: start)...].prefix { $0 != "#" }
-        for parameter in query.split(separator: "&") {
-            let parts = parameter.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        // By bytes, as SQLite splits it: a mark that a combining accent follows is still the mark.
+        guard text.isURI, let start = text.utf8.firstIndex(of: UInt8(ascii: "?")) else { return }
+        let query = text.utf8[start...].dropFirst().prefix { $0 != UInt8(ascii: "#") }
+        for parameter in query.split(separator: UInt8(ascii: "&")) {
+            let parts = parameter.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
             let name = parts[0].removingPercentEscapes
             let value = parts.count > 1 ? parts[1].removingPercentEscapes : ""
-            if ["key", "hexkey", "textkey"].contains(name.lowercased()) {
+            if ["key", "hexkey", "textkey"].contains(foldedName(name)) {
                 throw VaultError(
                     .usage, "A key must not be part of a URI", path: path, remedy: "Pass it as a DatabaseKey.")
             }
@@ -155,11 +157,11 @@ extension Connection.Location {
     }
 }
 
-extension Substring {
+extension Substring.UTF8View {
     /// SQLite decodes escapes before it reads a name, so `%6bey` is a key as well.
     fileprivate var removingPercentEscapes: String {
         var bytes: [UInt8] = []
-        var rest = Array(utf8)[...]
+        var rest = Array(self)[...]
         while let byte = rest.popFirst() {
             if byte == UInt8(ascii: "%"), rest.count >= 2, let high = Hexadecimal.value(rest[rest.startIndex]),
                 let low = Hexadecimal.value(rest[rest.startIndex + 1])

@@ -86,13 +86,18 @@ extension DatabaseFile {
     ///   - settings: the settings that the source is, and the copy will be, encrypted with.
     ///   - newKey: another key for the copy; by default the key of the source.
     ///   - progress: called periodically; throws to cancel.
-    /// - Throws: ``VaultError``, as for opening; `cannotCreate`, `noSpace`. The destination does not exist then.
+    /// - Returns: whether structure and indexes of the copy were checked. They cannot be where the schema needs a collation or
+    ///   function that only the database's application defines; the bytes of the copy were compared then.
+    /// - Throws: ``VaultError``, as for opening; `cannotCreate`, `noSpace`; `damaged` when the source is not sound, its indexes
+    ///   included. The destination does not exist then.
+    @discardableResult
     public func backup(
         to destination: String, key: DatabaseKey? = nil, settings: CipherSettings = .init(),
         newKey: DatabaseKey? = nil, progress: OperationProgress.Report? = nil
-    ) throws {
+    ) throws -> Bool {
         if key == nil, let newKey {
-            return try encrypt(to: destination, key: newKey, settings: settings, progress: progress)
+            try encrypt(to: destination, key: newKey, settings: settings, progress: progress)
+            return true
         }
         // The same file under another name would be rejected as existing; this gives the reason.
         if try withErrorContext(path: destination, { try FileMetadata.isSameFile(path, destination) }) {
@@ -100,15 +105,15 @@ extension DatabaseFile {
         }
         let source = try open(key: key, settings: settings)
         let new = try NewDatabase(at: destination, key: newKey ?? key, settings: settings)
-        try withErrorContext(path: path) {
+        let isChecked = try withErrorContext(path: path) {
             if let key, let newKey, !key.equals(newKey) {
-                try new.fillByPages(
-                    from: source, unlocker(key, settings), walMode: false, progress ?? { _ in })
-            } else {
-                try new.fillByBytes(of: resolved(), source, progress ?? { _ in })
+                return try new.fillByPages(
+                    from: source, unlocker(key, settings), walMode: false, provesIndexes: true, progress ?? { _ in })
             }
+            return try new.fillByBytes(of: resolved(), source, progress ?? { _ in })
         }
         try new.publish()
+        return isChecked
     }
 
     /// Copies the content of an open database to a new file of another format.

@@ -8,7 +8,8 @@ extension DatabaseFile {
     /// The encrypted file is written beside it, as by ``encrypt(to:key:settings:progress:)``, gets the mode and owner
     /// of the old one, and replaces it atomically: at any moment one of the two exists, complete. The old file's bytes
     /// are overwritten afterwards, as far as the file system makes that effective; flash storage, snapshots and backups
-    /// may still contain them.
+    /// may still contain them. A `-wal` or hot `-journal` beside it is taken in and removed by the engine, not overwritten: what
+    /// it held can remain in free blocks of the disk.
     ///
     /// - Parameters:
     ///   - key: the new key.

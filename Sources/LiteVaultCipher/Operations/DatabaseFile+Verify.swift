@@ -13,7 +13,8 @@ extension DatabaseFile {
     ///   - key: the key; nil for a plaintext database.
     ///   - settings: the settings that the file is encrypted with.
     ///   - progress: called periodically; throws to cancel.
-    /// - Returns: the problems found. A damaged database is a result, not an error.
+    /// - Returns: the problems found. A damaged database is a result, not an error, and so are foreign keys that refer to missing rows
+    ///   (``VerificationReport/foreignKeyViolations``).
     /// - Throws: ``VaultError`` when the database cannot be verified: `keyRejected` for a wrong key, unless some page proves
     ///   the key; `noInput`, `wrongKind`, `busy`, `io` and others.
     public func verify(
@@ -57,11 +58,17 @@ public struct VerificationReport: Sendable, Equatable {
     /// All problems, in the order in which they were found.
     public internal(set) var problems: [Problem] = []
 
-    /// The checks that could not be run, and why: the schema may need a collation or function of the database's
-    /// application.
-    public internal(set) var unchecked: [String] = []
+    /// The foreign keys that refer to missing rows (`foreign_key_check`), at most 100 of them and a last entry with the number of the others.
+    ///
+    /// SQLite allows them while foreign keys are off, which is its default, so they are not damage and do not count as
+    /// ``problems``: a copy or a restore has the same ones.
+    public internal(set) var foreignKeyViolations: [Problem] = []
 
-    /// Whether there are no problems.
+    /// The checks that could not be run, of the kinds `structure` and `foreignKey`, and why: the schema may need a collation or
+    /// function of the database's application.
+    public internal(set) var unchecked: [Problem] = []
+
+    /// Whether there are no problems. Foreign keys that refer to missing rows are not problems (``foreignKeyViolations``).
     public var isIntact: Bool { problems.isEmpty }
 
     init(kind: FileKind) { self.kind = kind }
@@ -102,6 +109,7 @@ public struct VerificationReport: Sendable, Equatable {
     }
 
     mutating func add(_ kind: Kind, _ message: String, page: UInt32? = nil) {
-        problems.append(Problem(kind, message, page: page))
+        let problem = Problem(kind, message, page: page)
+        if kind == .foreignKey { foreignKeyViolations.append(problem) } else { problems.append(problem) }
     }
 }

@@ -67,6 +67,9 @@ struct InPlaceReplacement {
         do {
             if checkingOld { try withErrorContext(path: path) { try requireSound() } }
             try write()
+            // SQLite does not sync the directory after it has removed the log, or the journal of a crash: a power failure could
+            // bring that back beside the new file, and it would be replayed into it.
+            try DurableName.sync(path)
             try new.publish(replacing: original) {
                 if lease.isBroken {
                     throw VaultError(.busy, "Another process is opening the database", path: path, remedy: "Try again.")

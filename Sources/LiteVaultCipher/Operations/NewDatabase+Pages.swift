@@ -13,8 +13,9 @@ extension NewDatabase {
     ///
     /// - Parameter source: an open connection to the file, outside of a transaction. As long as it is open, a log has an index
     ///   whose locks keep the log as it is.
+    /// - Returns: whether structure and indexes were checked. They are not where the schema needs the database's application.
     /// - Throws: ``VaultError`` `damaged` when the database is not sound, `busy`, `noSpace` and others.
-    func fillByBytes(of file: DatabaseFile, _ source: Connection, _ report: OperationProgress.Report) throws {
+    func fillByBytes(of file: DatabaseFile, _ source: Connection, _ report: OperationProgress.Report) throws -> Bool {
         try reporting {
             let (size, hash) = try copyBytes(of: file, source, report)
             let copy = try open()
@@ -26,13 +27,20 @@ extension NewDatabase {
                     remedy: "Verify it, and restore a backup. Nothing was written under the destination's name.")
             }
             let isRead = try checkStructure(copy, report)
-            do {
-                try IndexProof(copy).proveAll { try report(.init(.checking, $0, of: nil, .rows)) }
-            } catch let error as DatabaseError where error.needsItsApplication {
-                // A column of one of its tables is computed by a function of its application.
-            }
+            let isProven = try proveIndexes(copy, report)
             try checkBytes(copy, isRead: isRead, report)
             try copy.close()
+            return isRead && isProven
+        }
+    }
+
+    /// - Returns: false if the schema needs a collation or function of the database's application.
+    private func proveIndexes(_ copy: Connection, _ report: OperationProgress.Report) throws -> Bool {
+        do {
+            return try IndexProof(copy).proveAll { try report(.init(.checking, $0, of: nil, .rows)) }
+        } catch let error as DatabaseError where error.needsItsApplication {
+            // A column of one of its tables is computed by a function of its application.
+            return false
         }
     }
 
@@ -83,11 +91,16 @@ extension NewDatabase {
     ///   - unlocker: what the source was opened with; nil for a plaintext database.
     ///   - isSourceSound: whether the structure of the source was checked, and cannot have changed since. The same pages
     ///     with the same content then have the same structure.
+    ///   - provesIndexes: whether the indexes are compared with their tables. A key that changes in place needs no proof: the old
+    ///     file had the same pages.
+    /// - Returns: whether everything was checked that was to be. It is not where the schema needs the database's application.
+    @discardableResult
     func fillByPages(
         from source: Connection, _ unlocker: KeyUnlocker?, walMode: Bool, isSourceSound: Bool = false,
-        _ report: OperationProgress.Report
-    ) throws {
+        provesIndexes: Bool = false, _ report: OperationProgress.Report
+    ) throws -> Bool {
         try reporting {
+            var isProven = !provesIndexes
             let (copy, isRead) = try source.reading {
                 let writer = try openForWriting()
                 try copyPages(from: source, to: writer, report)
@@ -101,18 +114,20 @@ extension NewDatabase {
                 if try !comparePages(source, unlocker, copy, report) {
                     do {
                         try compare(source, copy, report)
-                        isRead = true
+                        (isRead, isProven) = (true, true)
                     } catch let error as DatabaseError where error.needsItsApplication {
                         // Rows that only the database's own application can read.
                     }
                 }
                 if !isSourceSound || !isRead, try checkStructure(copy, report) { isRead = true }
+                if !isProven { isProven = try proveIndexes(copy, report) }
                 return (copy, isRead)
             }
             try checkBytes(copy, isRead: isRead, report)
             // The header was copied with the first page, including the journal mode of a source that left WAL for an
             // exclusive lock.
             try finish(copy, walMode: walMode)
+            return isRead && isProven
         }
     }
 

@@ -139,18 +139,14 @@ extension NewDatabase {
         }
     }
 
-    /// A page of the source that cannot be read ends the copy with a code that depends on the codec: SQLITE_ERROR on
-    /// SQLCipher 4. Problems of the copy itself have other codes.
+    /// A page of the source that cannot be read ends the copy with a code that depends on the codec
+    /// (``DatabaseError/mayBeDamage``). Problems of the copy itself have other codes.
     static func reportingDamage<T>(of source: Connection, _ body: () throws -> T) throws -> T {
-        do { return try body() } catch let error as DatabaseError where !error.needsItsApplication {
-            switch error.resultCode.primary {
-            case .error, .corrupt, .notADatabase, .outOfMemory:
-                throw VaultError(
-                    .damaged, "A page of the database cannot be read", path: source.description,
-                    remedy: "Verify it, and restore a backup. Nothing was written under the destination's name.",
-                    cause: error)
-            default: throw error
-            }
+        do { return try body() } catch let error as DatabaseError where error.mayBeDamage {
+            throw VaultError(
+                .damaged, "A page of the database cannot be read", path: source.description,
+                remedy: "Verify it, and restore a backup. Nothing was written under the destination's name.",
+                cause: error)
         }
     }
 

@@ -70,14 +70,16 @@ package struct StorageStatistics: Sendable {
         {
             return false
         }
-        var found: [String: (pages: Int64, payload: Int64, unused: Int64)] = [:]
+        var found: [ExactText: (pages: Int64, payload: Int64, unused: Int64)] = [:]
         let sql = "SELECT name, count(*), sum(payload), sum(unused) FROM dbstat GROUP BY name"
         try connection.forEach(sql) { row in
-            found[try row.get(0)] = (try row.get(1), try row.get(2), try row.get(3))
+            found[ExactText(try row.get(0))] = (try row.get(1), try row.get(2), try row.get(3))
         }
         for index in trees.indices {
             let name = trees[index].name
-            guard let sizes = found[name] ?? (name == "sqlite_schema" ? found["sqlite_master"] : nil) else { continue }
+            guard let sizes = found[ExactText(name)] ?? (name == "sqlite_schema" ? found["sqlite_master"] : nil) else {
+                continue
+            }
             trees[index].pages = sizes.pages
             trees[index].payload = sizes.payload
             trees[index].unused = sizes.unused

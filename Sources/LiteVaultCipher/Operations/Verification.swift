@@ -100,7 +100,7 @@ struct Verification {
             let lines = try connection.all("PRAGMA integrity_check(100)") { try $0.get(0, as: String.self) }
             for line in lines where line != "ok" { report.add(.structure, line) }
         } catch let error as DatabaseError where error.needsItsApplication {
-            report.unchecked.append("The structure could not be checked: \(error.message)")
+            report.unchecked.append(.init(.structure, "The structure could not be checked: \(error.message)"))
         } catch let error as DatabaseError where [1, 7, 11, 26].contains(error.code) {
             report.add(.structure, "The engine cannot read the database: \(error.message)")
         }
@@ -118,12 +118,12 @@ struct Verification {
                     .foreignKey, "\(rowid) of table '\(table)' refers to no row in '\(try row.get(2, as: String.self))'"
                 )
             }
-        } catch let error as DatabaseError where error.needsItsApplication {
-            report.unchecked.append("The foreign keys could not be checked: \(error.message)")
         } catch let error as DatabaseError where error.message.contains("foreign key mismatch") {
             report.add(.foreignKey, error.message)
-        } catch let error as DatabaseError where [1, 7, 11, 26].contains(error.code) {
-            report.add(.foreignKey, "The foreign keys cannot be checked: \(error.message)")
+        } catch let error as DatabaseError where error.mayBeDamage {
+            report.add(.structure, "The foreign keys cannot be checked: \(error.message)")
+        } catch let error as DatabaseError where error.code == 1 {
+            report.unchecked.append(.init(.foreignKey, "The foreign keys could not be checked: \(error.message)"))
         }
         if found > 100 { report.add(.foreignKey, "\(found - 100) more foreign keys refer to missing rows") }
     }

@@ -91,7 +91,7 @@ public enum CipherAlgorithm: String, Sendable, CaseIterable {
 
     /// The algorithm that either pragma names.
     package init?(pragmaValue: String) {
-        let name = pragmaValue.uppercased()
+        let name = foldedKeyword(pragmaValue)
         guard let algorithm = CipherAlgorithm.allCases.first(where: { $0.hmacName == name || $0.kdfName == name })
         else { return nil }
         self = algorithm

@@ -188,17 +188,17 @@ extension CipherSettings {
         self.init()
         for row in rows {
             let words = row.split { $0 == " " || $0 == "=" || $0 == ";" }.map(String.init)
-            guard words.count == 3, words[0].uppercased() == "PRAGMA" else { continue }
+            guard words.count == 3, isSameName(words[0], "PRAGMA") else { continue }
             apply(name: words[1], value: words[2])
         }
     }
 
     /// Sets one value from the result of the pragma of that name.
     package mutating func apply(name: String, value: String) {
-        switch name.lowercased() {
+        switch foldedName(name) {
         case "kdf_iter": kdfIterations = Int(value)
         case "cipher_page_size": pageSize = Int(value)
-        case "cipher_use_hmac": usesHMAC = value == "1" || value.uppercased() == "ON"
+        case "cipher_use_hmac": usesHMAC = value == "1" || isSameName(value, "ON")
         case "cipher_plaintext_header_size": plaintextHeaderSize = Int(value)
         case "cipher_hmac_algorithm": hmacAlgorithm = CipherAlgorithm(pragmaValue: value)
         case "cipher_kdf_algorithm": kdfAlgorithm = CipherAlgorithm(pragmaValue: value)

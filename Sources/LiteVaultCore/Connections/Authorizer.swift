@@ -21,15 +21,24 @@ final class Authorizer {
 
 /// The name of a table, as compared by SQLite: ignoring the case of ASCII letters.
 package struct TableName: Hashable, Sendable {
-    /// `main`, `temp` or the name of an attached database, in lower case.
+    /// `main`, `temp` or the name of an attached database, with A to Z in lower case.
     package let schema: String
-    /// In lower case.
+    /// With A to Z in lower case.
     package let table: String
 
     /// Creates the name of a table from its parts.
     package init(_ table: String, schema: String) {
-        self.schema = schema.lowercased()
-        self.table = table.lowercased()
+        self.schema = foldedName(schema)
+        self.table = foldedName(table)
+    }
+
+    package static func == (left: TableName, right: TableName) -> Bool {
+        isSameText(left.table, right.table) && isSameText(left.schema, right.schema)
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(ExactText(table))
+        hasher.combine(ExactText(schema))
     }
 }
 
@@ -100,7 +109,7 @@ private let refusedFunctions: Set<String> = ["sqlcipher_export", "load_extension
 private func refusesKeyStatement(
     _ action: Int32, _ first: UnsafePointer<CChar>?, _ second: UnsafePointer<CChar>?
 ) -> Bool {
-    func name(_ text: UnsafePointer<CChar>?) -> String { text.map { String(cString: $0).lowercased() } ?? "" }
+    func name(_ text: UnsafePointer<CChar>?) -> String { text.map { foldedName(String(cString: $0)) } ?? "" }
     switch action {
     case SQLITE_ATTACH: return true
     case SQLITE_PRAGMA:

@@ -67,7 +67,7 @@ extension Connection {
     /// SQLCipher 3 crashes when it exports while a trace is installed (sqlcipher issue 216).
     func requireUntracedExport(_ sql: String) throws {
         guard hooks.tracing != nil, EngineInfo.linked.sqlcipherMajorVersion == 3,
-            sql.lowercased().contains("sqlcipher_export")
+            foldedName(sql).contains("sqlcipher_export")
         else { return }
         throw DatabaseError(misuse: "SQLCipher 3 cannot export while a trace is installed: remove it first", sql: sql)
     }

@@ -136,7 +136,7 @@ extension Connection {
 
     package func currentJournalMode() throws -> JournalMode {
         let mode = try untypedValue("PRAGMA journal_mode") as? String
-        return mode.flatMap { JournalMode(rawValue: $0.lowercased()) } ?? .delete
+        return mode.flatMap { JournalMode(rawValue: foldedName($0)) } ?? .delete
     }
 
     /// Changes the journal mode, and throws if a file keeps another one.
@@ -150,7 +150,7 @@ extension Connection {
     /// Requests a journal mode, and returns the mode then in effect.
     package func requestJournalMode(_ mode: JournalMode) throws -> JournalMode {
         let answer = try untypedValue("PRAGMA journal_mode = \(mode.rawValue)") as? String
-        guard let answer, let actual = JournalMode(rawValue: answer.lowercased()) else {
+        guard let answer, let actual = JournalMode(rawValue: foldedName(answer)) else {
             throw DatabaseError(misuse: "the engine did not accept journal mode \(mode.rawValue)")
         }
         return actual

@@ -44,7 +44,7 @@ extension Connection {
     /// - Throws: as ``transaction(_:block:)``.
     @discardableResult
     package func withSavepoint<T>(named name: String = UUID().uuidString, _ block: () throws -> T) throws -> T {
-        let quoted = quoted(name, by: "'")
+        let quoted = Quoting.sqlText(name)
         return try withLock {
             try bracket(
                 begin: "SAVEPOINT \(quoted)", commit: "RELEASE SAVEPOINT \(quoted)",

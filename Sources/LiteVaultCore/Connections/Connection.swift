@@ -1,5 +1,6 @@
 internal import CEngineSupport
 internal import LiteVaultEngine
+internal import LiteVaultFoundation
 internal import LiteVaultSupport
 
 /// A connection to a database.
@@ -94,6 +95,10 @@ public final class Connection: @unchecked Sendable {  // all state below only un
             defer { sqlite3_close_v2(opened) }
             throw DatabaseError(opened, code: code, sql: nil, extended: false).adding(path: location.fileName)
         }
+        do { try Self.requireNoPipes(beside: opened) } catch {
+            sqlite3_close_v2(opened)
+            throw error
+        }
         db = opened
         interruptible.withLock { $0 = opened }
         // The engine's default, set explicitly because builds may be configured differently.
@@ -110,6 +115,23 @@ public final class Connection: @unchecked Sendable {  // all state below only un
             do { try changeJournalMode(to: journalMode) } catch {
                 closeWithoutCheckpoint()
                 throw error
+            }
+        }
+    }
+
+    /// The engine opens a journal or log that it finds beside a database, and would wait without limit for the writer of a FIFO.
+    private static func requireNoPipes(beside db: OpaquePointer) throws {
+        guard let name = sqlite3_db_filename(db, "main"), name.pointee != 0 else { return }
+        for ending in ["-journal", "-wal"] {
+            let path = String(cString: name) + ending
+            var status = stat()
+            guard lstat(path, &status) == 0 else { continue }
+            switch status.st_mode & S_IFMT {
+            case S_IFREG, S_IFLNK, S_IFDIR: continue
+            default:
+                throw VaultError(
+                    .wrongKind, "This is not a regular file", path: path,
+                    remedy: "Find out what created it, and remove it: no database has such a journal.")
             }
         }
     }

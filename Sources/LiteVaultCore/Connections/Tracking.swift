@@ -5,15 +5,15 @@ package final class ReadCollector {
     /// A column of a table.
     package struct Column: Hashable {
         /// Nil if the text has none, and the engine does not report it.
-        package let schema: String?
-        package let table: String
+        package let schema: SQLName?
+        package let table: SQLName
         /// Empty if rows are only counted.
-        package let column: String
+        package let column: SQLName
     }
 
     package fileprivate(set) var columns: Set<Column> = []
     /// The texts of the statements that ran, including those run by virtual tables.
-    package fileprivate(set) var texts: Set<String> = []
+    package fileprivate(set) var texts: Set<ExactText> = []
     /// Whether something was read that the engine does not report.
     package fileprivate(set) var isIncomplete = false
 
@@ -28,15 +28,15 @@ package final class ReadCollector {
             guard let first else { return }
             columns.insert(
                 Column(
-                    schema: schema.map { String(cString: $0) }, table: String(cString: first),
-                    column: second.map { String(cString: $0) } ?? ""))
+                    schema: schema.map { SQLName(String(cString: $0)) }, table: SQLName(String(cString: first)),
+                    column: second.map { SQLName(String(cString: $0)) } ?? ""))
         // The results of pragmas depend on their subject.
         case SQLITE_PRAGMA: isIncomplete = true
         default: break
         }
     }
 
-    func noteStatement(_ sql: UnsafePointer<CChar>) { texts.insert(String(cString: sql)) }
+    func noteStatement(_ sql: UnsafePointer<CChar>) { texts.insert(ExactText(String(cString: sql))) }
 }
 
 extension Connection {
@@ -66,8 +66,8 @@ extension Connection {
 package struct WrittenColumns: Sendable {
     /// Tables whose rows are inserted or deleted.
     package fileprivate(set) var tables: Set<TableName> = []
-    /// The columns that UPDATE sets, in lower case.
-    package fileprivate(set) var columns: [TableName: Set<String>] = [:]
+    /// The columns that UPDATE sets.
+    package fileprivate(set) var columns: [TableName: Set<SQLName>] = [:]
     /// Tables with an UPDATE in a trigger.
     package fileprivate(set) var updatedByTriggers: Set<TableName> = []
 }
@@ -89,7 +89,7 @@ final class WriteCollector {
             written.tables.insert(name)
             return
         }
-        written.columns[name, default: []].insert(String(cString: second).lowercased())
+        written.columns[name, default: []].insert(SQLName(String(cString: second)))
         if origin != nil { written.updatedByTriggers.insert(name) }
     }
 }

@@ -11,7 +11,7 @@ extension Connection {
     public func attach(_ location: Location, as schemaName: String) throws {
         try location.refuseNUL()
         try withLock {
-            try run("ATTACH DATABASE ? AS \(quoted(schemaName, by: "'"))", with: location.description)
+            try run("ATTACH DATABASE ? AS \(Quoting.sqlText(schemaName))", with: location.description)
             try refuseAccidentalPlaintext(schemaName)
         }
     }
@@ -35,7 +35,7 @@ extension Connection {
         try withLock {
             // A cached statement on the database would keep it in use.
             finalizeCache()
-            try run("DETACH DATABASE \(quoted(schemaName, by: "'"))")
+            try run("DETACH DATABASE \(Quoting.sqlText(schemaName))")
         }
     }
 

@@ -1,6 +1,9 @@
 /// The engine version that a statement requires. It is determined only after the engine rejected the statement, from
 /// the words of its SQL.
-enum EngineRequirement {
+package enum EngineRequirement {
+    /// A function that no engine has, in place of a path of JSON that an engine cannot write.
+    package static let unwritableJSONKey = "json_path_with_quotation_mark"
+
     private typealias Need = (feature: String, version: SQLiteVersion)
 
     /// The error for an engine that is too old for a statement, in place of its "syntax error"; nil when no known
@@ -10,7 +13,7 @@ enum EngineRequirement {
         if let missing = unmetFunction(error.message) { return missing }
         guard isAboutSyntax(error.message) else { return nil }
         let words = SQLTokens(sql).lazy.filter { $0.kind != .space && $0.kind != .comment }
-            .map { $0.kind == .literal ? "" : $0.text.uppercased() }
+            .map { $0.kind == .literal ? "" : foldedKeyword($0.text) }
         let statements = Array(words).split(separator: ";").map(Array.init)
         if let limited = statements.lazy.compactMap(unmetLimit).first { return limited }
         let needs = statements.flatMap { tokens in tokens.indices.compactMap { need(tokens, at: $0) } }
@@ -29,8 +32,12 @@ enum EngineRequirement {
     private static func unmetFunction(_ message: String) -> VaultError? {
         let prefixes = ["no such function: ", "no such table: "]
         guard let prefix = prefixes.first(where: message.hasPrefix) else { return nil }
-        let name = message.dropFirst(prefix.count).lowercased()
+        let name = foldedName(message.dropFirst(prefix.count))
         let version: SQLiteVersion
+        if name == unwritableJSONKey {
+            return VaultError.unsupported(
+                "a JSON path with a quotation mark in a key", requiredVersion: .init(major: 3, minor: 45))
+        }
         if textFunctions.contains(name) {
             version = .init(major: 3, minor: 38)
         } else if name == "jsonb_each" || name == "jsonb_tree" {

@@ -52,7 +52,7 @@ package struct SQLRedaction {
         case (.key, _): hidden.append(token.text)
         case (_, .comment): text += Self.mayNameKey(token.text) ? "/* <redacted> */" : token.text
         case (.pragmaName, .word), (.pragmaName, .literal):
-            guard Self.keyPragmas.contains(token.unquoted.lowercased()) else { return append(name: token) }
+            guard Self.keyPragmas.contains(foldedName(token.unquoted)) else { return append(name: token) }
             text += token.text + " = <redacted>"
             place = .key
         case (_, .word): append(name: token)
@@ -69,7 +69,7 @@ package struct SQLRedaction {
     private mutating func append(name token: SQLTokens.Token) {
         text += token.text
         guard token.kind == .word else { return }
-        let upper = token.text.uppercased()
+        let upper = foldedKeyword(token.text)
         switch upper {
         case "PRAGMA": place = .pragmaName
         case "ATTACH": isAttach = true
@@ -111,7 +111,7 @@ extension SQLRedaction {
     package static func mayBindKey(_ sql: String) -> Bool {
         contains(sql, "sqlcipher_")
             || SQLTokens(sql).contains { token in
-                token.kind == .word && ["ATTACH", "PRAGMA", "VACUUM"].contains(token.text.uppercased())
+                token.kind == .word && ["ATTACH", "PRAGMA", "VACUUM"].contains(foldedKeyword(token.text))
             }
     }
 

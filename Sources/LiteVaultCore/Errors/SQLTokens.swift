@@ -1,3 +1,6 @@
+// All layers above quote names and compare them.
+@_exported public import LiteVaultQuoting
+
 /// Splits SQL text into words, literals, spaces and the rest: just enough to find statements and literals.
 package struct SQLTokens: IteratorProtocol, Sequence {
     /// A piece of the text.
@@ -8,10 +11,9 @@ package struct SQLTokens: IteratorProtocol, Sequence {
 
         /// A quoted name without its quotes; anything else unchanged.
         package var unquoted: String {
-            guard kind == .literal, text.count >= 2, let first = text.first, "\"'`[".contains(first) else {
-                return text
-            }
-            return String(text.dropFirst().dropLast())
+            guard kind == .literal, let quote = text.utf8.first, "\"'`[".utf8.contains(quote) else { return text }
+            // An unterminated one extends to the end of the text.
+            return Quoting.unquoted(text, "\"'`[") ?? String(decoding: text.utf8.dropFirst(), as: UTF8.self)
         }
     }
 
@@ -98,21 +100,4 @@ package struct SQLTokens: IteratorProtocol, Sequence {
         default: false
         }
     }
-}
-
-/// A name as a quoted SQL identifier; it may have any characters.
-package func quoted(_ identifier: String) -> String { quoted(identifier, by: "\"") }
-
-/// A text in quotes, with the quotes in it doubled.
-///
-/// By Unicode scalars, as in SQLite: a quote with a combining accent is one `Character`, and not equal to a quote.
-func quoted(_ text: String, by quote: Unicode.Scalar) -> String {
-    var result = String.UnicodeScalarView()
-    result.append(quote)
-    for scalar in text.unicodeScalars {
-        if scalar == quote { result.append(quote) }
-        result.append(scalar)
-    }
-    result.append(quote)
-    return String(result)
 }

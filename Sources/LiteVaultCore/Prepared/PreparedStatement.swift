@@ -7,7 +7,6 @@ internal import LiteVaultFoundation
 package final class PreparedStatement {
     @usableFromInline package let handle: OpaquePointer
     package let sql: String
-    private let isASCII: Bool
     let isCacheable: Bool
     @usableFromInline let parameterCount: Int32
     /// Where records put the texts of their columns; nil for a statement without parameters.
@@ -35,12 +34,11 @@ package final class PreparedStatement {
     /// The position at which the next column is looked up first.
     private var hint = 0
     /// The names of more than one column.
-    private var duplicates: Set<String> = []
+    private var duplicates: Set<ExactText> = []
 
     init(handle: OpaquePointer, sql: String, isCacheable: Bool) {
         self.handle = handle
         self.sql = sql
-        isASCII = sql.utf8.allSatisfy { $0 < 0x80 }
         self.isCacheable = isCacheable
         parameterCount = sqlite3_bind_parameter_count(handle)
         textMemory = parameterCount > 0 ? .allocate(capacity: 512) : nil
@@ -61,7 +59,7 @@ package final class PreparedStatement {
             sqlite3_column_name(handle, index).map { String(cString: $0) } ?? ""
         }
         names = read
-        duplicates = Set(Dictionary(grouping: read, by: { $0 }).filter { $0.value.count > 1 }.keys)
+        duplicates = Set(Dictionary(grouping: read, by: { ExactText($0) }).filter { $0.value.count > 1 }.keys)
         hint = 0
         nameReprepares = reprepares
         return read
@@ -77,25 +75,24 @@ package final class PreparedStatement {
             mayHaveNewNames = false
         }
         let position = hint
-        if position < names.count, names[position] == name, duplicates.isEmpty || !duplicates.contains(name) {
+        if position < names.count, isSameText(names[position], name),
+            duplicates.isEmpty || !duplicates.contains(ExactText(name))
+        {
             hint = position + 1 == names.count ? 0 : position + 1
             return Int32(position)
         }
-        guard let found = names.firstIndex(of: name) else { throw QueryError.noSuchColumn(name: name, columns: names) }
-        guard !duplicates.contains(name) else {
-            throw QueryError.ambiguousColumn(name: name, similar: names.filter { $0 == name })
+        guard let found = names.firstIndex(where: { isSameText($0, name) }) else {
+            throw QueryError.noSuchColumn(name: name, columns: names)
+        }
+        guard !duplicates.contains(ExactText(name)) else {
+            throw QueryError.ambiguousColumn(name: name, similar: names.filter { isSameText($0, name) })
         }
         hint = found + 1
         return Int32(found)
     }
 
-    /// Whether this is the statement of a text, byte by byte.
-    ///
-    /// Swift strings are equal if they are canonically equivalent: two spellings of é. SQLite distinguishes them, and
-    /// so does a literal in the text. An ASCII text is equivalent only to itself among texts of its length.
-    func isOf(_ text: String) -> Bool {
-        sql == text && sql.utf8.count == text.utf8.count && (isASCII || sql.utf8.elementsEqual(text.utf8))
-    }
+    /// Whether this is the statement of a text.
+    func isOf(_ text: String) -> Bool { isSameText(sql, text) }
 
     /// Whether this is the statement of a text.
     func isOf(_ utf8: UnsafeBufferPointer<UInt8>) -> Bool {

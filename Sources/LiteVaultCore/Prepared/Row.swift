@@ -39,7 +39,7 @@ public struct Row: Sendable {
     ///
     /// - Throws: `QueryError.noSuchColumn`, or `.ambiguousColumn` when two columns have the name.
     public func value(named name: String) throws -> (any Binding)? {
-        let matches = names.indices.filter { names[$0] == name }
+        let matches = names.indices.filter { isSameText(names[$0], name) }
         guard let index = matches.first else { throw QueryError.noSuchColumn(name: name, columns: names) }
         guard matches.count == 1 else {
             throw QueryError.ambiguousColumn(name: name, similar: matches.map { names[$0] })
@@ -187,10 +187,10 @@ package final class RowColumns: @unchecked Sendable {  // constants, and words t
         self.names = names
         givenKeys = keys
         count = names.count
-        var later: Set<String> = []
+        var later: Set<ExactText> = []
         var isPlain = [Bool](repeating: false, count: names.count)
-        for index in names.indices.reversed() where keys.map({ $0[index] == quoted(names[index]) }) ?? true {
-            isPlain[index] = later.insert(names[index]).inserted
+        for index in names.indices.reversed() where keys.map({ isSameText($0[index], quoted(names[index])) }) ?? true {
+            isPlain[index] = later.insert(ExactText(names[index])).inserted
         }
         self.isPlain = isPlain
         words = .allocate(capacity: count + 2)
@@ -221,11 +221,11 @@ package final class RowColumns: @unchecked Sendable {  // constants, and words t
     package func plainPosition(of name: String) -> Int? {
         // Another thread may write the hint meanwhile: it is read once, and never trusted.
         let hint = Int(bitPattern: lv_word_load(words))
-        if hint < count, isPlain[hint], names[hint] == name {
+        if hint < count, isPlain[hint], isSameText(names[hint], name) {
             lv_word_store(words, UInt(bitPattern: hint + 1 < count ? hint + 1 : 0))
             return hint
         }
-        for index in 0..<count where isPlain[index] && names[index] == name {
+        for index in 0..<count where isPlain[index] && isSameText(names[index], name) {
             lv_word_store(words, UInt(bitPattern: index + 1 < count ? index + 1 : 0))
             return index
         }

@@ -8,7 +8,7 @@ internal import LiteVaultEngine
 ///
 /// An object: each change of a struct in the connection would be an access to check for overlap with others.
 final class StatementCache {
-    private var statements: [String: PreparedStatement] = [:]
+    private var statements: [ExactText: PreparedStatement] = [:]
     /// The statement of the last lookup: for code that repeats one statement, its text is not even hashed.
     private var last: PreparedStatement?
     private var uses: UInt64 = 0
@@ -17,7 +17,7 @@ final class StatementCache {
     /// The statement for this text, if it is cached and not in use. It stays in the cache.
     func statement(for sql: String) -> PreparedStatement? {
         if let last, !last.isInUse, last.isOf(sql) { return last }
-        guard let found = statements[sql], !found.isInUse, found.isOf(sql) else { return nil }
+        guard let found = statements[ExactText(sql)], !found.isInUse else { return nil }
         uses += 1
         found.lastUse = uses
         last = found
@@ -32,14 +32,14 @@ final class StatementCache {
 
     /// Removes the statement for this text from the cache, for an owner of its own.
     func remove(_ sql: String) -> PreparedStatement? {
-        guard let found = statements[sql], !found.isInUse, found.isOf(sql) else { return nil }
+        guard let found = statements[ExactText(sql)], !found.isInUse else { return nil }
         remove(found)
         return found
     }
 
     /// Caches an unused statement. Returns the one that has to be dropped: this one, or the least recently used.
     func insert(_ statement: PreparedStatement) -> PreparedStatement? {
-        guard statement.isCacheable, statements[statement.sql] == nil else { return statement }
+        guard statement.isCacheable, statements[ExactText(statement.sql)] == nil else { return statement }
         uses += 1
         statement.lastUse = uses
         var evicted: PreparedStatement?
@@ -48,13 +48,13 @@ final class StatementCache {
             guard let evicted else { return statement }
             remove(evicted)
         }
-        statements[statement.sql] = statement
+        statements[ExactText(statement.sql)] = statement
         statement.isCached = true
         return evicted
     }
 
     private func remove(_ statement: PreparedStatement) {
-        statements[statement.sql] = nil
+        statements[ExactText(statement.sql)] = nil
         statement.isCached = false
         if last === statement { last = nil }
     }
@@ -75,7 +75,7 @@ final class StatementCache {
                 return [
                     "SELECT", "VALUES", "WITH", "INSERT", "REPLACE", "UPDATE", "DELETE", "BEGIN", "COMMIT", "END",
                     "ROLLBACK",
-                ].contains(token.text.uppercased())
+                ].contains(foldedKeyword(token.text))
             default: return false
             }
         }

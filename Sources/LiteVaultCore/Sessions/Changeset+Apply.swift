@@ -82,7 +82,7 @@ private final class Application {
     static let abort: Int32 = 2
 
     private let db: Connection
-    private let tables: Set<String>?
+    private let tables: Set<SQLName>?
     private let onConflict: (ChangeConflict) throws -> ChangeConflict.Resolution
     private(set) var error: (any Error)?
 
@@ -91,10 +91,10 @@ private final class Application {
         _ onConflict: @escaping (ChangeConflict) throws -> ChangeConflict.Resolution
     ) {
         (self.db, self.onConflict) = (db, onConflict)
-        self.tables = tables.map { Set($0.map { $0.lowercased() }) }
+        self.tables = tables.map { Set($0.map { SQLName($0) }) }
     }
 
-    func wants(_ table: UnsafePointer<CChar>) -> Bool { tables?.contains(String(cString: table).lowercased()) ?? true }
+    func wants(_ table: UnsafePointer<CChar>) -> Bool { tables?.contains(SQLName(String(cString: table))) ?? true }
 
     func resolve(_ code: Int32, _ iterator: UnsafeMutableRawPointer?) -> Int32 {
         guard let kind = ChangeConflict.Kind(rawValue: code), let iterator else { return Self.abort }

@@ -48,6 +48,7 @@ struct KeyringParser {
         var slots: [SlotRecord] = []
         while peek("slot") { slots.append(try slot(keys: keys.count, after: slots)) }
         guard !slots.isEmpty else { throw problem("a slot") }
+        guard ScryptParameters.areBounded(slots) else { throw problem("a lower cost of all passphrases together") }
         var codes: [[UInt8]] = []
         for key in keys {
             let fields = try fields("mac", 2)

@@ -13,6 +13,8 @@ public struct ScryptParameters: Sendable, Equatable {
     static let memoryLimit = 256 << 20
     /// The largest N·r·p that a keyring file may ask for: about a second of a processor of 2026.
     static let workLimit = 1 << 21
+    /// The largest sum of N·r·p that the slots of one keyring may ask for: a wrong passphrase is tried with each of them.
+    static let totalWorkLimit = 1 << 24
     static let logarithms = 4...20
     static let blockSizes = 1...16
     static let parallelisms = 1...4
@@ -48,6 +50,16 @@ public struct ScryptParameters: Sendable, Equatable {
 
     /// N, the cost.
     var cost: Int { 1 << logarithm }
+    private var work: Int { cost * blockSize * parallelism }
+
+    /// Whether the slots of a keyring ask for no more than ``totalWorkLimit``.
+    static func areBounded(_ slots: [SlotRecord]) -> Bool {
+        let total = slots.reduce(0) { total, slot in
+            if case .passphrase(let parameters, _) = slot.parameters { total + parameters.work } else { total }
+        }
+        return total <= totalWorkLimit
+    }
+
     /// The memory that a derivation takes, in bytes.
     public var memory: Int { 128 * cost * blockSize }
 

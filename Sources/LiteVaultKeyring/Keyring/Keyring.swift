@@ -98,6 +98,11 @@ extension KeyringDocument {
         let taken = Set(slots.map(\.number))
         let number = (1...UInt32(Limit.slots)).first { !taken.contains($0) } ?? UInt32(Limit.slots)
         var record = try slot.record(number: number)
+        guard ScryptParameters.areBounded(slots + [record]) else {
+            throw VaultError(
+                .usage, "The passphrases of this keyring would together take too long to try",
+                remedy: "Remove a slot first, or use another kind of slot.")
+        }
         try SlotKeyPair.seal(keys, for: &record, of: id)
         slots.append(record)
         slots.sort { $0.number < $1.number }

@@ -214,12 +214,8 @@ enum ProcessEnvironment {
     }
 }
 
-/// Quotes a word for `/bin/sh`.
+/// A word of a command line.
 enum ShellWord {
-    static func quoted(_ word: String) -> String {
-        "'" + word.replacing(text: "'", with: "'\\''") + "'"
-    }
-
     /// Whether a text can be a word of a command line.
     static func isValid(_ word: String) -> Bool { !word.isEmpty && !word.utf8.contains(0) && word.utf8.count <= 1000 }
 }

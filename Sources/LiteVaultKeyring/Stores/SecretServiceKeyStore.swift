@@ -1,4 +1,5 @@
 internal import LiteVaultCore
+internal import LiteVaultQuoting
 internal import LiteVaultSupport
 
 /// A secret in the desktop's Secret Service (GNOME Keyring, KWallet, KeePassXC), through its command `secret-tool`.
@@ -37,8 +38,8 @@ public struct SecretServiceKeyStore: KeyStore {
     private static let notInstalled: Int32 = 5
 
     private func script(_ arguments: String, input: Bool) -> String {
-        let attributes = "service \(ShellWord.quoted(service)) account \(ShellWord.quoted(account))"
-        let tool = ShellWord.quoted(program)
+        let attributes = "service \(Quoting.shellWord(service)) account \(Quoting.shellWord(account))"
+        let tool = Quoting.shellWord(program)
         // secret-tool ends with status 1 in silence when there is no such item, and complains about everything else.
         return """
             command -v \(tool) >/dev/null || exit \(Self.notInstalled)
@@ -64,7 +65,7 @@ public struct SecretServiceKeyStore: KeyStore {
     /// Stores the item, if there is none.
     public func store(_ secret: KeyMaterial) throws {
         guard try read() == nil else { throw isOccupied() }
-        let command = ExternalCommand(script("store --label=" + ShellWord.quoted(service), input: true))
+        let command = ExternalCommand(script("store --label=" + Quoting.shellWord(service), input: true))
         let ending = try secret.withBytes { try command.run(feeding: $0).ending }
         guard ending == .status(0) else { throw failure(ending) }
     }

@@ -12,8 +12,8 @@ struct ChangeResolver {
 
     private final class Statements {
         /// A nil value: it cannot be determined.
-        var known: [String: WrittenColumns?] = [:]
-        var versions: [String: Int64] = [:]
+        var known: [ExactText: WrittenColumns?] = [:]
+        var versions: [SQLName: Int64] = [:]
     }
 
     init(_ connection: Connection, _ schemaCache: SchemaCache) {
@@ -69,7 +69,7 @@ struct ChangeResolver {
     }
 
     private func mayBeWithoutRowid(_ name: TableName) -> Bool {
-        (try? schemaCache.summary(name.schema, of: connection))?.withoutRowid.contains(name.table) != false
+        (try? schemaCache.summary(name.schema, of: connection))?.withoutRowid.contains(SQLName(name.table)) != false
     }
 
     /// The tables and columns that statements write.
@@ -77,26 +77,25 @@ struct ChangeResolver {
         /// Tables in which rows are inserted or deleted.
         var tables: Set<TableName> = []
         /// The columns that are set; nil if possibly others as well.
-        var columns: [TableName: Set<String>?] = [:]
+        var columns: [TableName: Set<SQLName>?] = [:]
 
         var isEmpty: Bool { tables.isEmpty && columns.isEmpty }
     }
 
     /// Nil when it cannot be determined.
-    private func written(by texts: Set<String>) -> Written? {
+    private func written(by texts: Set<ExactText>) -> Written? {
         var result = Written()
-        var facts: [String: SchemaSummary] = [:]
+        var facts: [SQLName: SchemaSummary] = [:]
         for text in texts {
             guard let written = writtenColumns(of: text) else { return nil }
             result.tables.formUnion(written.tables)
-            let replaces = !written.columns.isEmpty && StatementText(text).replaces
+            let replaces = !written.columns.isEmpty && StatementText(text.text).replaces
             for (name, columns) in written.columns {
-                if facts[name.schema] == nil {
-                    facts[name.schema] = try? schemaCache.summary(name.schema, of: connection)
-                }
-                guard let schema = facts[name.schema] else { return nil }
+                let key = SQLName(name.schema)
+                if facts[key] == nil { facts[key] = try? schemaCache.summary(name.schema, of: connection) }
+                guard let schema = facts[key] else { return nil }
                 let isPrecise =
-                    schema.kinds[name.table] == .table && !replaces && !columns.contains("rowid")
+                    schema.kinds[SQLName(name.table)] == .table && !replaces && !columns.contains("rowid")
                     && !(schema.hasReplacingTriggers && written.updatedByTriggers.contains(name))
                 guard isPrecise, let known = result.columns[name, default: []] else {
                     result.columns.updateValue(nil, forKey: name)
@@ -108,10 +107,10 @@ struct ChangeResolver {
         return result
     }
 
-    private func writtenColumns(of text: String) -> WrittenColumns? {
+    private func writtenColumns(of text: ExactText) -> WrittenColumns? {
         if let known = statements.known[text] { return known }
         if statements.known.count > 500 { statements.known = [:] }
-        let written = connection.writtenColumns(of: text)
+        let written = connection.writtenColumns(of: text.text)
         statements.known.updateValue(written, forKey: text)
         return written
     }
@@ -119,9 +118,9 @@ struct ChangeResolver {
     /// Whether a schema is unchanged since the last call; nil when it cannot be read.
     private func isSameSchema(_ schema: String) -> Bool? {
         let now = try? connection.integer(schema == "main" ? "schema_version" : "\(quoted(schema)).schema_version")
-        defer { statements.versions[schema] = now }
-        if now != statements.versions[schema] { statements.known = [:] }
-        guard let now, let before = statements.versions[schema] else { return nil }
+        defer { statements.versions[SQLName(schema)] = now }
+        if now != statements.versions[SQLName(schema)] { statements.known = [:] }
+        guard let now, let before = statements.versions[SQLName(schema)] else { return nil }
         return now == before
     }
 }

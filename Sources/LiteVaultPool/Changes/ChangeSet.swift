@@ -7,7 +7,7 @@ struct ChangeSet: Sendable {
         /// The rows, by their rowids afterwards; nil when they are unknown, or too many to be tracked.
         var rows: Set<Int64>? = []
         /// The columns that were set; nil when rows were inserted or deleted, or the columns are unknown.
-        var columns: Set<String>? = []
+        var columns: Set<SQLName>? = []
 
         /// Unknown changes of unknown rows.
         static let unknown = Table(rows: nil, columns: nil)
@@ -40,7 +40,7 @@ struct ChangeSet: Sendable {
 
     var tables: [TableName: Table] = [:]
     /// The names of tables that were created or dropped in any schema: a name may refer to another table now.
-    var redefined: Set<String> = []
+    var redefined: Set<SQLName> = []
     /// Whether there are changes whose table the engine does not report.
     var everything = false
 
@@ -60,7 +60,7 @@ struct ChangeSet: Sendable {
         guard !everything, let observed = region.tables else { return .certain }
         var effect = Effect.none
         for (name, part) in observed {
-            if redefined.contains(name.table) { return .certain }
+            if redefined.contains(SQLName(name.table)) { return .certain }
             guard let changed = tables[name] else { continue }
             if let columns = part.columns, let changedColumns = changed.columns,
                 columns.isDisjoint(with: changedColumns)
@@ -80,7 +80,7 @@ struct TransactionChanges {
     /// The changes that the hooks reported.
     var changes = ChangeSet()
     /// The texts of statements that write.
-    private(set) var texts: Set<String> = []
+    private(set) var texts: Set<ExactText> = []
     /// Whether there were too many of them to be kept.
     private(set) var hasMoreTexts = false
     /// Whether rows were changed that the hooks did not report.
@@ -94,7 +94,7 @@ struct TransactionChanges {
 
     var isEmpty: Bool { changes.isEmpty && !hasUnreportedRows && !clears }
 
-    mutating func note(_ text: String) {
+    mutating func note(_ text: ExactText) {
         guard !hasMoreTexts, texts.insert(text).inserted, texts.count > Self.textLimit else { return }
         texts = []
         hasMoreTexts = true

@@ -30,7 +30,7 @@ final class ChangeTracker: ConnectionObserver, @unchecked Sendable {  // guarded
     private var lastKey = TableName("", schema: "")
     private var lastText: [CChar] = []
     private var lastLevel = 0
-    private var kinds: [String: StatementKind] = [:]
+    private var kinds: [ExactText: StatementKind] = [:]
 
     /// - Parameter connection: not in a transaction.
     init(_ connection: Connection, _ schemaCache: SchemaCache) {
@@ -65,7 +65,7 @@ final class ChangeTracker: ConnectionObserver, @unchecked Sendable {  // guarded
         case .setting: resolver.forgetStatements()
         case .write(let clears):
             if clears { statement.clears = true }
-            levels[levels.count - 1].changes.note(text)
+            levels[levels.count - 1].changes.note(ExactText(text))
             lastText = Array(UnsafeBufferPointer(start: sql, count: strlen(sql) + 1))
             lastLevel = levels.count
         case .savepoint(let name): levels.append((name, TransactionChanges()))
@@ -101,7 +101,7 @@ final class ChangeTracker: ConnectionObserver, @unchecked Sendable {  // guarded
         switch change {
         case .table(let name):
             preparedSchema.tables[name] = .unknown
-            preparedSchema.redefined.insert(name.table)
+            preparedSchema.redefined.insert(SQLName(name.table))
         case .anything: preparedSchema.everything = true
         }
     }
@@ -158,10 +158,11 @@ final class ChangeTracker: ConnectionObserver, @unchecked Sendable {  // guarded
     }
 
     private func kind(of text: String) -> StatementKind {
-        if let known = kinds[text] { return known }
+        let key = ExactText(text)
+        if let known = kinds[key] { return known }
         if kinds.count > 500 { kinds = [:] }
         let kind = StatementKind(text)
-        kinds[text] = kind
+        kinds[key] = kind
         return kind
     }
 
@@ -177,7 +178,7 @@ final class ChangeTracker: ConnectionObserver, @unchecked Sendable {  // guarded
 
     /// The innermost savepoint of a name; never the transaction itself.
     private func index(of name: String) -> Int? {
-        guard let index = levels.lastIndex(where: { $0.name == name }), index > 0 else { return nil }
+        guard let index = levels.lastIndex(where: { isSameName($0.name, name) }), index > 0 else { return nil }
         return index
     }
 

@@ -6,8 +6,8 @@ public struct DatabaseRegion: Sendable, Hashable {
     struct Part: Sendable, Hashable {
         /// Rows, by their rowids; nil for all.
         var rows: Set<Int64>?
-        /// Columns, in lower case; nil for all. An empty set covers only the existence of rows.
-        var columns: Set<String>?
+        /// Columns; nil for all. An empty set covers only the existence of rows.
+        var columns: Set<SQLName>?
 
         func union(_ other: Part) -> Part {
             var result = Part()
@@ -44,10 +44,14 @@ public struct DatabaseRegion: Sendable, Hashable {
     ///   - table: the name of the table. In virtual tables and those with generated columns every change counts.
     ///   - schema: the name of an attached database; the main one by default.
     public static func columns(_ names: Set<String>, of table: String, schema: String = "main") -> DatabaseRegion {
-        var columns: Set<String>? = Set(names.map { $0.lowercased() })
+        columns(Set(names.map { SQLName($0) }), of: TableName(table, schema: schema))
+    }
+
+    private static func columns(_ names: Set<SQLName>, of table: TableName) -> DatabaseRegion {
+        var columns: Set<SQLName>? = names
         // The engine may report an INTEGER PRIMARY KEY by either of its names.
         if columns?.isDisjoint(with: ["rowid", "oid", "_rowid_"]) == false { columns = nil }
-        return DatabaseRegion(tables: [TableName(table, schema: schema): Part(columns: columns)])
+        return DatabaseRegion(tables: [table: Part(columns: columns)])
     }
 
     /// Rows of a table with rowids (`INTEGER PRIMARY KEY`).
@@ -61,7 +65,7 @@ public struct DatabaseRegion: Sendable, Hashable {
         return DatabaseRegion(tables: mine.merging(theirs) { $0.union($1) })
     }
 
-    /// The names of the tables in lower case, qualified by the schema in attached databases; nil for all tables.
+    /// The names of the tables with A to Z in lower case, qualified by the schema in attached databases; nil for all tables.
     public var tableNames: Set<String>? {
         tables.map { Set($0.keys.map { $0.schema == "main" ? $0.table : $0.schema + "." + $0.table }) }
     }
@@ -71,19 +75,19 @@ extension DatabaseRegion {
     /// Creates the region that statements have read. Call it in the transaction in which they ran.
     init(_ reads: ReadCollector, on db: Connection, _ schemaCache: SchemaCache) throws {
         self.init()
-        var facts = ["main": try schemaCache.summary("main", of: db)]
+        var facts: [SQLName: SchemaSummary] = ["main": try schemaCache.summary("main", of: db)]
         func known(_ schema: String) throws -> SchemaSummary {
-            if let known = facts[schema] { return known }
+            if let known = facts[SQLName(schema)] { return known }
             let read = try SchemaSummary(schema, of: db)
-            facts[schema] = read
+            facts[SQLName(schema)] = read
             return read
         }
-        var joinsByName = reads.texts.contains { StatementText($0).joinsByName }
+        var joinsByName = reads.texts.contains { StatementText($0.text).joinsByName }
         for column in reads.columns {
-            let table = Self.catalogues[column.table.lowercased()] ?? column.table
+            let table = Self.catalogues[column.table] ?? column.table.text
             let name: TableName
             if let schema = column.schema {
-                name = TableName(table, schema: schema)
+                name = TableName(table, schema: schema.text)
             } else if let found = try Self.schema(of: table, on: db, known) {
                 name = TableName(table, schema: found)
             } else {
@@ -91,17 +95,16 @@ extension DatabaseRegion {
                 if Self.isSystemTable(table) { tables = nil }
                 continue
             }
-            switch try known(name.schema).kinds[name.table] {
+            switch try known(name.schema).kinds[SQLName(name.table)] {
             case .table, .tableWithSideEffects:
-                self = union(
-                    .columns(column.column.isEmpty ? [] : [column.column], of: name.table, schema: name.schema))
+                self = union(.columns(column.column.text.isEmpty ? [] : [column.column], of: name))
             case .ownContent: self = union(.table(name.table, schema: name.schema))
             case .view: break
             case .foreignContent: tables = nil
             case nil: if Self.isSystemTable(name.table) { tables = nil }
             }
         }
-        joinsByName = try joinsByName || facts.keys.contains { try known($0).hasJoiningViews }
+        joinsByName = joinsByName || facts.values.contains(where: \.hasJoiningViews)
         if reads.isIncomplete { tables = nil }
         guard tables != nil, joinsByName || !Self.tellsOfCountedTables else { return }
         // Not everything was reported: the programs of the statements show what they open.
@@ -118,7 +121,9 @@ extension DatabaseRegion {
         EngineInfo.linked.sqliteVersion >= SQLiteVersion(major: 3, minor: 20)
 
     /// Newer names of the catalogs, and those that the engine reports.
-    private static let catalogues = ["sqlite_schema": "sqlite_master", "sqlite_temp_schema": "sqlite_temp_master"]
+    private static let catalogues: [SQLName: String] = [
+        "sqlite_schema": "sqlite_master", "sqlite_temp_schema": "sqlite_temp_master",
+    ]
 
     /// The database in which a name is found first.
     private static func schema(
@@ -126,27 +131,27 @@ extension DatabaseRegion {
     ) throws -> String? {
         let attached = try db.all("PRAGMA database_list") { try $0.get(1, as: String.self) }
         for schema in ["temp", "main"] + attached.filter({ $0 != "temp" && $0 != "main" }) {
-            if try summary(schema).kinds[table.lowercased()] != nil { return schema }
+            if try summary(schema).kinds[SQLName(table)] != nil { return schema }
         }
         return nil
     }
 
     /// Whether a table outside of every schema exposes the content of the database.
     private static func isSystemTable(_ name: String) -> Bool {
-        let name = name.lowercased()
+        let name = foldedName(name)
         return name.hasPrefix("pragma_") || name.hasPrefix("sqlite_") || name.hasPrefix("dbstat") || name == "bytecode"
             || name == "tables_used"
     }
 
     /// The tables that statements open, according to their programs (`EXPLAIN`); nil if one of them opens something else.
-    private static func tablesOpened(by texts: Set<String>, on db: Connection) throws -> Set<TableName>? {
+    private static func tablesOpened(by texts: Set<ExactText>, on db: Connection) throws -> Set<TableName>? {
         var opened: Set<TableName> = []
         var roots: [Int64: [Int64: String]] = [:]
         let databases = try db.all("PRAGMA database_list") { row in
             (try row.get(0, as: Int64.self), try row.get(1, as: String.self))
         }
         for text in texts {
-            guard let program = try? db.prepare("EXPLAIN " + text) else { return nil }
+            guard let program = try? db.prepare("EXPLAIN " + text.text) else { return nil }
             while let step = try program.nextValues() {
                 guard step.count > 4, let operation = step[1] as? String, let root = step[3] as? Int64,
                     let number = step[4] as? Int64

@@ -15,9 +15,9 @@ struct SchemaSummary: Sendable {
         case foreignContent
     }
 
-    private(set) var kinds: [String: Kind] = [:]
+    private(set) var kinds: [SQLName: Kind] = [:]
     /// The tables without rowids, possibly with some others.
-    private(set) var withoutRowid: Set<String> = []
+    private(set) var withoutRowid: Set<SQLName> = []
     /// Whether some trigger may delete conflicting rows.
     private(set) var hasReplacingTriggers = false
     /// Whether some trigger empties a table.
@@ -35,14 +35,14 @@ struct SchemaSummary: Sendable {
                 (try row.get(0, as: String.self), try row.get(1, as: String.self), try row.get(2, as: String.self))
             })
         {
-            note(type, name.lowercased(), StatementText(text))
+            note(type, SQLName(name), StatementText(text))
         }
         kinds[schema == "temp" ? "sqlite_temp_master" : "sqlite_master"] = .table
         // Written along with other tables, which the engine does not report.
         if kinds["sqlite_sequence"] != nil { kinds["sqlite_sequence"] = .foreignContent }
     }
 
-    private mutating func note(_ type: String, _ name: String, _ text: StatementText) {
+    private mutating func note(_ type: String, _ name: SQLName, _ text: StatementText) {
         switch type {
         case "table" where text.words.starts(with: ["CREATE", "VIRTUAL"]):
             let module = text.words.drop { $0 != "USING" }.dropFirst().first ?? ""

@@ -26,10 +26,10 @@ enum StatementKind {
             words.append(token)
             if words.count == 6 { break }
         }
-        let keywords = words.map { $0.text.uppercased() }
+        let keywords = words.map { foldedKeyword($0.text) }
         /// The name of a savepoint after a keyword.
         func name(after index: Int) -> String? {
-            words.dropFirst(index + 1).first { $0.text.uppercased() != "SAVEPOINT" }?.unquoted.lowercased()
+            words.dropFirst(index + 1).first { foldedKeyword($0.text) != "SAVEPOINT" }?.unquoted
         }
         switch keywords.first {
         case "INSERT", "REPLACE", "UPDATE": self = .write(clears: false)
@@ -82,7 +82,7 @@ struct StatementText {
     init(_ sql: String) {
         words = SQLTokens(sql).compactMap { token in
             switch token.kind {
-            case .word: token.text.uppercased()
+            case .word: foldedKeyword(token.text)
             case .other: token.text
             default: nil
             }

@@ -16,7 +16,7 @@ final class RowEncoder: Encoder {
         absent.isEmpty ? setters : setters.indices.filter { !absent.contains($0) }.map { setters[$0] }
     }
 
-    var absentColumns: Set<String> { Set(absent.map { setters[$0].column.columnText }) }
+    var absentColumns: Set<SQLName> { Set(absent.map { setters[$0].column.columnName }) }
 
     private init(userInfo: [CodingUserInfoKey: Any], writesNil: Bool) {
         self.userInfo = userInfo

@@ -154,14 +154,14 @@ package enum LiteralSQL {
         case let number as Int: return String(number)
         case let flag as Bool: return flag ? "1" : "0"
         case let number as Double: return literal(number)
-        case let text as String: return literal(text)
+        case let text as String: return Quoting.sqlText(text)
         case let blob as Blob: return blob.description
         case let data as Data: return Blob(bytes: [UInt8](data)).description
         case let bytes as [UInt8]: return Blob(bytes: bytes).description
-        case let date as Date: return literal(DateText.string(from: date))
-        case let uuid as UUID: return literal(uuid.uuidString)
-        case let url as URL: return literal(url.absoluteString)
-        case let other?: return literal(String(describing: other))
+        case let date as Date: return Quoting.sqlText(DateText.string(from: date))
+        case let uuid as UUID: return Quoting.sqlText(uuid.uuidString)
+        case let url as URL: return Quoting.sqlText(url.absoluteString)
+        case let other?: return Quoting.sqlText(String(describing: other))
         }
     }
 
@@ -170,11 +170,5 @@ package enum LiteralSQL {
         if number.isNaN { return "NULL" }
         if number.isInfinite { return number < 0 ? "-9e999" : "9e999" }
         return String(number)
-    }
-
-    /// The engine's parser ends a text literal at a NUL, so text that contains one is written as bytes.
-    private static func literal(_ text: String) -> String {
-        guard !text.utf8.contains(0) else { return "CAST(\(Blob(bytes: Array(text.utf8)).description) AS TEXT)" }
-        return "'" + text.replacing(text: "'", with: "''") + "'"
     }
 }

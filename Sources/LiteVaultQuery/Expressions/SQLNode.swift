@@ -128,6 +128,9 @@ extension SQLNode {
         return template
     }
 
+    /// A column's name, for sets and dictionaries of columns.
+    var columnName: SQLName { SQLName(columnText) }
+
     /// Whether two lists have the same columns. May be false for equal lists: only cheap comparisons are made.
     static func areSame(_ left: [SQLNode], _ right: [SQLNode]) -> Bool {
         left.count == right.count && zip(left, right).allSatisfy { isSame($0, $1) }
@@ -137,7 +140,8 @@ extension SQLNode {
     static func isSame(_ left: SQLNode, _ right: SQLNode) -> Bool {
         if left === right { return true }
         switch (left.kind, right.kind) {
-        case (.identifier(let left), .identifier(let right)), (.text(let left), .text(let right)): return left == right
+        case (.identifier(let left), .identifier(let right)), (.text(let left), .text(let right)):
+            return isSameText(left, right)
         case (.qualified(let leftTable, let left), .qualified(let rightTable, let right)):
             return isSame(left, right) && isSame(leftTable, rightTable)
         default: return false

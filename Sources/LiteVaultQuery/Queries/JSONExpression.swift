@@ -9,26 +9,31 @@ public import LiteVaultCore
 /// ```
 ///
 /// Paths are written into the SQL as `json_extract("meta", '$."address"."city"')` by every engine, so that an index on such an
-/// expression is found. SQLite needs to be built with its JSON functions, as it is from 3.38 on; otherwise, and for JSONB
+/// expression is found. A key is written as in JSON, so that it may have any characters: `$."a\\b"` for a backslash. For a key with
+/// a quotation mark, an engine before 3.45 has no path, and the statement throws `VaultError` `unsupported`. SQLite needs to be built with its JSON functions, as it is from 3.38 on; otherwise, and for JSONB
 /// before 3.45, a statement throws `VaultError` `unsupported`. Malformed JSON is an error of the engine.
 public struct JSONExpression<Datatype: SQLType>: Expressible {
     private let source: SQLNode
-    private let path: String
+    private let steps: [Step]
 
-    init(_ source: SQLNode, path: String = "$") { (self.source, self.path) = (source, path) }
+    /// A step of a path.
+    private enum Step {
+        case key(String)
+        case index(Int)
+    }
+
+    init(_ source: SQLNode) { (self.source, steps) = (source, []) }
+
+    private init(_ source: SQLNode, _ steps: [Step]) { (self.source, self.steps) = (source, steps) }
 
     /// The value as JSON text or an SQL value, as ``value(as:)`` reads it.
     public var expression: SQLExpression<Void> { SQLExpression(root: call("json_extract")) }
 
     /// The value of a key of an object.
-    ///
-    /// - Parameter key: the key. SQLite's paths have no way to write one that contains a quotation mark: it is not found.
-    public subscript(key: String) -> JSONExpression { JSONExpression(source, path: "\(path).\"\(key)\"") }
+    public subscript(key: String) -> JSONExpression { JSONExpression(source, steps + [.key(key)]) }
 
     /// An element of an array, from 0. Negative indices count from the end, from SQLite 3.31 on.
-    public subscript(index: Int) -> JSONExpression {
-        JSONExpression(source, path: path + (index < 0 ? "[#\(index)]" : "[\(index)]"))
-    }
+    public subscript(index: Int) -> JSONExpression { JSONExpression(source, steps + [.index(index)]) }
 
     /// The value as a Swift type: `json_extract(x, path)`. NULL when there is none at the path, and for null. Objects and arrays
     /// are JSON text, true and false are 1 and 0.
@@ -57,11 +62,76 @@ public struct JSONExpression<Datatype: SQLType>: Expressible {
     public func tree(_ name: String = "element") -> JSONTable { JSONTable(call("json_tree"), alias: name) }
 
     private func call(_ function: String) -> SQLNode {
-        .call(function, path == "$" && function != "json_extract" ? [source] : [source, pathNode])
+        guard isWritable else { return unwritable }
+        return .call(function, steps.isEmpty && function != "json_extract" ? [source] : [source, path(steps[...])])
+    }
+}
+
+// MARK: Paths
+
+extension JSONExpression {
+    /// Engines before 3.45 end a key at a quotation mark, escaped or not, compare other keys with the spelling in the JSON, and take
+    /// that of a new key as it is.
+    private static var comparesSpelling: Bool {
+        EngineInfo.linked.sqliteVersion < SQLiteVersion(major: 3, minor: 45)
     }
 
-    /// A literal: with a parameter, no index would be found.
-    private var pathNode: SQLNode { .text(LiteralSQL.literal(path)) }
+    /// Whether the engine has a path for these steps.
+    private var isWritable: Bool {
+        !Self.comparesSpelling
+            || steps.allSatisfy { step in
+                if case .key(let key) = step {
+                    !key.utf8.contains { $0 == UInt8(ascii: "\"") || $0 == 0 }
+                } else {
+                    true
+                }
+            }
+    }
+
+    /// A call of a function that does not exist, for the error that the statement has to throw.
+    private var unwritable: SQLNode { .call(EngineRequirement.unwritableJSONKey, [source]) }
+
+    /// A path. A literal: with a parameter, no index would be found.
+    ///
+    /// - Parameter new: steps at the end that are new keys for an engine that takes the spelling of those as it is.
+    private func path(_ steps: ArraySlice<Step>, new: ArraySlice<Step> = []) -> SQLNode {
+        let text = steps.map { step in
+            switch step {
+            case .key(let key): Quoting.jsonPathStep(key)
+            case .index(let index): Self.text(index)
+            }
+        }
+        let rest = new.map { step in
+            switch step {
+            case .key(let key): ".\"\(key)\""
+            case .index(let index): Self.text(index)
+            }
+        }
+        return .text(Quoting.sqlText("$" + text.joined() + rest.joined()))
+    }
+
+    private static func text(_ index: Int) -> String { index < 0 ? "[#\(index)]" : "[\(index)]" }
+
+    /// The path for `json_set`, which changes what exists, and adds what does not.
+    private var pathToSet: SQLNode {
+        // Keys that are not spelled the same in JSON.
+        let special = steps.indices.filter { index in
+            if case .key(let key) = steps[index] {
+                return !isSameText(Quoting.jsonPathStep(key), ".\"\(key)\"")
+            }
+            return false
+        }
+        guard Self.comparesSpelling, let first = special.first else { return path(steps[...]) }
+        func exists(_ steps: ArraySlice<Step>) -> SQLNode {
+            .words(.text("WHEN"), .call("json_type", [source, path(steps)]), .text("IS NOT NULL THEN"))
+        }
+        var words: [SQLNode] = [.text("CASE"), exists(steps[...]), path(steps[...])]
+        for index in special.dropFirst().reversed() {
+            words += [exists(steps[..<index]), path(steps[..<index], new: steps[index...])]
+        }
+        words += [.text("ELSE"), path(steps[..<first], new: steps[first...]), .text("END")]
+        return .joined(words, separator: " ")
+    }
 }
 
 extension JSONExpression {
@@ -71,19 +141,23 @@ extension JSONExpression {
     /// - Parameter value: a value; nil for null. `Bool` becomes true or false.
     public func setting<V: Value>(_ value: V?) -> SQLExpression<Datatype> {
         let new: SQLNode = (value as? Bool).map { .text("json('\($0)')") } ?? .value(value?.datatypeValue)
-        return SQLExpression(root: .call(Self.prefix + "_set", [source, pathNode, new]))
+        return SQLExpression(root: set(new))
     }
 
     /// The whole JSON with other JSON at the path: `json_set(x, path, json(text))`.
     ///
     /// - Parameter text: JSON, such as an array.
     public func setting(json text: String) -> SQLExpression<Datatype> {
-        SQLExpression(root: .call(Self.prefix + "_set", [source, pathNode, .call("json", [.value(text)])]))
+        SQLExpression(root: set(.call("json", [.value(text)])))
     }
 
     /// The whole JSON without the value at the path: `json_remove(x, path)`.
     public func removing() -> SQLExpression<Datatype> {
-        SQLExpression(root: .call(Self.prefix + "_remove", [source, pathNode]))
+        SQLExpression(root: isWritable ? .call(Self.prefix + "_remove", [source, path(steps[...])]) : unwritable)
+    }
+
+    private func set(_ new: SQLNode) -> SQLNode {
+        isWritable ? .call(Self.prefix + "_set", [source, pathToSet, new]) : unwritable
     }
 
     private static var prefix: String { Datatype.Base.Datatype.self == Blob.self ? "jsonb" : "json" }

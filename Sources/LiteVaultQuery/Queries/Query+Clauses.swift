@@ -1,3 +1,5 @@
+internal import LiteVaultQuoting
+
 extension QueryType {
     // MARK: Joins
 
@@ -83,7 +85,7 @@ extension QueryType {
     public func window(_ name: String, as window: Window) -> Self {
         changed { clauses in
             var windows = clauses.windows
-            if let index = windows.firstIndex(where: { $0.name == name }) {
+            if let index = windows.firstIndex(where: { isSameName($0.name, name) }) {
                 windows[index].window = window.node
             } else {
                 windows.append((name: name, window: window.node))

@@ -1,3 +1,5 @@
+internal import LiteVaultQuoting
+
 /// The clauses of a query. Opaque: use the methods of `QueryType`.
 public struct QueryClauses: SQLFragment {
     @usableFromInline
@@ -5,6 +7,21 @@ public struct QueryClauses: SQLFragment {
         package var name: String
         package var alias: String?
         package var database: String?
+
+        /// By bytes: Swift's `==` would take the statement of one table for another one, whose name looks the same.
+        @usableFromInline
+        package static func == (left: From, right: From) -> Bool {
+            isSameText(left.name, right.name) && isSame(left.alias, right.alias)
+                && isSame(left.database, right.database)
+        }
+
+        private static func isSame(_ left: String?, _ right: String?) -> Bool {
+            guard let left, let right else { return left == nil && right == nil }
+            return isSameText(left, right)
+        }
+
+        /// Whether a name is the alias, which belongs to the query, and not to a database.
+        func isAlias(_ name: String) -> Bool { alias.map { isSameText($0, name) } ?? false }
     }
 
     package struct Join: Sendable {

@@ -32,8 +32,7 @@ extension QueryType {
     package var tableName: SQLNode { qualified(clauses.from.alias ?? clauses.from.name) }
 
     private func qualified(_ name: String) -> SQLNode {
-        // An alias belongs to the query, not to a database.
-        guard let database = clauses.from.database, name != clauses.from.alias else { return .identifier(name) }
+        guard let database = clauses.from.database, !clauses.from.isAlias(name) else { return .identifier(name) }
         return .qualified(.identifier(database), .identifier(name))
     }
 

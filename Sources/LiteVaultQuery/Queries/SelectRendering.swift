@@ -80,8 +80,7 @@ extension SQLBuilder {
     mutating func append(tableOf from: QueryClauses.From) { append(from, from.alias ?? from.name) }
 
     private mutating func append(_ from: QueryClauses.From, _ name: String) {
-        // An alias belongs to the query, not to a database.
-        if let database = from.database, name != from.alias {
+        if let database = from.database, !from.isAlias(name) {
             append(quoting: database)
             append(".")
         }

@@ -83,8 +83,8 @@ extension Row {
         if case .identifier(let name) = node.kind, let index = columns.plainPosition(of: name) { return index }
         let name = node.template
         let keys = columns.keys
-        if let index = keys.lastIndex(of: name) { return index }
-        let similar = keys.indices.filter { keys[$0].hasSuffix("." + name) }
+        if let index = keys.lastIndex(where: { isSameText($0, name) }) { return index }
+        let similar = keys.indices.filter { hasTextSuffix(keys[$0], "." + name) }
         guard let index = similar.first else {
             throw QueryError.noSuchColumn(name: name, columns: keys.sorted())
         }
@@ -134,10 +134,10 @@ extension Connection {
 
     private func keysOfStar(_ text: String, in query: any QueryType) throws -> [String] {
         let tables = [query] + query.clauses.joins.map(\.table)
-        let namespace = text.dropLast(2)
+        let namespace = String(text.dropLast(2))
         let isQualified = text != "*"
-        let meant = isQualified ? tables.filter { name(of: $0) == namespace } : tables
-        guard !meant.isEmpty else { throw QueryError.noSuchTable(name: String(namespace)) }
+        let meant = isQualified ? tables.filter { isSameText(name(of: $0), namespace) } : tables
+        guard !meant.isEmpty else { throw QueryError.noSuchTable(name: namespace) }
         let withTable = isQualified || tables.count > 1
         return try meant.prefix(isQualified ? 1 : tables.count).flatMap { table -> [String] in
             // The query's own WITH clause may define the table.

@@ -47,19 +47,19 @@ struct InsertedRows: Sendable {
 
     /// Every column that some row sets, in order of first appearance.
     static func columns(of rows: [[Setter]]) -> [SQLNode] {
-        var known: Set<String> = []
-        return rows.joined().filter { known.insert($0.column.columnText).inserted }.map(\.column)
+        var known: Set<SQLName> = []
+        return rows.joined().filter { known.insert($0.column.columnName).inserted }.map(\.column)
     }
 
     /// The statements to run: one for each sequence of rows that omit the same NOT NULL columns, which then get their
     /// default values.
     fileprivate func parts(_ connection: Connection) throws -> [SQLNode] {
         let required = try connection.requiredColumns(of: table.clauses.from)
-        func omitted(_ row: [Setter]) -> Set<String> {
-            let own = Set(row.map { $0.column.columnText.lowercased() })
-            return Set(columns.map { $0.columnText.lowercased() }.filter { required.contains($0) && !own.contains($0) })
+        func omitted(_ row: [Setter]) -> Set<SQLName> {
+            let own = Set(row.map(\.column.columnName))
+            return Set(columns.map(\.columnName).filter { required.contains($0) && !own.contains($0) })
         }
-        var parts: [(omitted: Set<String>, rows: [[Setter]])] = []
+        var parts: [(omitted: Set<SQLName>, rows: [[Setter]])] = []
         for row in rows {
             let omitted = omitted(row)
             if omitted == parts.last?.omitted {
@@ -70,7 +70,7 @@ struct InsertedRows: Sendable {
         }
         guard parts.contains(where: { !$0.omitted.isEmpty }) else { return [statement] }
         return parts.flatMap { part -> [SQLNode] in
-            let columns = columns.filter { !part.omitted.contains($0.columnText.lowercased()) }
+            let columns = columns.filter { !part.omitted.contains($0.columnName) }
             // Without columns there is no VALUES list: each row is a statement of its own.
             guard !columns.isEmpty else { return part.rows.map { _ in .words(table.insert().root, clause) } }
             return [.words(table.insertStatement(onConflict, columns, part.rows), clause)]
@@ -86,7 +86,7 @@ extension QueryType {
     /// - Parameter printed: the rows of the single statement.
     func insertingMany(_ onConflict: OnConflict?, _ rows: [[Setter]], printed: [[Setter]]) -> Insert {
         guard !printed.allSatisfy(\.isEmpty) else { return insert() }
-        guard Set(rows.map { Set($0.map(\.column.columnText)) }).count > 1 else {
+        guard Set(rows.map { Set($0.map(\.column.columnName)) }).count > 1 else {
             return Insert(root: insertStatement(onConflict, InsertedRows.columns(of: printed), printed))
         }
         return Insert(.rows(InsertedRows(clauses, onConflict, rows, printed: printed)))
@@ -95,11 +95,11 @@ extension QueryType {
     /// One statement for all rows, with NULL where a row does not set a column.
     fileprivate func insertStatement(_ onConflict: OnConflict?, _ columns: [SQLNode], _ rows: [[Setter]]) -> SQLNode {
         let positions = Dictionary(
-            columns.enumerated().map { ($1.columnText, $0) }, uniquingKeysWith: { first, _ in first })
+            columns.enumerated().map { ($1.columnName, $0) }, uniquingKeysWith: { first, _ in first })
         let values = rows.map { setters -> SQLNode in
             var values = [SQLNode](repeating: .value(nil), count: columns.count)
             for setter in setters {
-                if let position = positions[setter.column.columnText] { values[position] = setter.value }
+                if let position = positions[setter.column.columnName] { values[position] = setter.value }
             }
             return row(values)
         }
@@ -135,12 +135,12 @@ extension Connection {
         }
     }
 
-    /// The NOT NULL columns of a table (`PRAGMA table_info`), in lower case.
-    fileprivate func requiredColumns(of table: QueryClauses.From) throws -> Set<String> {
+    /// The NOT NULL columns of a table (`PRAGMA table_info`).
+    fileprivate func requiredColumns(of table: QueryClauses.From) throws -> Set<SQLName> {
         let schema = table.database.map { quoted($0) + "." } ?? ""
         let columns = try all("PRAGMA \(schema)table_info(\(quoted(table.name)))") { row in
             (name: try row.get(1, as: String.self), isRequired: try row.get(3, as: Int.self) != 0)
         }
-        return Set(columns.filter(\.isRequired).map { $0.name.lowercased() })
+        return Set(columns.filter(\.isRequired).map { SQLName($0.name) })
     }
 }

@@ -162,8 +162,8 @@ extension RecordTable {
         case insertReturning(omitting: ColumnSet)
         case update(ColumnSet)
         case updateReturning(ColumnSet)
-        case upsert(on: [String], omitting: ColumnSet)
-        case upsertUpdate(on: [String], omitting: ColumnSet)
+        case upsert(on: [ExactText], omitting: ColumnSet)
+        case upsertUpdate(on: [ExactText], omitting: ColumnSet)
     }
 
     /// The positions of the columns that an UPDATE of the whole record sets.
@@ -236,7 +236,7 @@ extension RecordTable {
 
     /// INSERT … ON CONFLICT … DO UPDATE.
     func upsertSQL(on target: [String], omitting omitted: ColumnSet) -> String {
-        text(.upsert(on: target, omitting: omitted)) {
+        text(.upsert(on: target.map { ExactText($0) }, omitting: omitted)) {
             let assignments = assignments(on: target, omitting: omitted) { "excluded.\(quoted($0.name))" }
             return """
                 \(insertSQL(omitting: omitted)) ON CONFLICT (\(target.map { quoted($0) }.joined(separator: ", "))) \
@@ -247,7 +247,7 @@ extension RecordTable {
 
     /// The UPDATE of an upsert on engines that have none.
     func upsertUpdateSQL(on target: [String], omitting omitted: ColumnSet) -> String {
-        text(.upsertUpdate(on: target, omitting: omitted)) {
+        text(.upsertUpdate(on: target.map { ExactText($0) }, omitting: omitted)) {
             let assignments = assignments(on: target, omitting: omitted) { "?\(position(of: $0.name))" }
             return "UPDATE \(quotedName) SET \(assignments) WHERE \(condition(on: target))"
         }
@@ -272,9 +272,9 @@ extension RecordTable {
     private func assignments(
         on target: [String], omitting omitted: ColumnSet, _ value: (RecordColumn<R>) -> String
     ) -> String {
-        let names = Set(target)
+        let names = Set(target.map { SQLName($0) })
         var assignments = list.indices.filter {
-            list[$0].role == .plain && !names.contains(list[$0].name) && !omitted.contains($0 + 1)
+            list[$0].role == .plain && !names.contains(SQLName(list[$0].name)) && !omitted.contains($0 + 1)
         }.map { "\(quoted(list[$0].name)) = \(value(list[$0]))" }
         if let versionPosition {
             let version = quoted(list[versionPosition - 1].name)
@@ -286,7 +286,7 @@ extension RecordTable {
     }
 
     /// The position of a column, from 1; 0 for one that is not there, which the engine refuses as a parameter.
-    func position(of name: String) -> Int { (columns.firstIndex(of: name) ?? -1) + 1 }
+    func position(of name: String) -> Int { (columns.firstIndex { isSameName($0, name) } ?? -1) + 1 }
 
     private func text(_ variant: Variant, _ make: () -> String) -> String {
         if let text = variants.withLock({ $0[variant] }) { return text }

@@ -202,7 +202,7 @@ extension Record {
             try execution.check(binding: code, count: index)
             let names = execution.withPrepared { $0.rowColumns().names }
             guard names.count == table.columnCount,
-                zip(names, table.columns).allSatisfy({ $0.lowercased() == $1.lowercased() })
+                zip(names, table.columns).allSatisfy(isSameName)
             else {
                 throw VaultError(
                     .conformance, "The statement returns the columns \(names.joined(separator: ", "))",

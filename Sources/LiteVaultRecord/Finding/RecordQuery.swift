@@ -33,7 +33,11 @@ public struct RecordQuery<R: Record>: QueryType {
     /// The record's columns, of the table as this query names it.
     private var selection: SQLNode {
         let from = clauses.from
-        if from.alias == nil, from.name == R.table.name, from.database == R.table.database { return R.table.selection }
+        if from.alias == nil, isSameText(from.name, R.table.name),
+            from.database.map({ ExactText($0) }) == R.table.database.map({ ExactText($0) })
+        {
+            return R.table.selection
+        }
         return .joined(R.table.columns.map { .qualified(tableName, .identifier($0)) }, separator: ", ")
     }
 }

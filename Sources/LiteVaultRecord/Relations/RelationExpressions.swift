@@ -73,7 +73,7 @@ extension Relation {
         let destination = Value.RelatedRecord.table
         // Where the names of tables would be ambiguous, the destination gets another one: around its condition, which may refer to
         // it by its own.
-        let isNamed = steps.count == 1 && destination.quotedName != origin
+        let isNamed = steps.count == 1 && !isSameName(destination.quotedName, origin)
         let name = isNamed ? destination.quotedName : "lv_related"
         var from = "", conditions: [String] = []
         var before = origin

@@ -78,13 +78,13 @@ struct BlockReader {
         do {
             let bytes = try await store.get(name, range: start..<(start + Int64(run.count) * Int64(blockSize)))
             guard bytes.count == Int(run.count) * blockSize else {
-                throw VaultError(.damaged, "is too short", path: name)
+                throw VaultError(.damaged, "is too short", path: name, advice: .lostObject)
             }
             // Here, where several are under way, and not where they are passed on.
             try compare(run, bytes)
             return bytes
         } catch let error as VaultError where error.code == .missing {
-            throw VaultError(.damaged, "is missing", path: name, cause: error)
+            throw VaultError(.damaged, "is missing", path: name, advice: .lostObject, cause: error)
         }
     }
 
@@ -96,7 +96,7 @@ struct BlockReader {
                 guard Hash256(of: block) == entry.hash else {
                     throw VaultError(
                         .damaged, "block \(entry.position) does not match its hash",
-                        path: RepositoryFormat.data(entry.pack))
+                        path: RepositoryFormat.data(entry.pack), advice: .lostObject)
                 }
             }
         }

@@ -1,5 +1,7 @@
 internal import Crypto
+internal import DurableFile
 internal import LiteVaultCapture
+internal import LiteVaultCipher
 internal import LiteVaultFoundation
 internal import LiteVaultSupport
 
@@ -58,7 +60,7 @@ package final class NodeSource: Sendable {
             try await store.fetch(name, into: temporary, upTo: Int64(RepositoryFormat.wholeTreePack))
             // Anything may be at that path.
             if rename(temporary, path) != 0 {
-                try? FileManager.default.removeItem(atPath: path)
+                OwnedTree.remove(path)
                 guard rename(temporary, path) == 0 else { throw VaultError(errno: errno, "rename", path: path) }
             }
         } catch {
@@ -91,6 +93,10 @@ package final class NodeSource: Sendable {
     /// - Parameter repository: the identifier of the repository that it has to belong to; nil for any.
     static func isIntact(_ path: String, _ pack: PackID, of repository: [UInt8]? = nil) throws -> Bool {
         let file = try LocalFile(reading: path)
+        // A sparse file of terabytes takes no space, and would be read to its end.
+        guard try file.size() <= Int64(RepositoryFormat.wholeTreePack) else {
+            throw VaultError.tooLarge(RepositoryFormat.wholeTreePack, path: RepositoryFormat.tree(pack))
+        }
         let content = try file.size() - Int64(RepositoryFormat.hashBytes)
         guard content > Int64(RepositoryFormat.packHeader) else { return false }
         let header = try file.read(at: 0, count: RepositoryFormat.packHeader)
@@ -154,7 +160,7 @@ package final class NodeSource: Sendable {
 final class UncachedNodes {
     let source: NodeSource
     /// Nil if the store's own files are read.
-    private let directory: String?
+    private let directory: WorkDirectory?
 
     /// - Parameter directory: the parent of the temporary directory, for remote stores.
     init(_ store: any ObjectStore, directory parent: String) throws {
@@ -164,21 +170,10 @@ final class UncachedNodes {
             return
         }
         try LocalDirectory.create(parent)
-        // Left by a check that was killed; one that is still running is not that old.
-        for name in try LocalDirectory.names(parent) {
-            var status = stat()
-            let path = parent + "/" + name
-            if stat(path, &status) == 0, Date().timeIntervalSince1970 - status.modified > 86_400 {
-                try? FileManager.default.removeItem(atPath: path)
-            }
-        }
-        let path = parent + "/" + PackID().hexadecimal
-        try LocalDirectory.create(path)
-        source = NodeSource(store: store, directory: path)
-        directory = path
+        let work = try withErrorContext(path: parent) { try WorkDirectory(for: "nodes", in: parent) }
+        source = NodeSource(store: store, directory: work.path)
+        directory = work
     }
-
-    deinit { if let directory { try? FileManager.default.removeItem(atPath: directory) } }
 
     /// Whether a tree pack in the store is intact. ``source`` reads what was compared here.
     ///

@@ -47,19 +47,30 @@ enum PackFile {
     ///   - table: the hashes of all blocks of the pack.
     /// - Throws: `VaultError` `damaged`.
     static func compare(_ bytes: [UInt8], _ table: [UInt8], from first: Int, _ count: Int, _ name: String) throws {
+        if let block = try damaged(bytes, table, from: first, count, name).first { throw damaged(block: block, name) }
+    }
+
+    /// As ``compare(_:_:from:_:_:)``, and returns the numbers of the damaged blocks.
+    ///
+    /// - Throws: `VaultError` `damaged` if there are too few bytes.
+    static func damaged(
+        _ bytes: [UInt8], _ table: [UInt8], from first: Int, _ count: Int, _ name: String
+    ) throws -> [Int] {
         guard bytes.count == count * blockSize else { throw VaultError(.damaged, "is too short", path: name) }
-        try bytes.withUnsafeBytes { bytes in
-            try table.withUnsafeBytes { table in
-                for index in 0..<count {
+        return bytes.withUnsafeBytes { bytes in
+            table.withUnsafeBytes { table in
+                (0..<count).filter { index in
                     let block = UnsafeRawBufferPointer(
                         rebasing: bytes[(index * blockSize)..<((index + 1) * blockSize)])
                     let place = (first + index) * RepositoryFormat.hashBytes
-                    let hash = Hash256(UnsafeRawBufferPointer(rebasing: table[place..<(place + 32)]))
-                    guard Hash256(of: block) == hash else {
-                        throw VaultError(.damaged, "block \(first + index) is damaged", path: name)
-                    }
-                }
+                    return Hash256(of: block)
+                        != Hash256(UnsafeRawBufferPointer(rebasing: table[place..<(place + 32)]))
+                }.map { first + $0 }
             }
         }
+    }
+
+    static func damaged(block: Int, _ name: String) -> VaultError {
+        VaultError(.damaged, "block \(block) is damaged", path: name)
     }
 }

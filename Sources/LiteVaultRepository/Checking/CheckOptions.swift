@@ -60,7 +60,7 @@ public struct CheckReport: Sendable {
     public internal(set) var remembered = 0
     /// The number of databases that this machine had not seen before. A rollback of these cannot be detected.
     public internal(set) var unremembered = 0
-    /// The snapshots that were checked, and how thoroughly.
+    /// The snapshots that were checked, with what is known about them now: an earlier failure stands unless this check was as thorough.
     public internal(set) var snapshots: [(snapshot: Snapshot, verification: SnapshotVerification)] = []
     /// The number of objects that no snapshot needs, left by removed snapshots and failed runs.
     public internal(set) var unused = 0
@@ -71,9 +71,42 @@ public struct CheckReport: Sendable {
     public internal(set) var warnings: [RepositoryWarning] = []
     /// All problems found.
     public internal(set) var problems: [Problem] = []
+    /// What a restored database has that is not damage: foreign keys that refer to missing rows, which SQLite allows, and checks that
+    /// need its application. They are not counted as problems; an assertion makes them one.
+    public internal(set) var remarks: [Problem] = []
+    /// Snapshots that failed a more thorough verification before, which this check did not repeat. They are not intact, although it found no
+    /// problem with them; one in the state `superseded` needs no attention.
+    public internal(set) var recorded: [UnrestorableSnapshot] = []
+    /// Snapshots of which a repair has recorded the lost blocks, and that have a newer one. They are not counted as problems.
+    public internal(set) var lost: [UnrestorableSnapshot] = []
+    /// Snapshots that could not be authenticated or restored, because no key opens them for example, and why. The others were.
+    public internal(set) var unverified: [(snapshot: Snapshot, error: VaultError)] = []
+    /// The number of snapshots that were authenticated or restored.
+    var restoreTests = 0
+    /// The packs that are known to be damaged or missing, by database; without one, what a repair has recorded.
+    var damaged: [String: Set<String>] = [:]
+    /// All of them.
+    var knownDamage: Set<String> { damaged.values.reduce(into: []) { $0.formUnion($1) } }
     /// Whether the results were recorded in the repository.
     public internal(set) var isRecorded = false
 
-    /// Whether no problem was found.
-    public var isIntact: Bool { problems.isEmpty }
+    /// Whether no problem was found, and none is known from more thorough checks.
+    public var isIntact: Bool { problems.isEmpty && recorded.isEmpty }
+
+    /// Adds what was known before to the results.
+    mutating func addKnown(_ options: CheckOptions) {
+        var silent: Set<String> = []
+        for (index, (snapshot, now)) in snapshots.enumerated() {
+            if now.passed || snapshot.verification?.lostBlocks != nil { silent.insert(snapshot.id) }
+            snapshots[index].verification = snapshot.verification?.followed(by: now) ?? now
+            snapshots[index].snapshot.verification = snapshots[index].verification
+        }
+        for (_, group) in Dictionary(grouping: snapshots.map(\.snapshot), by: \.database).sorted(by: { $0.key < $1.key }
+        )
+        where options.databases?.contains(group[0].database) ?? true {
+            let all = UnrestorableSnapshot.all(of: group)
+            lost += all.filter { $0.state == .lost }
+            recorded += all.filter { $0.state != .lost && silent.contains($0.snapshot.id) }
+        }
+    }
 }

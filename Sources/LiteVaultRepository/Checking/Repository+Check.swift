@@ -10,7 +10,8 @@ extension Repository {
     ///
     /// - Parameter options: what to check, and how thoroughly; by default the structure only.
     /// - Returns: the findings. Damage is a result, not an error.
-    /// - Throws: `VaultError` if it cannot be checked: `io`, or `keyRejected` for a database's key, for example.
+    /// - Throws: `VaultError` if it cannot be checked: `io`, or if the only database that was to be authenticated or restored cannot be,
+    ///   `keyRejected` for its key for example. The other results are recorded then.
     public func check(_ options: CheckOptions = .init()) async throws -> CheckReport {
         var report = CheckReport(protection: isAuthenticated ? .secret : .hashes)
         let start = Date()
@@ -20,65 +21,53 @@ extension Repository {
         let objects = try await store.list("")
         report.warnings += objects.filter { !RepositoryFormat.isObject($0.name) }.map { .stray($0.name) }
         let data = objects.filter { $0.name.hasPrefix("data/") && RepositoryFormat.isPack($0.name) }
+        let trees = objects.filter { $0.name.hasPrefix("tree/") && RepositoryFormat.isPack($0.name) }
+        let maps = try UncachedNodes(store, directory: cacheDirectory("check"))
+        var flawed: [String: VaultError] = [:]
         let total = data.lazy.map(\.size).sum
-        var damaged: Set<String> = []
         var done: Int64 = 0
         for object in data {
             try options.progress(BackupProgress(.checking, done, of: total))
-            do {
+            flawed[object.name] = try await flaw {
                 try await tables.add(object, repository: id, store: store, readsData: options.readsData)
-            } catch let error as VaultError where error.code == .missing {
-                // Removed by pruning since it was listed. If a snapshot needs it, that is reported below.
-            } catch let error as VaultError where error.isDamage {
-                list.add(error, object.name)
-                damaged.insert(object.name)
             }
             done = [done, object.size].sum
         }
-        let trees = objects.filter { $0.name.hasPrefix("tree/") && RepositoryFormat.isPack($0.name) }
-        let maps = try UncachedNodes(store, directory: cacheDirectory("check"))
-        for object in trees { try await checkTreePack(object, maps, list) }
+        for object in trees { flawed[object.name] = try await flaw { try await checkTreePack(object, maps) } }
         report.packBytes = (data + trees).lazy.map(\.size).sum
 
-        var missing: Set<String> = []
-        var used: Set<String> = []
-        let walk = BlockMapWalk(
-            visit: { entry in
-                let name = RepositoryFormat.data(entry.pack)
-                used.insert(name)
-                if try tables.has(entry) { return !damaged.contains(name) }
-                if !damaged.contains(name), missing.insert(name).inserted {
-                    list.add(name, "lacks block \(entry.position), which a snapshot needs")
-                }
-                return false
-            },
-            problem: { error in
-                guard let error = error as? VaultError, error.isDamage else { throw error }
-                list.add(error, "tree/")
-            })
+        let walk = CheckWalk(tables, flawed, list)
         let level: SnapshotVerification.Level = options.readsData ? .data : .structure
-        for snapshot in found {
-            let passed = try await check(snapshot, maps.source, walk, list)
+        let passed = try await walk.check(found, maps.source)
+        for (snapshot, passed) in zip(found, passed) {
             report.snapshots.append((snapshot, .init(level: level, passed: passed, time: start)))
         }
-        used.formUnion(walk.packs.map { RepositoryFormat.tree($0) })
-        report.unused = (data + trees).count { !used.contains($0.name) }
+        report.unused = (data + trees).count { !walk.used.contains($0.name) }
+        report.warnings += walk.irrelevant(known: report.knownDamage)
         report.problems = list.problems
+        // What no snapshot needs any more stays known until it is gone.
+        report.damaged = report.damaged.mapValues { $0.intersection(flawed.keys) }
+            .merging(walk.failing) { $0.union($1) }
         if options.authenticates || options.restores { try await restoreTests(options, &report) }
-        if options.recordsResults { await record(&report) }
+        let results = report.snapshots
+        report.addKnown(options)
+        if options.recordsResults { await record(results, isComplete: options.readsData, &report) }
+        if let only = report.unverified.first, report.unverified.count == 1, report.restoreTests == 0 {
+            throw only.error
+        }
         return report
     }
 
-    private func check(
-        _ snapshot: Snapshot, _ source: NodeSource, _ walk: BlockMapWalk, _ list: ProblemList
-    ) async throws -> Bool {
+    /// The damage that `body` finds; nil if there is none.
+    private func flaw(_ body: () async throws -> Void) async throws -> VaultError? {
         do {
-            let root = try snapshot.manifest.rootEntry(snapshot.object)
-            try await source.prepare(root: root, blocks: snapshot.manifest.blocks)
-            return try walk.walk(root: root, blocks: snapshot.manifest.blocks, source: source)
+            try await body()
+            return nil
+        } catch let error as VaultError where error.code == .missing {
+            // Removed by pruning since it was listed. If a snapshot needs it, that is reported.
+            return nil
         } catch let error as VaultError where error.isDamage {
-            list.add(error, snapshot.object)
-            return false
+            return error
         }
     }
 
@@ -86,7 +75,9 @@ extension Repository {
     private func readable(
         _ options: CheckOptions, _ report: inout CheckReport, _ list: ProblemList
     ) async throws -> [Snapshot] {
-        await noting(list, RepositoryFormat.pendingDeletions) { _ = try await pendingDeletions() }
+        await noting(list, RepositoryFormat.pendingDeletions) {
+            report.damaged[""] = Set(try await pendingDeletions().damaged ?? [])
+        }
         for warning in notices {
             if warning.severity == .damage {
                 list.add(warning.path, warning.message)
@@ -96,12 +87,16 @@ extension Repository {
         }
         var found: [Snapshot] = []
         for survey in try await surveys(nil) {
-            let warnings = survey.warnings + (try await advisories(survey).warnings)
-            for warning in warnings where warning.severity == .damage { list.add(warning.path, warning.message) }
+            let (verifications, _, more) = try await advisories(survey)
+            for warning in survey.warnings + more where warning.severity == .damage {
+                list.add(warning.path, warning.message)
+            }
             if survey.isRemembered { report.remembered += 1 } else { report.unremembered += 1 }
             rememberNewest(survey)
-            try await checkSegments(survey.database, survey.snapshots, readsData: options.readsData, list)
-            found += survey.snapshots
+            report.warnings += try await checkSegments(
+                survey.database, survey.snapshots, readsData: options.readsData, list)
+            report.damaged[survey.database] = Set(verifications.damaged ?? [])
+            found += survey.snapshots(with: verifications)
         }
         return found
     }
@@ -117,26 +112,25 @@ extension Repository {
     }
 
     /// Checks a tree pack by the hash at its end.
-    private func checkTreePack(_ object: ObjectAttributes, _ maps: UncachedNodes, _ list: ProblemList) async throws {
-        do {
-            guard let pack = object.name.split(separator: "/").last.flatMap({ PackID(hexadecimal: $0) }),
-                try await maps.isIntact(pack, of: id)
-            else { return list.add(object.name, "its hash does not match") }
-        } catch let error as VaultError where error.code == .missing {
-            // Removed by pruning since it was listed. If a snapshot needs it, that is reported.
-        } catch let error as VaultError where error.isDamage {
-            list.add(error, object.name)
+    private func checkTreePack(_ object: ObjectAttributes, _ maps: UncachedNodes) async throws {
+        guard let pack = RepositoryFormat.pack(object.name), try await maps.isIntact(pack, of: id) else {
+            throw VaultError(.damaged, "its hash does not match", path: object.name)
         }
     }
 
-    private func record(_ report: inout CheckReport) async {
+    private func record(
+        _ results: [(snapshot: Snapshot, verification: SnapshotVerification)], isComplete: Bool,
+        _ report: inout CheckReport
+    ) async {
         guard !hasSecret || key != nil else { return }
         do {
             // Results under a key that was replaced meanwhile would be a forgery.
+            try await requireIdentity()
             try await requireCurrentKey()
-            for (database, results) in Dictionary(grouping: report.snapshots, by: \.snapshot.manifest.database) {
-                let pairs = results.map { ($0.snapshot.hash.hexadecimal, $0.verification) }
-                try await record(Dictionary(pairs) { $1 }, database)
+            for (database, results) in Dictionary(grouping: results, by: \.snapshot.manifest.database) {
+                var found = VerificationResults(damaged: report.damaged[database] ?? [], isComplete: isComplete)
+                for result in results { found.results[result.snapshot.hash.hexadecimal] = result.verification }
+                try await record(found, database)
             }
             report.isRecorded = true
         } catch {
@@ -161,7 +155,11 @@ final class ProblemList {
 
 extension Repository {
     /// Reads every segment of a database, with `readsData` also its frames; records damaged and missing segments.
-    func checkSegments(_ database: String, _ snapshots: [Snapshot], readsData: Bool, _ list: ProblemList) async throws {
+    ///
+    /// - Returns: what does not keep a state from being restored.
+    func checkSegments(
+        _ database: String, _ snapshots: [Snapshot], readsData: Bool, _ list: ProblemList
+    ) async throws -> [RepositoryWarning] {
         var log = try await segmentLog(database, snapshots)
         // Hashes of the previous number: two, if two followers ran at the same time or a segment was stored twice.
         var previous: (sequence: Int, hashes: Set<String>) = (0, [])
@@ -216,5 +214,19 @@ extension Repository {
         }
         for problem in log.warnings { list.add(problem.path, problem.message) }
         if let newest, newest.sequence >= log.newest?.mark.sequence ?? 0 { try? remember(newest, database) }
+        return log.present.step.map { [.clockStep($0.before, $0.after)] } ?? []
+    }
+}
+
+extension RepositoryWarning {
+    /// Labels that decrease: an older version stored what a clock said that was set back.
+    fileprivate static func clockStep(_ before: SegmentName, _ after: SegmentName) -> RepositoryWarning {
+        RepositoryWarning(
+            .notice, path: after.object,
+            message:
+                "is dated before segment \(before.sequence), which precedes it: the clock was set back, and an older "
+                + "version stored what it said. States are restored in their order; one time may name several of them",
+            advice: .text(
+                "To have no such times, take a snapshot, and forget those before it when they are no longer wanted."))
     }
 }

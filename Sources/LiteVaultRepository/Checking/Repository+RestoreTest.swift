@@ -5,17 +5,28 @@ internal import LiteVaultCore
 internal import LiteVaultFoundation
 
 extension Repository {
-    /// Restores snapshots to temporary files and verifies them as databases.
+    /// Restores snapshots to temporary files and verifies them as databases. One that cannot be verified does not keep the others from
+    /// being verified.
     func restoreTests(_ options: CheckOptions, _ report: inout CheckReport) async throws {
         var isAnyChosen = false
-        for (_, group) in Dictionary(grouping: report.snapshots.indices, by: { report.snapshots[$0].snapshot.database })
-        {
+        let groups = Dictionary(grouping: report.snapshots.indices) { report.snapshots[$0].snapshot.database }
+        for (_, group) in groups.sorted(by: { $0.key < $1.key }) {
             guard let index = group.last(where: { options.chooses(report.snapshots[$0].snapshot) }) else { continue }
             let snapshot = report.snapshots[index].snapshot
             if let wanted = options.databases, !wanted.contains(snapshot.database) { continue }
             isAnyChosen = true
-            let problems = try await restoreTest(snapshot, options)
+            let problems: [CheckReport.Problem]
+            do {
+                problems = try await restoreTest(snapshot, options, &report.remarks)
+            } catch let error as VaultError where ![.io, .noSpace].contains(error.code) {
+                report.unverified.append((snapshot, error))
+                continue
+            }
+            report.restoreTests += 1
             report.problems += problems
+            for path in problems.map(\.path) where RepositoryFormat.isPack(path) {
+                report.damaged[snapshot.manifest.database, default: []].insert(path)
+            }
             report.snapshots[index].verification = SnapshotVerification(
                 level: options.restores ? .restore : .pages,
                 passed: problems.isEmpty && report.snapshots[index].verification.passed, time: Date())
@@ -28,7 +39,9 @@ extension Repository {
         }
     }
 
-    private func restoreTest(_ snapshot: Snapshot, _ options: CheckOptions) async throws -> [CheckReport.Problem] {
+    private func restoreTest(
+        _ snapshot: Snapshot, _ options: CheckOptions, _ remarks: inout [CheckReport.Problem]
+    ) async throws -> [CheckReport.Problem] {
         let name = "\(snapshot.database) \(snapshot.id)"
         let directory = try workDirectory()
         let file = try withErrorContext(path: directory) {
@@ -44,8 +57,9 @@ extension Repository {
         let database = DatabaseFile(file.path)
         do {
             let (found, key) = try verify(database, isPlaintext: snapshot.isPlaintext, options)
-            var problems = found.problems.filter { options.restores || $0.kind != .foreignKey }.map {
-                CheckReport.Problem(name, $0.message)
+            var problems = found.problems.map { CheckReport.Problem(name, $0.message) }
+            if options.restores {
+                remarks += (found.foreignKeyViolations + found.unchecked).map { CheckReport.Problem(name, $0.message) }
             }
             if options.restores, problems.isEmpty {
                 problems += try asserted(options.assertions, file.path, key, options.settings).map { .init(name, $0) }

@@ -34,15 +34,28 @@ final class CopyRun {
         if let target { packs.target = try await Self.packs(target.store) }
         var plans: [Plan] = []
         for database in databases {
-            if let plan = try await plan(database) { plans.append(plan) }
+            try await separately(database, of: databases) {
+                if let plan = try await plan(database) { plans.append(plan) }
+            }
         }
         // After the manifests: what they need was stored before them.
         packs.source = try await Self.packs(source.store)
         let needed = plans.reduce(into: Set<String>()) { $0.formUnion($1.packs) }
         let absent = try await absent(of: needed)
         let failed = try await copy(packs: absent, lease)
-        for plan in plans { try await finish(plan, without: failed, lease) }
+        for plan in plans {
+            try await separately(plan.database, of: databases) { try await finish(plan, without: failed, lease) }
+        }
         return result
+    }
+
+    /// Works on one database. If there are others, what is wrong with its copy is a warning.
+    private func separately(_ database: String, of all: [String], _ work: () async throws -> Void) async throws {
+        do {
+            try await work()
+        } catch let error as VaultError where (error.isDamage || error.code == .conflict) && all.count > 1 {
+            result.warnings.append(RepositoryWarning(error, RepositoryFormat.snapshots(database)))
+        }
     }
 
     /// The packs that the copy does not have, or not in their size.
@@ -68,6 +81,8 @@ final class CopyRun {
         var snapshots: [Snapshot] = []
         var present: [Snapshot] = []
         var fences: [Int] = []
+        /// The sequences of those with recorded losses, which the copy does not get.
+        var lost: [Int] = []
         /// The packs that those snapshots need.
         var packs: Set<String> = []
     }
@@ -84,10 +99,13 @@ final class CopyRun {
         let known = Dictionary(there.snapshots.map { ($0.sequence, $0.hash) }) { $1 }
         let occupied = Set(there.present)
         let forgotten = try await target?.forgetRecord(database)
-        for snapshot in survey.snapshots {
+        for snapshot in survey.snapshots(with: try await source.advisories(survey).verifications) {
             if let hash = known[snapshot.sequence] {
                 guard hash == snapshot.hash else { throw differing(snapshot) }
                 plan.present.append(snapshot)
+            } else if snapshot.verification?.lostBlocks != nil {
+                if !occupied.contains(snapshot.sequence) { plan.lost.append(snapshot.sequence) }
+                result.lost += 1
             } else if forgotten?.contains(snapshot.sequence) == true {
                 result.forgotten += 1
             } else if !occupied.contains(snapshot.sequence) {
@@ -151,7 +169,11 @@ final class CopyRun {
             }
             snapshots = whole
         }
-        try await copyForgetRecord(plan.database, lease)
+        // What an earlier run has stored there, it may have had no time to sync.
+        if lease != nil, !snapshots.isEmpty {
+            try target?.store.settle(plan.packs.filter { packs.target[$0] != nil })
+        }
+        try await copyForgetRecord(plan.database, lease, adding: plan.lost)
         try await copySegments(plan.database, lease, isRestorable: !plan.present.isEmpty)
         for sequence in plan.fences {
             try await copyDocument(RepositoryFormat.snapshot(plan.database, sequence), lease)
@@ -189,7 +211,9 @@ final class CopyRun {
     }
 
     /// Records in the copy what retention removed here, or a check of the copy would miss it.
-    private func copyForgetRecord(_ database: String, _ lease: Lease?) async throws {
+    ///
+    /// - Parameter lost: the sequences of snapshots that are left out for good.
+    private func copyForgetRecord(_ database: String, _ lease: Lease?, adding lost: [Int] = []) async throws {
         guard let target, lease != nil else { return }
         let here: ForgetRecord
         do {
@@ -203,7 +227,8 @@ final class CopyRun {
         if all.ranges.isEmpty, all.segments == nil { all.segments = here.segments }
         all.insert(here.ranges.map { $0[0]...$0[1] })
         if let segments = here.segments { all.insert(segments: segments.map { $0[0]...$0[1] }) }
-        if let lost = here.lost { all.insert(lost: lost.map { $0[0]...$0[1] }) }
+        if let segments = here.lost { all.insert(lost: segments.map { $0[0]...$0[1] }) }
+        all.insert(lost)
         if all != before { try await target.put(all, as: RepositoryFormat.forgetRecord(database), condition: .none) }
     }
 
@@ -343,8 +368,9 @@ extension CopyRun {
         // A companion file's name is removed with the temporary file, and swept with it after a kill.
         let path = named.path + "-journal"
         do {
-            // That of a sealed object says little about the size of its content.
-            let limit = source.isSealed ? RepositoryFormat.segmentBytes + Repository.segmentHead : size
+            // Not what the listing says, if no such object is as large. That of a sealed object says little about its content.
+            let largest = ReadLimits.bytes(of: name)
+            let limit = source.isSealed ? largest : min(size, largest)
             try await source.store.fetch(name, into: path, upTo: limit)
         } catch let error as VaultError where error.code == .missing {
             throw VaultError(.missing, "is missing", path: name)

@@ -8,6 +8,8 @@ public struct CopyResult: Sendable, Equatable {
     public var present = 0
     /// The number of snapshots left out because retention removed them from the copy.
     public var forgotten = 0
+    /// The number of snapshots left out because blocks of them are lost, as a repair has recorded. The copy records them as removed.
+    public var lost = 0
     /// The number of segments of followed logs that were copied.
     public var segments = 0
     /// The number of packs that were copied.
@@ -36,8 +38,9 @@ extension Repository {
     ///     of this one, in that place. False by default.
     ///   - dryRun: whether to count only, without storing anything.
     ///   - progress: called with the bytes stored; the total is known.
-    /// - Returns: what was copied. Damage is part of it: snapshots that need a damaged object are left out, the others are copied.
-    /// - Throws: `VaultError` `config` if `store` is the place of this repository, `conflict` if it holds another
+    /// - Returns: what was copied. Damage is part of it: snapshots that need a damaged object are left out, the others are copied, and so
+    ///   are the other databases if the copy of one is damaged or differs.
+    /// - Throws: `VaultError` `config` if `store` is the place of this repository, or one inside the other; `conflict` if it holds another
     ///   repository, or other snapshots under the same numbers; `busy` if another process copies or removes there;
     ///   `keyRejected` without the secret of a repository that has one.
     public func copy(
@@ -45,10 +48,7 @@ extension Repository {
         progress: @escaping BackupProgress.Report = { _ in }
     ) async throws -> CopyResult {
         try requireWritable()
-        guard store.identity != self.store.identity else {
-            throw VaultError(
-                .config, "is the repository itself", path: store.location, remedy: "Copy it to another place.")
-        }
+        try requireApart(store)
         let databases = try await databaseIDs(database)
         let target = try await copyTarget(store, acceptsReplacement: acceptsReplacement, creating: !dryRun)
         let run = CopyRun(from: self, to: target, progress: progress)
@@ -56,6 +56,27 @@ extension Repository {
         return try await target.withLease("prune", for: "the copy") { lease in
             try await run.copy(databases, holding: lease)
         }
+    }
+
+    /// - Throws: `config` if one of the places is in the other: a copy in its own repository goes with it, and each would take the
+    ///   objects of the other for stray ones.
+    private func requireApart(_ other: any ObjectStore) throws {
+        func path(_ store: any ObjectStore) -> String {
+            let path = store.identity.hasPrefix("/") ? LocalDirectory.resolved(store.identity) : store.identity
+            return path.hasSuffix("/") ? path : path + "/"
+        }
+        let (source, target) = (path(store), path(other))
+        let problem: String
+        if source == target {
+            problem = "is the repository itself"
+        } else if target.hasPrefix(source) {
+            problem = "is inside the repository"
+        } else if source.hasPrefix(target) {
+            problem = "contains the repository"
+        } else {
+            return
+        }
+        throw VaultError(.config, problem, path: other.location, remedy: "Copy it to a place of its own.")
     }
 
     /// The copy of this repository in a store; nil if there is none and none is to be created.
@@ -77,7 +98,14 @@ extension Repository {
                 .conflict, "holds another repository, not a copy of \(self.store.location)", path: store.location,
                 remedy: "Copy to an empty place, or to a copy made before.")
         }
-        // Only the secret tells a copy from a forgery.
+        // Only the key tells a copy from a forgery.
+        if let key, case let document = try SealedDocument(whole: bytes, name: name), !document.isAuthentic(key) {
+            throw VaultError(
+                .damaged,
+                "the copy has another key than \(self.store.location): that was given a new one ('secret rotate') since the copy was "
+                    + "made, or somebody else wrote here", path: store.location,
+                remedy: "Copy to an empty place. Until that is done, keep this copy: the secret of its time opens it.")
+        }
         _ = try SealedDocument(whole: bytes, name: name).value(RepositoryConfig.self, key: key, name: name)
         guard found.isSealed || !isSealed else {
             throw VaultError(

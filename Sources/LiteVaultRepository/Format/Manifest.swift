@@ -34,6 +34,14 @@ struct Manifest: CheckedDocument, Sendable, Equatable {
         var reason: String
     }
 
+    /// What was known about the image when it was read.
+    struct Followed: Codable, Sendable, Equatable {
+        /// The newest segment that was known to be stored before: it and all before it are in the image. Absent without one.
+        var segment: Int?
+        /// The run of the follower in the same process; absent if there was none.
+        var run: String?
+    }
+
     var type = "snapshot"
     var format = RepositoryFormat.unsealedVersion
     /// Identifiers of the repository and of the database in it.
@@ -65,6 +73,10 @@ struct Manifest: CheckedDocument, Sendable, Equatable {
     var blocks: Int
     var root: Root
     var log: LogPosition?
+    /// Its place among the segments of a followed log, so far as that was known; absent in manifests of older versions.
+    var followed: Followed?
+    /// What the clock said, if ``time`` is later: the clock had been ahead before.
+    var clock: String?
     /// The database file, by which the next snapshot recognises it as unchanged; absent if the image was not the file alone, or
     /// the file was changed in the two seconds before.
     var file: SourceState?
@@ -99,6 +111,9 @@ struct Manifest: CheckedDocument, Sendable, Equatable {
         try require("salts", log?.salts, digits: 16)
         try require("frames", log?.frames, in: 0...Int(UInt32.max))
         try require(log?.end)
+        try require("segment", followed?.segment, in: RepositoryFormat.sequences)
+        try require("run", followed?.run, digits: 32)
+        try require("clock", time: clock)
         try require("file", file?.status, digits: 32)
         try require("modified", file?.modified, digits: 16)
         try require("whole_read", time: wholeRead)
@@ -118,5 +133,13 @@ struct Manifest: CheckedDocument, Sendable, Equatable {
             throw VaultError(.damaged, "has an invalid root of the block map", path: name)
         }
         return TreeEntry(pack: pack, position: root.offset, hash: hash)
+    }
+}
+
+extension Manifest.LogPosition {
+    /// 16 hexadecimal digits.
+    static func digits(_ salts: UInt64) -> String {
+        let digits = String(salts, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
     }
 }

@@ -79,6 +79,12 @@ struct RepositoryConfig: CheckedDocument, Sendable {
         }
     }
 
+    /// The identifier in a `repository.json`; nil if it is damaged, which says nothing about whose it is.
+    static func identifier(in bytes: [UInt8]) -> String? {
+        guard let document = try? SealedDocument(whole: bytes, name: RepositoryFormat.config) else { return nil }
+        return (try? document.decode(Self.self, name: RepositoryFormat.config))?.id
+    }
+
     /// A new repository.
     static func new(secret: RepositorySecret?, iterations: Int) -> RepositoryConfig {
         RepositoryConfig(

@@ -74,12 +74,14 @@ package enum RepositoryFormat {
     }
 
     /// Whether it is the name of a data pack or a tree pack.
-    static func isPack(_ name: String) -> Bool {
-        guard let last = name.split(separator: "/").last, isIdentifier(last), let pack = PackID(hexadecimal: last)
-        else {
-            return false
-        }
-        return name == data(pack) || name == tree(pack)
+    static func isPack(_ name: String) -> Bool { pack(name) != nil }
+
+    /// The pack that is stored under a name; nil for another object.
+    static func pack(_ name: String) -> PackID? {
+        guard let last = name.split(separator: "/").last, isIdentifier(last), let pack = PackID(hexadecimal: last),
+            name == data(pack) || name == tree(pack)
+        else { return nil }
+        return pack
     }
 
     /// Whether the name can be that of an object of the format. Objects that were set aside may have any name.

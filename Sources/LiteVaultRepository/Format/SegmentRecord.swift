@@ -1,5 +1,6 @@
-internal import LiteVaultCapture
+package import LiteVaultCapture
 internal import LiteVaultFoundation
+internal import LiteVaultSupport
 
 /// The record stored before the frames of a log segment.
 struct SegmentRecord: CheckedDocument, Sendable, Equatable {
@@ -21,14 +22,19 @@ struct SegmentRecord: CheckedDocument, Sendable, Equatable {
     var run: String
     var place: UInt64
     var began: String
+    /// Where its run began in the log; absent in segments of older versions.
+    var start: RunStart?
     /// Both salts of the log's header, 16 hexadecimal digits.
     var salts: String
     var firstFrame: UInt32
     var frames: UInt32
     var pageSize: Int
-    /// When its commits had been read, in milliseconds since 1970, and as text.
+    /// Its label: when its commits had been read, in milliseconds since 1970, and as text. It is later than that of any segment
+    /// before it, and not earlier than those of the snapshots that it continues.
     var seen: Int64
     var time: String
+    /// What the clock said, in milliseconds since 1970, if its label is later: the clock had been ahead before.
+    var clock: Int64?
     var payloadSize: Int64
     var payloadHash: String
     /// What lets a follower continue after the last frame; absent in segments of older versions.
@@ -63,6 +69,8 @@ struct SegmentRecord: CheckedDocument, Sendable, Equatable {
         try require("run", run, digits: 32)
         try require("place", place, in: 0...UInt64(RepositoryFormat.sequences.upperBound))
         try require("began", time: began)
+        try start?.check()
+        try require("clock", clock, in: 0...SegmentName.times.upperBound)
         try require("salts", salts, digits: 16)
         try require("page_size", pageSize, in: 512...65536)
         try require("frames", frames, in: 1...UInt32.max)
@@ -107,6 +115,32 @@ struct SegmentRecord: CheckedDocument, Sendable, Equatable {
 
     /// The run's bytes; empty if they are not hexadecimal.
     var runBytes: [UInt8] { PackID(hexadecimal: run)?.bytes ?? [] }
+}
+
+/// Where a run began: the position in the log, and what was stored before.
+package struct RunStart: CheckedDocument, Sendable, Equatable {
+    package static let byteLimit = RepositoryFormat.documentBytes
+
+    /// The position in the log from which all of it was read.
+    var salts: String
+    var frame: UInt32
+    /// The newest snapshot that was stored before the run began, as far as the follower knew; 0 without one.
+    var newest: Int
+    /// The snapshot whose image ends exactly there, if the run began with a snapshot that existed.
+    var snapshot: Int?
+
+    package init(_ position: LogPosition, after newest: Int, from snapshot: Int? = nil) {
+        (salts, frame) = (Manifest.LogPosition.digits(position.salts), position.frame)
+        (self.newest, self.snapshot) = (newest, snapshot)
+    }
+
+    package func check() throws(OutOfLimits) {
+        try require("salts", salts, digits: 16)
+        try require("newest", newest, in: 0...RepositoryFormat.sequences.upperBound)
+        try require("snapshot", snapshot, in: RepositoryFormat.sequences)
+    }
+
+    var position: LogPosition { LogPosition(salts: UInt64(salts, radix: 16) ?? 0, frame: frame) }
 }
 
 extension CheckedDocument {
@@ -190,7 +224,7 @@ struct SegmentName: Equatable, Sendable {
         guard self.object == object else { return nil }
     }
 
-    var date: Date { Date(timeIntervalSince1970: Double(time) / 1000) }
+    var date: Date { Date(milliseconds: time) }
 }
 
 /// The newest segment of a database, remembered so that its removal can be detected.
@@ -206,6 +240,10 @@ struct SegmentMark: CheckedDocument, Sendable, Equatable {
     var began: String
     var seen: Int64
     var notedFrom: Int?
+    /// The newest snapshot before its run began; absent if that was not recorded.
+    var newest: Int?
+    /// The snapshot that its run began with; absent if that did not exist before the run.
+    var base: Int?
 
     static let byteLimit = RepositoryFormat.documentBytes
 
@@ -218,21 +256,24 @@ struct SegmentMark: CheckedDocument, Sendable, Equatable {
         try require("began", time: began)
         try require("seen", seen, in: 0...SegmentName.times.upperBound)
         try require("noted_from", notedFrom, in: RepositoryFormat.sequences)
+        try require("newest", newest, in: 0...RepositoryFormat.sequences.upperBound)
+        try require("base", base, in: RepositoryFormat.sequences)
     }
 
     init(_ record: SegmentRecord, _ hash: Hash256) {
         (sequence, self.hash, snapshot) = (record.sequence, hash.hexadecimal, record.snapshot)
         (run, place, began) = (record.run, record.place, record.began)
         (seen, notedFrom) = (record.seen, record.notedFrom)
+        (newest, base) = (record.start?.newest, record.start?.snapshot)
     }
 
     /// Creates a mark for a segment that is damaged or no longer exists.
     init(lost name: SegmentName) {
         (sequence, hash, snapshot, seen) = (name.sequence, nil, name.snapshot, name.time)
-        (run, place, began, notedFrom) = ("", 0, "", nil)
+        (run, place, began, notedFrom, newest, base) = ("", 0, "", nil, nil, nil)
     }
 
-    var date: Date { Date(timeIntervalSince1970: Double(seen) / 1000) }
+    var date: Date { Date(milliseconds: seen) }
 
     /// Whether the segment of that number belonged to the same run: sequence and index advance together.
     func covers(_ number: Int) -> Bool {

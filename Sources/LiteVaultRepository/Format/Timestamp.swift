@@ -1,16 +1,21 @@
 internal import LiteVaultFoundation
+internal import LiteVaultSupport
 
 /// Times as written in documents: `2026-11-21T12:30:06.123Z`, of the years 1970 to 9999.
 enum Timestamp {
     /// The latest time that can be written, in seconds since 1970.
     static let limit = 253_402_300_799.999
 
-    private static let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
+    private static let style = Date.ISO8601FormatStyle()
 
-    /// Formats a time. One that cannot be written becomes the nearest that can.
+    /// Formats a time, down to the millisecond. One that cannot be written becomes the nearest that can.
     static func text(_ date: Date) -> String {
         let seconds = min(max(0, date.timeIntervalSince1970), limit)
-        return Date(timeIntervalSince1970: seconds).formatted(style)
+        // Formatters truncate the last bits of a fraction, so that a label would come back as the one before.
+        let label = Date(timeIntervalSince1970: seconds).milliseconds
+        let fraction = String(label % 1000)
+        let whole = Date(timeIntervalSince1970: Double(label / 1000)).formatted(style)
+        return whole.dropLast() + "." + String(repeating: "0", count: 3 - fraction.count) + fraction + "Z"
     }
 
     /// Parses a time of that form; nil for anything else. The fraction is optional and may have up to nine digits.

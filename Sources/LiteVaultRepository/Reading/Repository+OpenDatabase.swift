@@ -52,16 +52,9 @@ extension Repository {
         _ selection: SnapshotSelection, database: String?, options: ReadingOptions = .init(),
         warning: (RepositoryWarning) -> Void = { _ in }
     ) async throws -> SnapshotImage {
-        let (chosen, row, takesLess) = try await plan(selection, database, warning)
-        do {
-            return try SnapshotImage(chosen, await pages(of: row, asFarAsWhole: takesLess), in: self, options)
-        } catch let error as VaultError {
-            // A large segment that is read late may have been joined and removed since it was listed.
-            guard let broken = error.cause as? BrokenLogError, try await store.attributes(broken.object) == nil else {
-                throw error
-            }
-            let (chosen, row, takesLess) = try await plan(selection, database, { _ in })
-            return try SnapshotImage(chosen, await pages(of: row, asFarAsWhole: takesLess), in: self, options)
+        try await withPlan(selection, database, warning) { plan in
+            let pages = try await pages(of: plan.row, asFarAsWhole: plan.takesLess)
+            return try SnapshotImage(plan.snapshot, pages, in: self, options)
         }
     }
 

@@ -82,6 +82,8 @@ public struct RepairReport: Sendable {
         public let blocks: [Range<Int>]
         /// The number of lost blocks, including those that ``blocks`` does not list.
         public let count: Int
+        /// Whether an earlier repair has recorded that.
+        public let isKnown: Bool
     }
 
     /// Whether the repair only reported.
@@ -105,8 +107,8 @@ public struct RepairReport: Sendable {
         self.readsData = readsData
     }
 
-    /// Whether nothing is lost and no problem remains.
+    /// Whether nothing is lost that was not known before, and no problem remains.
     public var isWhole: Bool {
-        lostSnapshots.isEmpty && lostSegments.isEmpty && lostBlocks.isEmpty && unfinished.isEmpty
+        lostSnapshots.isEmpty && lostSegments.isEmpty && lostBlocks.allSatisfy(\.isKnown) && unfinished.isEmpty
     }
 }

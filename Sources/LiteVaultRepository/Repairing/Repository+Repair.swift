@@ -1,4 +1,5 @@
 internal import Crypto
+internal import DurableFile
 internal import LiteVaultCapture
 internal import LiteVaultFoundation
 
@@ -6,8 +7,8 @@ extension Repository {
     /// Makes a damaged repository usable again, and reports what is lost.
     ///
     /// It rebuilds derived documents, moves damaged manifests and segments to `damaged/` without deleting them, and restores
-    /// manifests in which a single byte changed. Later snapshots do not reuse blocks of damaged packs. No other process
-    /// removes snapshots or packs meanwhile. The next repair completes one that was killed.
+    /// manifests in which a single byte changed. Later snapshots do not reuse blocks of damaged packs. Which snapshots have lost blocks is
+    /// recorded: it is a known loss from then on, not a problem. No other process removes snapshots or packs meanwhile. The next repair completes one that was killed.
     ///
     /// - Parameter options: the database, whether to read all data, and whether to report only.
     /// - Returns: the actions taken and the losses, or with ``RepairOptions/dryRun`` what they would be.
@@ -216,22 +217,24 @@ private final class Repair {
         let tables = try PackTables(directory: repository.workDirectory())
         let packs = try await store.list("data/").filter { RepositoryFormat.isPack($0.name) }
         let total = packs.lazy.map(\.size).sum
-        var suspect: Set<String> = []
+        let recorded = try await recordedDamage(databases)
         var done: Int64 = 0
         for object in packs {
             try options.progress(BackupProgress(.checking, done, of: total))
             do {
-                try await tables.add(object, repository: repository.id, store: store, readsData: options.readsData)
+                // What a check has found damaged is read as a whole: only some of its blocks are lost.
+                try await tables.add(
+                    object, repository: repository.id, store: store,
+                    readsData: options.readsData || recorded.contains(object.name))
             } catch let error as VaultError where error.isDamage {
-                suspect.insert(object.name)
+                // The tables tell which of its blocks are intact.
             }
             done = [done, object.size].sum
         }
         // From the store, not from cached copies.
         let maps = try UncachedNodes(store, directory: repository.cacheDirectory("check"))
-        let suspected = suspect
         let walk = BlockMapWalk(
-            visit: { try !suspected.contains(RepositoryFormat.data($0.pack)) && tables.has($0) },
+            visit: { try tables.has($0) },
             problem: { error in
                 guard let error = error as? VaultError, error.isDamage else { throw error }
             })
@@ -246,31 +249,67 @@ private final class Repair {
             }
         }
         let finder = LostBlockFinder(source: maps.source) { entry in
-            if try !suspected.contains(RepositoryFormat.data(entry.pack)) && tables.has(entry) { return true }
+            if try tables.has(entry) { return true }
             // The damage may be in the pack's own table.
             return try await self.isReadable(entry)
         }
-        for database in databases {
-            for snapshot in try await repository.survey(database).snapshots {
-                let (manifest, source) = (snapshot.manifest, maps.source)
-                let root = try manifest.rootEntry(snapshot.object)
-                if try walk.walk(root: root, blocks: manifest.blocks, source: source) { continue }
-                let (ranges, count) = try await finder.find(in: snapshot)
-                if count > 0 { report.lostBlocks.append(.init(snapshot: snapshot, blocks: ranges, count: count)) }
-            }
-        }
+        for database in databases { try await findLosses(of: database, walk, finder, maps.source) }
+        let list = try await repository.pendingDeletions()
         let damaged = finder.damaged
-        for (name, reason) in damaged.sorted(by: { $0.key < $1.key }) {
+        let known = Set(list.damaged ?? [])
+        for (name, reason) in damaged.sorted(by: { $0.key < $1.key }) where !known.contains(name) {
             report.actions.append(.init(.avoided, name, reason, nil))
         }
         guard !options.dryRun else { return }
-        let list = try await repository.pendingDeletions()
-        let all = Set(list.damaged ?? []).union(damaged.keys).sorted()
+        let all = known.union(damaged.keys).sorted()
         if isListDamaged || all != list.damaged ?? [] {
             var new = list
             new.damaged = all.isEmpty ? nil : all
             try await write(new, as: RepositoryFormat.pendingDeletions)
         }
+    }
+
+    /// Finds the lost blocks of a database's snapshots, and records which snapshots have lost some.
+    private func findLosses(
+        of database: String, _ walk: BlockMapWalk, _ finder: LostBlockFinder, _ source: NodeSource
+    ) async throws {
+        let survey = try await repository.survey(database)
+        let verifications = try await repository.advisories(survey).verifications
+        let level: SnapshotVerification.Level = options.readsData ? .data : .structure
+        var found = VerificationResults()
+        for snapshot in survey.snapshots(with: verifications) {
+            let (manifest, known, hash) = (snapshot.manifest, snapshot.verification, snapshot.hash.hexadecimal)
+            let root = try manifest.rootEntry(snapshot.object)
+            let isWhole = try walk.walk(root: root, blocks: manifest.blocks, source: source)
+            let (ranges, count) = isWhole ? ([], 0) : try await finder.find(in: snapshot)
+            guard count == 0 else {
+                report.lostBlocks.append(
+                    .init(snapshot: snapshot, blocks: ranges, count: count, isKnown: known?.lostBlocks == count))
+                found.results[hash] = SnapshotVerification(level: level, passed: false, time: Date(), lostBlocks: count)
+                continue
+            }
+            // It failed because of a pack that it shares, and every block that it needs of that was read now.
+            guard let known, !known.passed, known.level <= .data else { continue }
+            if options.readsData || known.level == .structure || !isWhole || !verifications.damagedPacks.isEmpty {
+                found.cleared.insert(hash)
+            }
+        }
+        guard let lease, !options.dryRun, !found.results.isEmpty || !found.cleared.isEmpty else { return }
+        try await lease.confirm()
+        try await repository.record(found, database)
+    }
+
+    /// The packs that checks have found damaged.
+    private func recordedDamage(_ databases: [String]) async throws -> Set<String> {
+        var names: Set<String> = []
+        for database in databases {
+            do { names.formUnion(try await repository.verifications(database).damaged ?? []) } catch let error
+                as VaultError where error.isDamage
+            {
+                // It was set aside, or is in a dry run.
+            }
+        }
+        return names
     }
 
     private func isReadable(_ entry: TreeEntry) async throws -> Bool {
@@ -351,7 +390,7 @@ private final class Repair {
             // A companion file's name is removed with the temporary file.
             fetched += "-journal"
             do {
-                try await store.fetch(name, into: fetched, upTo: RepositoryFormat.segmentBytes + 65_536)
+                try await store.fetch(name, into: fetched, upTo: ReadLimits.segment)
             } catch let error as VaultError where error.code == .missing {
                 return nil
             } catch let error as VaultError where error.code == .damaged {
@@ -402,7 +441,7 @@ private final class Repair {
         guard store.localPath("tree/any") == nil else { return }
         let directory = "\(repository.local.cache)/\(repository.config.id)"
         guard access(directory, F_OK) == 0 else { return }
-        if !options.dryRun { try? FileManager.default.removeItem(atPath: directory) }
+        if !options.dryRun { OwnedTree.remove(directory) }
         report.actions.append(.init(.cleared, directory, "copies are fetched again when needed", nil))
     }
 }

@@ -97,15 +97,16 @@ final class Lease: Sendable {
     /// Acquires the lease.
     ///
     /// - Parameters:
+    ///   - repository: the repository, whose identity is compared with the one in the store before anything is written there.
     ///   - purpose: what it protects, for messages.
     ///   - fence: for a lease to store snapshots: keeps a previous holder that did not release it from storing its own.
     ///   - takesOver: whether it is taken from a holder that is alive, who then finds out with its next renewal.
     /// - Throws: `VaultError` `busy` if another process holds it.
     static func take(
-        _ short: String, of store: any ObjectStore, for purpose: String, fence: ((Record) async throws -> Void)? = nil,
+        _ short: String, of repository: Repository, for purpose: String, fence: ((Record) async throws -> Void)? = nil,
         takesOver: Bool = false
     ) async throws -> Lease {
-        let name = RepositoryFormat.lease(short)
+        let (store, name) = (repository.store, RepositoryFormat.lease(short))
         let supportsConditionalWrites = try await store.supportsConditionalWrites()
         let now = try await store.now()
         let own = ProcessIdentity.current
@@ -115,6 +116,9 @@ final class Lease: Sendable {
             released: false)
         let announced =
             fence == nil || supportsConditionalWrites ? nil : RepositoryFormat.lease(announcement + record.holder)
+        // The name of a database's lease follows from the repository's identity: where there is one to be replaced, it is the same repository.
+        let isNamed = announced == nil && RepositoryFormat.isIdentifier(short.suffix(32))
+        if !isNamed { try await repository.requireIdentity() }
         heldLeases.withLock { _ = $0.insert(record.holder) }
         do {
             // Announce before listing: from here on nothing is removed that the writer may rely on.
@@ -141,6 +145,8 @@ final class Lease: Sendable {
                     }
                 }
                 condition = .unchanged(present.tag)
+            } else if isNamed {
+                try await repository.requireIdentity()
             }
             let tag = try await store.put(
                 name, bytes: Decoding.bytes(record, path: name),
@@ -358,7 +364,7 @@ extension Repository {
         _ name: String, for purpose: String, fence: ((Lease.Record) async throws -> Void)? = nil,
         _ body: (Lease) async throws -> T
     ) async throws -> T {
-        let lease = try await Lease.take(name, of: store, for: purpose, fence: fence)
+        let lease = try await Lease.take(name, of: self, for: purpose, fence: fence)
         do {
             try await requireCurrentKey()
             let result = try await body(lease)

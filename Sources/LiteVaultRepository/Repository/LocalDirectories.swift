@@ -1,4 +1,6 @@
+internal import DurableFile
 internal import LiteVaultCapture
+internal import LiteVaultCipher
 internal import LiteVaultFoundation
 
 /// Local directories for the files that a client of a repository keeps.
@@ -8,7 +10,7 @@ public struct LocalDirectories: Sendable {
     /// For cached block maps of remote stores. It can be removed at any time.
     public var cache: String
     /// For files waiting to be stored, and databases restored for a test. Nil uses the directory that the store
-    /// prefers, or else the system's temporary directory.
+    /// prefers, or else `litevault-UID` in the system's temporary directory, which only this user can read.
     public var spool: String?
     /// Whether what was seen of repositories is written to ``state``. A program that must write nothing sets it to false:
     /// what other programs have remembered is compared all the same.
@@ -34,7 +36,16 @@ public struct LocalDirectories: Sendable {
         return LocalDirectories(
             state: directory("STATE_DIRECTORY", "XDG_STATE_HOME", "/.local/state/litevault"),
             cache: directory("CACHE_DIRECTORY", "XDG_CACHE_HOME", "/.cache/litevault")
-                ?? FileManager.default.temporaryDirectory.path + "/litevault-cache-\(getuid())")
+                // Never a name that another user could have taken before.
+                ?? ((try? temporary())
+                    ?? FileManager.default.temporaryDirectory.path + "/litevault-" + UUID().uuidString) + "/cache")
+    }
+}
+
+extension LocalDirectories {
+    /// A directory for files that need not outlive the process, which only this user can read.
+    package static func temporary() throws -> String {
+        try withErrorContext(path: FileManager.default.temporaryDirectory.path) { try WorkDirectory.temporary() }
     }
 }
 
@@ -45,16 +56,16 @@ extension Repository {
             try LocalDirectory.create(spool)
             return spool
         }
-        return try store.spoolDirectory() ?? FileManager.default.temporaryDirectory.path
+        return try store.spoolDirectory() ?? LocalDirectories.temporary()
     }
 
     /// The directory for temporary files: the spool directory or, if that is not writable because the repository is
-    /// read-only, the system's temporary directory.
+    /// read-only, a private one in the system's temporary directory.
     func workDirectory() throws -> String {
         if local.spool != nil { return try spoolDirectory() }
         // It throws if the directory cannot be created.
         if let path = try? spoolDirectory(), access(path, W_OK) == 0 { return path }
-        return FileManager.default.temporaryDirectory.path
+        return try LocalDirectories.temporary()
     }
 
     /// The directory for copies of a database's block maps.

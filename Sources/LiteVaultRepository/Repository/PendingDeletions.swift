@@ -103,10 +103,10 @@ extension Repository {
 
 extension PendingDeletions {
     /// The packs whose blocks writers must not reuse.
-    var avoided: AvoidedPacks {
-        let names = packs.map(\.name) + sparse + (damaged ?? [])
-        return .these(Set(names.compactMap { $0.split(separator: "/").last.flatMap { PackID(hexadecimal: $0) } }))
-    }
+    var avoided: Set<PackID> { Set((packs.map(\.name) + sparse).compactMap(RepositoryFormat.pack)).union(damagedPacks) }
+
+    /// Those of them in which blocks are damaged.
+    var damagedPacks: Set<PackID> { Set((damaged ?? []).compactMap(RepositoryFormat.pack)) }
 }
 
 extension Repository {

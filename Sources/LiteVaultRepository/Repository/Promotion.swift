@@ -1,5 +1,6 @@
 public import LiteVaultCapture
 internal import LiteVaultFoundation
+internal import LiteVaultSupport
 
 extension VaultError.Code {
     /// A standby of the database was promoted: the repository takes nothing more from this file under the database's name.
@@ -32,7 +33,7 @@ struct Promotion: CheckedDocument, Sendable, Equatable {
     }
 
     /// Where segments of the old line end.
-    var cut: HistoryCut { HistoryCut(segment: segment, time: Date(timeIntervalSince1970: Double(state) / 1000)) }
+    var cut: HistoryCut { HistoryCut(segment: segment, time: Date(milliseconds: state)) }
 }
 
 /// The end of a line of history: segments behind it were stored by a writer that had lost the database.
@@ -147,6 +148,12 @@ extension Repository {
                 remedy: "Restore the repository from a copy; or back this database up under another name.")
         }
         throw elsewhere(current, name, source)
+    }
+
+    /// The name of a database that was promoted from this repository, whatever its file is called: without it, a snapshot would begin
+    /// another database beside the one that it continues. Nil for a file that was not.
+    func promotedName(_ source: String) throws -> String? {
+        try PromotedDatabase.read(source).flatMap { $0.repository == config.id ? $0.name : nil }
     }
 
     /// The error for a database whose name belongs to another file.

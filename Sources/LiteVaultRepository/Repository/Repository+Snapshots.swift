@@ -1,5 +1,6 @@
 internal import LiteVaultCapture
 internal import LiteVaultFoundation
+internal import LiteVaultSupport
 
 /// There is no repository, or no snapshot of the wanted database in it, and this machine remembers none. It is the
 /// `VaultError.cause` of a `noInput` error, and tells the first start of a program from a wrong selection.
@@ -29,16 +30,27 @@ extension Repository {
             let survey = try await survey(id)
             let (verifications, _, more) = try await advisories(survey, isStrict: requiringVerifications)
             rememberNewest(survey)
-            var snapshots = survey.snapshots
-            for index in snapshots.indices {
-                snapshots[index].cut = survey.cut(after: snapshots[index])
-                snapshots[index].verification = verifications.results[snapshots[index].hash.hexadecimal]
-            }
-            return (snapshots, survey.warnings + more)
+            return (survey.snapshots(with: verifications), survey.warnings + more)
         }
         return SnapshotList(
             found.flatMap(\.0).sorted { ($0.database, $0.sequence) < ($1.database, $1.sequence) },
             warnings: warnings + found.flatMap(\.1))
+    }
+
+    /// Tells a database that the repository does not have from one without anything to do.
+    ///
+    /// - Parameter name: the name that somebody gave for a database; nil for all.
+    /// - Throws: `VaultError` `noInput`, with a ``NoSnapshotError`` as its cause, if the repository has nothing of it and this
+    ///   machine remembers nothing.
+    package func requireDatabase(_ name: String?) async throws {
+        guard let name else { return }
+        let id = databaseID(name)
+        if try await !store.list(RepositoryFormat.snapshots(id)).isEmpty { return }
+        let survey = try await survey(id)
+        guard survey.newestSequence == 0, survey.rollback == nil else { return }
+        throw VaultError(
+            .noInput, "there is no snapshot of a database '\(name)'", path: store.location, advice: .listSnapshots,
+            cause: NoSnapshotError())
     }
 
     /// Lists the names of all manifests. None is read.
@@ -130,7 +142,7 @@ extension Repository {
             }
             if let missing { throw instead(ofMissing: missing, survey.database, chosen) }
             return SelectedSnapshot(
-                snapshot: chosen, warnings: warnings, newest: survey.snapshots.last, cut: survey.cut(after: chosen))
+                snapshot: chosen, warnings: warnings, others: survey.snapshots, cut: survey.cut(after: chosen))
         }
         // A request for the best available state continues from the newest readable snapshot.
         let takesLess = selection == .latestReachable
@@ -139,19 +151,21 @@ extension Repository {
         guard let last = survey.snapshots.last else {
             throw VaultError(.noInput, "there is no snapshot", path: store.location, cause: NoSnapshotError())
         }
-        return SelectedSnapshot(snapshot: last, warnings: warnings, newest: last, cut: survey.cut(after: last))
+        return SelectedSnapshot(
+            snapshot: last, warnings: warnings, others: survey.snapshots, cut: survey.cut(after: last))
     }
 
     /// A selected snapshot, with what was found beside it.
     struct SelectedSnapshot {
         let snapshot: Snapshot
         let warnings: [RepositoryWarning]
-        var newest: Snapshot?
+        /// All of its database, in order.
+        var others: [Snapshot] = []
         /// Where its line of history ends; nil if it is the current one.
         var cut: HistoryCut?
     }
 
-    private func choose(_ id: String, _ surveys: [DatabaseSurvey]) throws -> Snapshot {
+    func choose(_ id: String, _ surveys: [DatabaseSurvey]) throws -> Snapshot {
         let found = surveys.flatMap(\.snapshots).filter { $0.id.hasPrefix(id.lowercased()) }
         guard let first = found.first else {
             let unreadable = surveys.flatMap(\.unreadable)
@@ -174,7 +188,7 @@ extension Repository {
     }
 
     private func choose(_ time: Date, _ survey: DatabaseSurvey) throws -> Snapshot {
-        guard let chosen = survey.snapshots.last(where: { $0.time <= time }) else {
+        guard let chosen = survey.snapshots.last(where: { $0.time.milliseconds <= time.milliseconds }) else {
             if let one = survey.unreadable.first { throw instead(of: one, nil) }
             if let rollback = survey.rollback { throw rollback }
             throw VaultError(

@@ -1,6 +1,7 @@
 internal import Crypto
 internal import LiteVaultCapture
 internal import LiteVaultFoundation
+package import LiteVaultSupport
 
 /// A repository of database snapshots in an object store.
 ///
@@ -21,6 +22,8 @@ public struct Repository: Sendable {
     let memory: LocationMemory?
     /// What was noticed when it was opened: problems with that memory, and a change of its key that was not completed.
     package internal(set) var notices: [RepositoryWarning] = []
+    /// The clocks that make the labels of what is stored.
+    package var clock = HostClock.system
 
     /// Opens a repository.
     ///
@@ -242,6 +245,42 @@ public struct Repository: Sendable {
 }
 
 extension Repository {
+    /// Compares the identity of this repository with that of the one in the store, for those that write there.
+    ///
+    /// - Throws: `VaultError` `damaged` with an ``ExchangedRepositoryError`` as its cause if it is another one, or none.
+    package func requireIdentity() async throws {
+        do {
+            let bytes = try await store.get(RepositoryFormat.config, upTo: SealedDocument.limit(RepositoryConfig.self))
+            try requireIdentity(RepositoryConfig.identifier(in: bytes))
+        } catch let error as VaultError where error.code == .missing {
+            throw exchanged("the repository \(config.id) was removed while it was in use")
+        }
+    }
+
+    /// As ``requireIdentity()``. If the store's objects are files, that costs no request.
+    ///
+    /// - Returns: whether they are.
+    func requireLocalIdentity() throws -> Bool {
+        guard let path = store.unsealed.localPath(RepositoryFormat.config) else { return false }
+        do {
+            let bytes = try LocalFile(reading: path).contents(upTo: SealedDocument.limit(RepositoryConfig.self))
+            try requireIdentity(RepositoryConfig.identifier(in: bytes))
+        } catch let error as VaultError where error.code == .missing {
+            throw exchanged("the repository \(config.id) was removed while it was in use")
+        }
+        return true
+    }
+
+    private func requireIdentity(_ present: String?) throws {
+        guard let present, present != config.id else { return }
+        throw exchanged("the repository was exchanged while it was in use: it is \(present), and was \(config.id)")
+    }
+
+    private func exchanged(_ message: String) -> VaultError {
+        VaultError(
+            .damaged, message, path: store.location, advice: .returnOrRestart, cause: ExchangedRepositoryError())
+    }
+
     /// Compares the key of this repository with the one in the store, for those who have just taken a lease (a new key is introduced while
     /// nobody has one), and for those who keep a repository open for long.
     ///
@@ -251,6 +290,7 @@ extension Repository {
         let name = RepositoryFormat.config
         let bytes = try await store.get(name, upTo: SealedDocument.limit(RepositoryConfig.self))
         let document = try SealedDocument(whole: bytes, name: name)
+        try requireIdentity(RepositoryConfig.identifier(in: bytes))
         guard document.isAuthentic(key.current) else { throw newKey }
         let present = try document.decode(RepositoryConfig.self, name: name)
         // The one before no longer counts once the change is completed.
@@ -267,6 +307,9 @@ extension Repository {
             remedy: "Open the repository again.")
     }
 }
+
+/// Another repository, or none, is where one was opened. It is the `VaultError.cause` of a `damaged` error; nothing was written there.
+package struct ExchangedRepositoryError: Error, Sendable, Equatable {}
 
 extension VaultError {
     /// The error for a `repository.json` that does not belong to the key that it seals.

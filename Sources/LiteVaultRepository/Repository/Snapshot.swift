@@ -51,6 +51,8 @@ public struct Snapshot: Sendable {
     public func isDatedAhead(of now: Date) -> Bool { time.timeIntervalSince(now) > 300 }
     /// The name of its manifest in the repository.
     public var object: String { RepositoryFormat.snapshot(manifest.database, sequence) }
+    /// The run of the follower of the same process in which it was taken; nil if there was none.
+    package var followedRun: [UInt8]? { manifest.followed?.run.flatMap { PackID(hexadecimal: $0)?.bytes } }
     /// When the database was last read as a whole: for this snapshot, or for an earlier one.
     package var lastWholeRead: Date { manifest.wholeRead.flatMap(Timestamp.date) ?? time }
 }

@@ -26,7 +26,7 @@ struct ImageWriter {
         do {
             try await source.prepare(root: root, blocks: manifest.blocks)
         } catch let error as VaultError where error.code == .missing {
-            throw VaultError(.damaged, "is missing", path: error.path, cause: error)
+            throw VaultError(.damaged, "is missing", path: error.path, advice: .lostObject, cause: error)
         }
         var map = BlockMap(root: root, blocks: manifest.blocks, source: source)
         // A file's bytes, and those that it lacks, are in memory as well.

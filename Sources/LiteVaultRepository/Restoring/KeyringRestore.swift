@@ -73,32 +73,21 @@ extension KeyringRestore {
         }
     }
 
-    /// Writes the keyring of a snapshot, in one durable step, mode 0600.
+    /// Writes the keyring of a snapshot to a temporary file, mode 0600; ``PendingKeyring/publish()`` gives it its name.
     ///
-    /// - Parameter database: the path of the restored database, which does not have its name yet: a keyring without its
-    ///   database does no harm, a database without its keyring could.
+    /// - Parameter database: the path of the database to restore.
+    /// - Returns: nil without a keyring.
     /// - Throws: as ``plan(_:of:)``; `io`, `noSpace`.
-    func restore(_ keyring: [UInt8]?, of database: String) throws -> RestoredKeyring? {
-        guard let keyring, let planned = try plan(keyring, of: database),
-            planned.outcome == .written || planned.outcome == .replaced
-        else { return try plan(keyring, of: database) }
-        let path = planned.path
-        try withErrorContext(path: path) {
-            let file = try ReplacementFile(destination: path)
-            do {
-                // Closed before it gets its name.
-                try LocalFile(updating: file.path).write(keyring, at: 0)
-            }
-            guard planned.outcome == .replaced else { return try file.publish() }
-            let original = try FileMetadata(path: path)
-            guard original.kind == .regular, link(path, path + ".replaced") == 0 else {
-                throw VaultError(
-                    .cannotCreate, "the replaced keyring cannot be kept", path: path + ".replaced",
-                    remedy: "Copy it yourself, and remove it.")
-            }
-            try file.publish(replacing: true, like: original)
+    func prepare(_ keyring: [UInt8]?, of database: String) throws -> PendingKeyring? {
+        guard let planned = try plan(keyring, of: database) else { return nil }
+        guard let keyring, planned.outcome == .written || planned.outcome == .replaced else {
+            return PendingKeyring(planned: planned, file: nil)
         }
-        return planned
+        return try withErrorContext(path: planned.path) {
+            let file = try ReplacementFile(destination: planned.path)
+            try LocalFile(updating: file.path).write(keyring, at: 0)
+            return PendingKeyring(planned: planned, file: file)
+        }
     }
 
     /// The content of an existing file; nil without one. What is too large to be this keyring is empty.
@@ -107,5 +96,57 @@ extension KeyringRestore {
         let file = try LocalFile(reading: path)
         let limit = RepositoryFormat.keyringBytes
         return try file.size() > Int64(limit) ? [] : file.contents(upTo: limit)
+    }
+}
+
+/// The keyring of a restored snapshot, which gets its name just before the database does.
+///
+/// The keyring first: on the way between the two, nothing but a kill can intervene, and then both keyrings are there, the one of the
+/// database that was not replaced as `.replaced`. In the opposite order, only the store would have the keyring of the new database.
+struct PendingKeyring {
+    let planned: RestoredKeyring
+    /// Nil if the existing keyring stays.
+    let file: ReplacementFile?
+
+    private var kept: String { planned.path + ".replaced" }
+
+    /// Gives the keyring its name, durably; the one that it replaces is kept, durably, before that.
+    ///
+    /// - Throws: `cannotCreate` if the replaced one cannot be kept, `io`. The keyring of before has its name, unless ``takeBack()``
+    ///   is needed.
+    func publish() throws {
+        guard let file else { return }
+        let path = planned.path
+        try withErrorContext(path: path) {
+            guard planned.outcome == .replaced else { return try file.publish() }
+            let original = try FileMetadata(path: path)
+            guard original.kind == .regular, link(path, kept) == 0 else {
+                throw VaultError(
+                    .cannotCreate, "the replaced keyring cannot be kept", path: kept,
+                    remedy: "Copy it yourself, and remove it.")
+            }
+            do {
+                // A power failure could otherwise keep the rename and lose the link, and with it the only copy.
+                try LocalDirectory.sync(LocalDirectory.parent(of: path))
+                try file.publish(replacing: true, like: original)
+            } catch {
+                if file.isPending { unlink(kept) }
+                throw error
+            }
+        }
+    }
+
+    /// Restores the keyring of before, as the database was not replaced.
+    ///
+    /// - Parameter error: why it was not.
+    /// - Returns: that error; if the keyring cannot be restored, one that says where it is.
+    func takingBack(_ error: any Error) -> any Error {
+        guard let file, !file.isPending else { return error }
+        let isDone = planned.outcome == .replaced ? rename(kept, planned.path) == 0 : unlink(planned.path) == 0
+        if isDone, (try? LocalDirectory.sync(LocalDirectory.parent(of: planned.path))) != nil { return error }
+        guard planned.outcome == .replaced, let error = error as? VaultError else { return error }
+        return VaultError(
+            error.code, "\(error.message). The keyring of the database is \(isDone ? planned.path : kept)",
+            path: error.path, remedy: "\(error.remedy ?? "Try again.") Give that keyring its name back.", cause: error)
     }
 }

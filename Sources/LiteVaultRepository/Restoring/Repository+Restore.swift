@@ -41,16 +41,8 @@ extension Repository {
         _ selection: SnapshotSelection, database: String? = nil, to destination: String,
         options: RestoreOptions = .init(), warning: (RepositoryWarning) -> Void = { _ in }
     ) async throws -> RestoreResult {
-        let (chosen, row, takesLess) = try await plan(selection, database, warning)
-        do {
-            return try await restore(chosen, row, asFarAsWhole: takesLess, to: destination, options)
-        } catch let error as VaultError {
-            // A large segment that is read late may have been joined and removed since it was listed.
-            guard let broken = error.cause as? BrokenLogError, try await store.attributes(broken.object) == nil else {
-                throw error
-            }
-            let (chosen, row, takesLess) = try await plan(selection, database, { _ in })
-            return try await restore(chosen, row, asFarAsWhole: takesLess, to: destination, options)
+        try await withPlan(selection, database, warning) { plan in
+            try await restore(plan.snapshot, plan.row, asFarAsWhole: plan.takesLess, to: destination, options)
         }
     }
 
@@ -65,10 +57,29 @@ extension Repository {
         return row.result(chosen, count: row.segments.count, fetched: 0, reused: 0, replaced: false)
     }
 
+    /// A snapshot, the segments that lead from it to the selected state, and whether fewer of them will do.
+    typealias Plan = (snapshot: Snapshot, row: SegmentChain, takesLess: Bool)
+
+    /// Does what is planned, and plans it once more if a segment is gone that the plan has.
+    func withPlan<T>(
+        _ selection: SnapshotSelection, _ database: String?, _ warning: (RepositoryWarning) -> Void,
+        _ body: (Plan) async throws -> T
+    ) async throws -> T {
+        do {
+            return try await body(plan(selection, database, warning))
+        } catch let error as VaultError {
+            // A large segment that is read late may have been joined and removed since it was listed.
+            guard let broken = error.cause as? BrokenLogError, try await store.attributes(broken.object) == nil else {
+                throw error
+            }
+            return try await body(plan(selection, database, { _ in }))
+        }
+    }
+
     /// Chooses the snapshot of a state, and the segments that lead from it to that state.
     func plan(
         _ selection: SnapshotSelection, _ database: String?, _ warning: (RepositoryWarning) -> Void
-    ) async throws -> (snapshot: Snapshot, row: SegmentChain, takesLess: Bool) {
+    ) async throws -> Plan {
         let selected = try await select(selection, database)
         let chosen = selected.snapshot
         selected.warnings.forEach(warning)
@@ -76,7 +87,7 @@ extension Repository {
         if case .id = selection { return (chosen, SegmentChain(snapshot: chosen.time, wanted: nil), false) }
         if case .at(let limit) = selection { time = limit }
         let takesLess = selection == .latestReachable
-        let row = try await segments(after: chosen, newest: selected.newest, until: time, cut: selected.cut)
+        let row = try await segments(after: chosen, among: selected.others, until: time, cut: selected.cut)
         if let obstacle = row.obstacle, !takesLess { throw obstacle.error }
         return (chosen, row, takesLess)
     }
@@ -114,21 +125,28 @@ extension Repository {
         image.bases = []
         let count = row.segments.isEmpty ? 0 : try await apply(row, to: file.path, asFarAsWhole: asFarAsWhole)
         try options.verify(file.path)
-        let keyring = try options.keyring.restore(snapshot.keyring, of: destination)
-        if present == nil {
-            try withErrorContext(path: destination) { try file.publish() }
-        } else {
-            try replace(destination, with: file, keepingAs: options.originalPath)
+        let keyring = try options.keyring.prepare(snapshot.keyring, of: destination)
+        do {
+            if present == nil {
+                try withErrorContext(path: destination) { try file.publish { try keyring?.publish() } }
+            } else {
+                try replace(destination, with: file, keepingAs: options.originalPath, keyring)
+            }
+        } catch {
+            // Unless only a power failure could undo the rename.
+            throw file.isPending ? keyring?.takingBack(error) ?? error : error
         }
         if let partial { unlink(partial) }
         var result = row.result(
             snapshot, count: count, fetched: image.fetched, reused: image.reused, replaced: present != nil)
-        result.keyring = keyring
+        result.keyring = keyring?.planned
         return result
     }
 
     /// Replaces a database that nobody uses with a complete file.
-    private func replace(_ destination: String, with file: ReplacementFile, keepingAs other: String?) throws {
+    private func replace(
+        _ destination: String, with file: ReplacementFile, keepingAs other: String?, _ keyring: PendingKeyring?
+    ) throws {
         let old = try UnusedDatabase(destination)
         do {
             try old.settle()
@@ -136,7 +154,11 @@ extension Repository {
             if let other { try old.keep(as: other) }
             do {
                 try withErrorContext(path: destination) {
-                    try file.publish(replacing: true, like: old.original, beforeRename: old.requireUnwanted)
+                    try file.publish(replacing: true, like: old.original) {
+                        try old.requireUnwanted()
+                        try keyring?.publish()
+                        try old.requireUnwanted()
+                    }
                 }
             } catch {
                 // It still has its own name, unless only the power failing now could undo the rename.

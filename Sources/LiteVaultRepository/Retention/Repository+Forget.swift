@@ -8,8 +8,9 @@ extension Repository {
     ///   - policy: the rules, applied to each database separately.
     ///   - database: a database's name; nil for all databases.
     ///   - dryRun: whether to decide only, without removing anything.
-    ///   - warning: called with each problem found in the repository. Snapshots that cannot be read are kept.
-    /// - Returns: the decision about every snapshot.
+    ///   - warning: called with each problem found in the repository. Snapshots that cannot be read are kept, and so are those of
+    ///     a database that was rolled back or whose forget record cannot be read, if there are others.
+    /// - Returns: the decision about every other snapshot.
     /// - Throws: `VaultError` `config` for a policy without rules, `busy` if another process removes snapshots or packs,
     ///   `damaged` if the repository was rolled back or a forget record cannot be read. Nothing is removed then.
     public func forget(
@@ -24,41 +25,140 @@ extension Repository {
         try requireWritable()
         return try await withLease("prune", for: "removing from the repository") { lease in
             let decisions = try await decide(policy, database, warning)
-            let going = decisions.filter { !$0.keeps }
-            // After listing: leases ended meanwhile are marked before a newer snapshot can exist.
-            var marked: Set<String> = []
-            for database in Set(going.map(\.snapshot.manifest.database)) { try await marked.formUnion(marks(database)) }
-            let noted = try await recordForgotten(going.map(\.snapshot))
-            for (index, decision) in going.enumerated() {
-                try progress(BackupProgress(.removing, Int64(index), of: Int64(going.count)))
-                try await lease.confirm()
-                do {
-                    try await remove(decision.snapshot, marked: marked)
-                } catch let error as VaultError where error.code == .unsupported && index == 0 {
-                    // If the store removes nothing, nothing is lost: what is missing there later was not removed by us.
-                    for (database, before) in noted {
-                        try await put(before, as: RepositoryFormat.forgetRecord(database), condition: .none)
-                    }
-                    throw error
-                }
-            }
-            try await removeSegments(Set(decisions.map(\.snapshot.manifest.database)))
-            return decisions
+            let going = decisions.filter { !$0.keeps }.map(\.snapshot)
+            return try await remove(going, from: decisions, lease, warning, progress)
         }
+    }
+
+    /// Removes snapshots by their identifiers. Pruning deletes their packs later.
+    ///
+    /// The last snapshot of a database that is known to be good is not removed, nor the last one that may be: without a verified one, that
+    /// did not fail a verification.
+    ///
+    /// - Parameters:
+    ///   - ids: identifiers, or unique prefixes of them.
+    ///   - database: the database that they belong to; nil for any.
+    ///   - dryRun: whether to decide only, without removing anything.
+    ///   - warning: called with each problem found in the repository.
+    /// - Returns: the decision about every snapshot of the databases concerned.
+    /// - Throws: `VaultError` `noInput` if an identifier is unknown or ambiguous, `usage` if the last good snapshot of a database would be
+    ///   removed, `busy` if another process removes snapshots or packs, `damaged` if the repository was rolled back or a forget record
+    ///   cannot be read. Nothing is removed then.
+    public func forget(
+        snapshots ids: [String], database: String? = nil, dryRun: Bool = false,
+        warning: (RepositoryWarning) -> Void = { _ in }, progress: BackupProgress.Report = { _ in }
+    ) async throws -> [RetentionDecision] {
+        if dryRun { return try await decide(removing: ids, database, warning) }
+        try requireWritable()
+        return try await withLease("prune", for: "removing from the repository") { lease in
+            let decisions = try await decide(removing: ids, database, warning)
+            let going = decisions.filter { !$0.keeps }.map(\.snapshot)
+            return try await remove(going, from: decisions, lease, warning, progress)
+        }
+    }
+
+    /// Removes snapshots, one database after the other: what keeps those of one from being removed is a warning, unless it is the only one.
+    ///
+    /// - Returns: the decisions that stand.
+    private func remove(
+        _ going: [Snapshot], from decisions: [RetentionDecision], _ lease: Lease,
+        _ warning: (RepositoryWarning) -> Void,
+        _ progress: BackupProgress.Report
+    ) async throws -> [RetentionDecision] {
+        var decisions = decisions
+        var done = 0
+        let databases = Set(decisions.map(\.snapshot.manifest.database)).sorted()
+        for database in databases {
+            let own = going.filter { $0.manifest.database == database }
+            do {
+                // After listing: leases ended meanwhile are marked before a newer snapshot can exist.
+                let marked = own.isEmpty ? [] : try await marks(database)
+                let noted = try await recordForgotten(own)
+                for (index, snapshot) in own.enumerated() {
+                    try progress(BackupProgress(.removing, Int64(done), of: Int64(going.count)))
+                    try await lease.confirm()
+                    do {
+                        try await remove(snapshot, marked: marked)
+                    } catch let error as VaultError where error.code == .unsupported && index == 0 {
+                        // If the store removes nothing, nothing is lost: what is missing there later was not removed by us.
+                        for (database, before) in noted {
+                            try await put(before, as: RepositoryFormat.forgetRecord(database), condition: .none)
+                        }
+                        throw error
+                    }
+                    done += 1
+                }
+                try await removeSegments([database])
+            } catch let error as VaultError where error.isDamage && databases.count > 1 {
+                warning(RepositoryWarning(error, RepositoryFormat.forgetRecord(database)))
+                decisions.removeAll { $0.snapshot.manifest.database == database && !$0.keeps }
+            }
+        }
+        return decisions
+    }
+
+    private func decide(
+        removing ids: [String], _ database: String?, _ warning: (RepositoryWarning) -> Void
+    ) async throws -> [RetentionDecision] {
+        let all = try await snapshots(database, requiringVerifications: true)
+        all.warnings.forEach(warning)
+        let surveys = try await surveys(database)
+        var going: Set<String> = []
+        for id in ids { going.insert(try choose(id, surveys).id) }
+        for survey in surveys where survey.snapshots.contains(where: { going.contains($0.id) }) {
+            if let rollback = survey.rollback { throw rollback }
+        }
+        let groups = Dictionary(grouping: all, by: \.database).sorted { $0.key < $1.key }.map(\.value)
+            .filter { $0.contains { going.contains($0.id) } }
+        for group in groups { try requireGood(in: group, without: going) }
+        let now = Date()
+        return groups.flatMap(\.self).map { snapshot in
+            let keeps = !going.contains(snapshot.id)
+            return RetentionDecision(
+                snapshot: snapshot, keeps: keeps, reasons: keeps ? ["not named"] : [],
+                isDatedAhead: snapshot.isDatedAhead(of: now))
+        }
+    }
+
+    /// Checks that snapshots to be removed by name leave a good one.
+    private func requireGood(in snapshots: [Snapshot], without going: Set<String>) throws {
+        let known = RetentionPolicy.known(snapshots).map { snapshots[$0.index] }.filter {
+            $0.verification?.passed == true
+        }
+        let rest = snapshots.filter { !going.contains($0.id) }
+        let last: (snapshot: Snapshot, what: String)?
+        if let good = known.first(where: { going.contains($0.id) }) {
+            let level = good.verification?.level ?? .structure
+            let others = rest.contains { $0.verification.map { $0.passed && $0.level >= level } ?? false }
+            last = others ? nil : (good, "passed a verification as thorough (\(level.rawValue))")
+        } else {
+            // Without a verified one, any that did not fail may be good.
+            let maybe = snapshots.last { going.contains($0.id) && $0.verification?.passed != false }
+            last = maybe.flatMap { one in
+                rest.contains { $0.verification?.passed != false } ? nil : (one, "may be intact")
+            }
+        }
+        guard let last else { return }
+        throw VaultError(
+            .usage, "snapshot \(last.snapshot.id) is the last one of '\(last.snapshot.database)' that \(last.what)",
+            path: last.snapshot.object, advice: .verifyNewerFirst)
     }
 
     private func decide(
         _ policy: RetentionPolicy, _ database: String?, _ warning: (RepositoryWarning) -> Void
     ) async throws -> [RetentionDecision] {
-        for survey in try await surveys(database) {
-            // In a rolled-back repository, the newest snapshots are not the newest.
-            if let rollback = survey.rollback { throw rollback }
-        }
+        // In a rolled-back repository, the newest snapshots are not the newest. One database's state does not keep others from being
+        // looked after.
+        let surveys = try await surveys(database)
+        let rolledBack = surveys.filter { $0.rollback != nil }
+        if rolledBack.count == surveys.count, let rollback = rolledBack.first?.rollback { throw rollback }
+        let left = Set(rolledBack.map(\.database))
         // The newest verified one is kept.
-        let all = try await snapshots(database, requiringVerifications: true)
-        all.warnings.forEach(warning)
+        let list = try await snapshots(database, requiringVerifications: true)
+        list.warnings.forEach(warning)
+        let all = list.filter { !left.contains($0.manifest.database) }
         // The earlier of two clocks: it may keep too much, where the later one would remove too much.
-        let now = min(Date(), try await store.now())
+        let now = min(clock.time(), try await store.now())
         return Dictionary(grouping: all, by: \.database).sorted { $0.key < $1.key }
             .flatMap { policy.decide($0.value, now: now) }
     }
@@ -72,11 +172,15 @@ extension Repository {
             let log = try await segmentLog(database, [])
             let survey = try await survey(database)
             let present = survey.snapshots
+            let images = present.enumerated().map { index, snapshot in
+                ImagePosition(snapshot, previous: index > 0 ? present[index - 1] : nil)
+            }
+            let marks = present.map(\.manifest.newestSegment)
             let going = log.present.filter { name in
                 // Stored after a removed snapshot, and not needed by a later one that was taken meanwhile.
-                !present.contains {
-                    (name.firstSnapshot...name.snapshot).contains($0.sequence)
-                        || ($0.sequence > name.firstSnapshot && $0.time <= name.date)
+                !zip(images, marks).contains { image, mark in
+                    (name.firstSnapshot...name.snapshot).contains(image.snapshot)
+                        || (image.snapshot > name.firstSnapshot && !image.contains(name, newest: mark))
                     // Nor by one that cannot be read now; only its sequence number is known.
                 } && !survey.unreadable.contains { $0.sequence >= name.firstSnapshot }
             }
@@ -86,7 +190,12 @@ extension Repository {
             var gone = going.map { $0.first...$0.sequence }
             for hole in log.holes
             where survey.unreadable.isEmpty
-                && present.allSatisfy({ $0.sequence > hole.next.snapshot && $0.time.milliseconds > hole.next.time })
+                && zip(images, marks).allSatisfy({ image, mark in
+                    let last = SegmentName(
+                        database: database, sequence: hole.range.upperBound, snapshot: hole.next.snapshot,
+                        time: hole.next.time)
+                    return image.snapshot > hole.next.snapshot && image.contains(last, newest: mark)
+                })
             {
                 gone.append(hole.range)
             }

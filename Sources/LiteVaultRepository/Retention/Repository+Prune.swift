@@ -193,15 +193,3 @@ extension Repository {
         return used
     }
 }
-
-/// A set of blocks of a pack: one bit for each.
-struct BlockSet {
-    private var words = [UInt64](repeating: 0, count: RepositoryFormat.packBlocks / 64)
-
-    mutating func insert(_ block: UInt32) {
-        guard block < UInt32(RepositoryFormat.packBlocks) else { return }
-        words[Int(block / 64)] |= 1 << UInt64(block % 64)
-    }
-
-    var count: Int { words.reduce(0) { $0 + $1.nonzeroBitCount } }
-}

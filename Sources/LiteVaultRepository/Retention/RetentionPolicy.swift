@@ -40,8 +40,8 @@ public struct RetentionDecision: Sendable {
 extension RetentionPolicy {
     /// Decides about the snapshots of one database.
     ///
-    /// The newest snapshot is always kept, and so is the newest one that passed verification: at least one kept
-    /// snapshot is then known to be good.
+    /// The newest snapshot is always kept, and so are the newest one that passed a verification as thorough as any of its database,
+    /// and the newest one that passed a restore: at least one kept snapshot is then known to be good.
     ///
     /// A snapshot dated in the future was taken before the next one, and before now: that time is used instead.
     /// Otherwise all others would be too old compared with it.
@@ -59,9 +59,7 @@ extension RetentionPolicy {
         func keep(_ index: Int, _ reason: String) { reasons[index, default: []].append(reason) }
         let newestFirst = Array(snapshots.indices.reversed())
         if let newest = newestFirst.first { keep(newest, "newest") }
-        if let verified = newestFirst.first(where: { snapshots[$0].verification?.passed == true }) {
-            keep(verified, "last verified")
-        }
+        for (index, reason) in Self.known(snapshots) { keep(index, reason) }
         for (place, index) in newestFirst.enumerated() where place < last ?? 0 { keep(index, "last \(place + 1)") }
         for (count, name, period) in periods {
             guard let count, count > 0 else { continue }
@@ -85,6 +83,27 @@ extension RetentionPolicy {
                 snapshot: snapshots[$0], keeps: reasons[$0] != nil, reasons: reasons[$0] ?? [],
                 isDatedAhead: snapshots[$0].isDatedAhead(of: now))
         }
+    }
+
+    /// The snapshots that are kept because they are known to be good, and why.
+    ///
+    /// - Parameter snapshots: those of one database, in order.
+    static func known(_ snapshots: [Snapshot]) -> [(index: Int, reason: String)] {
+        func newest(where isWanted: (SnapshotVerification) -> Bool) -> Int? {
+            snapshots.lastIndex { $0.verification.map(isWanted) ?? false }
+        }
+        // Where the most thorough verifications failed, less thorough ones that passed say nothing.
+        let deepest = snapshots.compactMap { $0.verification?.level }.max()
+        let passed = SnapshotVerification.Level.allCases.reversed().lazy.compactMap { level in
+            level > deepest ?? .restore ? nil : newest { $0.passed && $0.level >= level }
+        }.first
+        var known: [(Int, String)] = []
+        if let passed { known.append((passed, "last verified")) }
+        // A store that lacks something now may have it again tomorrow.
+        let restored =
+            newest { $0.passed && $0.level == .restore } ?? newest { $0.lastPass?.level == .restore }
+        if let restored, restored != passed { known.append((restored, "last restored")) }
+        return known
     }
 
     private var periods: [(Int?, String, (Date) -> String)] {

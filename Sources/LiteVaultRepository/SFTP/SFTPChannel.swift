@@ -34,7 +34,8 @@ package final class SFTPChannel: Sendable {
     ///
     /// - Parameters:
     ///   - command: for `/bin/sh -c`.
-    ///   - timeout: how long the server may be silent while a request is under way.
+    ///   - timeout: how long the server may be silent while a request is under way. Less than
+    ///     ``ReadLimits/bytesPerSecond`` is silence.
     /// - Throws: ``SFTPLost`` if it cannot be started.
     package init(_ command: String, timeout: Duration) throws {
         do {
@@ -247,7 +248,7 @@ private final class SFTPPump: Sendable {
                 }
                 guard let count else { return .ended(nil) }
                 if count == 0 { break }
-                progress = .now
+                progress = Self.advanced(progress, by: count)
                 sent += count
                 if sent == sending[index].count { (index, sent) = (index + 1, 0) }
             }
@@ -262,17 +263,24 @@ private final class SFTPPump: Sendable {
             }
             guard let count = StreamPair.receive(into: buffer, from: stream) else { return .ended(nil) }
             if count == 0 { continue }
-            progress = .now
+            progress = Self.advanced(progress, by: count)
             splitter.append(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
             do {
                 while let packet = try splitter.next() {
                     try dispatch(packet)
+                    progress = .now
                     wasEstablished = true
                 }
             } catch {
                 return .malformed(splitter.rest)
             }
         }
+    }
+
+    /// When a server has last done something, after it has transferred that many bytes: they count for as long as they may take, so
+    /// that a byte per second does not keep a connection alive.
+    private static func advanced(_ progress: ContinuousClock.Instant, by bytes: Int) -> ContinuousClock.Instant {
+        min(.now, progress + .seconds(Double(bytes) / Double(ReadLimits.bytesPerSecond)))
     }
 
     /// Waits until something can be done, and returns whether ``signal()`` was called.

@@ -51,6 +51,9 @@ extension SFTPLost {
     func vaultError(_ path: String, _ settings: SFTPSettings, attempts: Int) -> VaultError {
         let target = (settings.user.map { $0 + "@" } ?? "") + settings.host
         let ssh = "ssh \(settings.port.map { "-p \($0) " } ?? "")\(target)"
+        // As known_hosts and ssh-keygen -R name it.
+        let known = settings.port.flatMap { $0 == 22 ? nil : "'[\(settings.host)]:\($0)'" } ?? settings.host
+        let scan = "ssh-keyscan \(settings.port.map { "-p \($0) " } ?? "")\(settings.host)"
         let said = line.isEmpty ? "" : ": \(line)"
         func error(_ code: VaultError.Code, _ message: String, _ remedy: String) -> VaultError {
             VaultError(code, message, path: path, remedy: remedy)
@@ -80,12 +83,12 @@ extension SFTPLost {
             case .hostKeyChanged:
                 return error(
                     .config, "the server's host key is not the known one",
-                    "Find out why it changed: somebody may be listening. If it was changed on purpose, remove the old key (ssh-keygen -R \(settings.host)) and accept the new one with \(ssh)."
+                    "Find out why it changed: somebody may be listening. If it was changed on purpose, remove the old key (ssh-keygen -R \(known)) and accept the new one with \(ssh)."
                 )
             case .hostKey:
                 return error(
                     .config, "the server's host key is not known, or was not accepted",
-                    "Run \(ssh) once as this user and compare the key's fingerprint, or add it to known_hosts (ssh-keyscan)."
+                    "Run \(ssh) once as this user and compare the key's fingerprint, or add what '\(scan)' prints to known_hosts, where it is \(known)."
                 )
             case .denied:
                 return error(

@@ -151,7 +151,9 @@ package final class SFTPSession: Sendable {
     }
 
     /// The entries of a directory, without `.` and `..`; nil if there is none.
-    package func names(_ path: String) async throws -> [SFTPName]? {
+    ///
+    /// - Parameter count: receives how many entries came with each answer, and throws if they are too many.
+    package func names(_ path: String, count: (Int) throws -> Void) async throws -> [SFTPName]? {
         let opened = try await channel.request(SFTPKind.openDirectory) { $0.add(path) }
         if try opened.status()?.code == SFTPStatus.missing { return nil }
         var reader = try opened.expecting(SFTPKind.answerHandle)
@@ -164,7 +166,8 @@ package final class SFTPSession: Sendable {
             let names = try answer.names()
             // A listing must make progress and end.
             guard !names.isEmpty else { throw SFTPMalformed() }
-            found += names.filter { $0.name != "." && $0.name != ".." && !$0.name.contains("/") }
+            try count(names.count)
+            found += names.filter { $0.name != "." && $0.name != ".." && !$0.name.utf8.contains(UInt8(ascii: "/")) }
         }
     }
 

@@ -1,6 +1,8 @@
 internal import LiteVaultCapture
 internal import LiteVaultCore
 internal import LiteVaultFoundation
+internal import LiteVaultQuoting
+internal import LiteVaultSupport
 
 /// A directory on an SSH server, and how to reach it.
 ///
@@ -32,6 +34,8 @@ public struct SFTPSettings: Sendable {
     package var lockAge = Duration.seconds(60)
     /// The age at which the remains of interrupted writes are removed, by the server's clock.
     package var leftoverAge = Duration.seconds(86_400)
+    /// The most entries of one listing.
+    package var listedEntries = ReadLimits.entries
     /// The longest pause before the second attempt; doubled with each further one.
     package var firstPause = Duration.milliseconds(200)
     /// Called with the name of each step of a conditional write, and before an object is opened for its tag; for tests.
@@ -44,7 +48,7 @@ public struct SFTPSettings: Sendable {
     public init(url: String) throws {
         func invalid(_ message: String) -> VaultError {
             VaultError(
-                .config, message, path: Self.withoutPassword(url),
+                .config, message, path: url.withoutPassword,
                 remedy:
                     "Write it as sftp://[USER@]HOST[:PORT]/PATH, or sftp://HOST/~/PATH for a path in the home directory."
             )
@@ -54,35 +58,38 @@ public struct SFTPSettings: Sendable {
             throw invalid("control characters in the SFTP URL")
         }
         let rest = url.dropFirst(7)
-        guard let slash = rest.firstIndex(of: "/") else { throw invalid("the SFTP URL has no path") }
+        guard let slash = rest.utf8.firstIndex(of: UInt8(ascii: "/")) else { throw invalid("the SFTP URL has no path") }
         var authority = rest[..<slash]
-        if let sign = authority.lastIndex(of: "@") {
+        if let sign = authority.utf8.lastIndex(of: UInt8(ascii: "@")) {
             let name = authority[..<sign]
-            guard !name.isEmpty, !name.contains(":") else {
+            guard !name.isEmpty, !name.utf8.contains(UInt8(ascii: ":")) else {
                 throw invalid(name.isEmpty ? "the SFTP URL has an empty user name" : "the SFTP URL contains a password")
             }
             user = String(name)
-            authority = authority[authority.index(after: sign)...]
+            authority = authority[authority.utf8.index(after: sign)...]
         }
-        if authority.hasPrefix("[") {
-            guard let end = authority.firstIndex(of: "]") else { throw invalid("invalid address in the SFTP URL") }
-            host = String(authority[authority.index(after: authority.startIndex)..<end])
-            authority = authority[authority.index(after: end)...]
-            guard authority.isEmpty || authority.hasPrefix(":") else {
+        var port = authority.utf8[...]
+        if authority.utf8.first == UInt8(ascii: "[") {
+            guard let end = port.firstIndex(of: UInt8(ascii: "]")) else {
+                throw invalid("invalid address in the SFTP URL")
+            }
+            host = String(decoding: port[..<end].dropFirst(), as: UTF8.self)
+            port = port[end...].dropFirst()
+            guard port.isEmpty || port.first == UInt8(ascii: ":") else {
                 throw invalid("invalid address in the SFTP URL")
             }
         } else {
-            host = String(authority.prefix { $0 != ":" })
-            authority = authority.dropFirst(host.count)
+            host = String(decoding: port.prefix { $0 != UInt8(ascii: ":") }, as: UTF8.self)
+            port = port.drop { $0 != UInt8(ascii: ":") }
         }
-        guard !host.isEmpty, !host.hasPrefix("-"), !host.contains(where: \.isWhitespace) else {
-            throw invalid("the SFTP URL names no host")
-        }
-        if authority.hasPrefix(":") {
-            guard let number = UInt16(authority.dropFirst()), number > 0 else {
+        guard !host.isEmpty, host.utf8.first != UInt8(ascii: "-"),
+            !host.unicodeScalars.contains(where: \.properties.isWhitespace)
+        else { throw invalid("the SFTP URL names no host") }
+        if !port.isEmpty {
+            guard let number = UInt16(String(decoding: port.dropFirst(), as: UTF8.self)), number > 0 else {
                 throw invalid("invalid port in the SFTP URL")
             }
-            port = Int(number)
+            self.port = Int(number)
         }
         var path = String(rest[slash...])
         while path.count > 1, path.hasSuffix("/") { path.removeLast() }
@@ -116,18 +123,6 @@ public struct SFTPSettings: Sendable {
         if let port { words += ["-p", String(port)] }
         if let user { words += ["-l", user] }
         words += ["-s", "--", host, "sftp"]
-        return "exec " + words.map(Self.quoted).joined(separator: " ")
-    }
-
-    private static func quoted(_ word: String) -> String {
-        "'" + word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
-    }
-
-    /// The URL for a message, in which a password must not appear.
-    private static func withoutPassword(_ url: String) -> String {
-        guard let sign = url.lastIndex(of: "@"), let start = url.firstRange(ofText: "://")?.upperBound, start < sign,
-            let colon = url[start..<sign].firstIndex(of: ":")
-        else { return url }
-        return url[..<colon] + ":…" + url[sign...]
+        return "exec " + words.map(Quoting.shellWord).joined(separator: " ")
     }
 }

@@ -135,13 +135,13 @@ extension SFTPStore {
         switch content {
         case .bytes(let bytes):
             size = Int64(bytes.count)
-            _ = try await concurrently(Self.pieces(0..<size, width)) { piece in
+            _ = try await concurrently(Array(Self.pieces(0..<size, width))) { piece in
                 try await session.write(
                     handle, at: piece.lowerBound, Array(bytes[Int(piece.lowerBound)..<Int(piece.upperBound)]))
             }
         case .file(let file, let count):
             size = count
-            _ = try await concurrently(Self.pieces(0..<size, width)) { piece in
+            _ = try await concurrently(Array(Self.pieces(0..<size, width))) { piece in
                 try await session.write(
                     handle, at: piece.lowerBound, file.read(at: piece.lowerBound, count: piece.count))
             }
@@ -281,7 +281,8 @@ extension SFTPStore {
 
     /// Removes a directory with the files in it.
     private func discard(_ session: SFTPSession, _ path: String) async throws -> Bool {
-        for entry in try await session.names(path) ?? [] {
+        let budget = ListingBudget(location, entries: settings.listedEntries)
+        for entry in try await session.names(path, count: { try budget.spend($0) }) ?? [] {
             do { try await session.remove("\(path)/\(entry.name)") } catch is SFTPStatus {}
         }
         do { try await session.removeDirectory(path) } catch is SFTPStatus { return false }
@@ -294,13 +295,17 @@ extension SFTPStore {
     @discardableResult
     public func removeLeftovers() async throws -> Int {
         try await link.perform(location) { session in
-            try await self.removeLeftovers(session, self.settings.path, try await self.clock(session))
+            let now = try await self.clock(session)
+            let budget = ListingBudget(self.location, entries: self.settings.listedEntries)
+            return try await self.removeLeftovers(session, self.settings.path, now, budget)
         }
     }
 
-    private func removeLeftovers(_ session: SFTPSession, _ directory: String, _ now: Double) async throws -> Int {
+    private func removeLeftovers(
+        _ session: SFTPSession, _ directory: String, _ now: Double, _ budget: ListingBudget, depth: Int = 0
+    ) async throws -> Int {
         var (removed, below): (Int, [String]) = (0, [])
-        for entry in try await session.names(directory) ?? [] {
+        for entry in try await session.names(directory, count: { try budget.spend($0, depth: depth) }) ?? [] {
             let path = directory == "/" ? "/\(entry.name)" : "\(directory)/\(entry.name)"
             guard entry.name.hasPrefix(".") else {
                 if ObjectName.isValid(entry.name), entry.attributes.isDirectory { below.append(path) }
@@ -319,7 +324,9 @@ extension SFTPStore {
                 removed += 1
             }
         }
-        let deeper = try await concurrently(below) { try await self.removeLeftovers(session, $0, now) }
+        let deeper = try await concurrently(below) {
+            try await self.removeLeftovers(session, $0, now, budget, depth: depth + 1)
+        }
         return deeper.reduce(removed, +)
     }
 }

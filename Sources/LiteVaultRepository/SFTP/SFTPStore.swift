@@ -70,8 +70,13 @@ public final class SFTPStore: ObjectStore {
                 let file = try created ?? LocalFile(creating: path)
                 created = file
                 try file.truncate(to: 0)
-                _ = try await concurrently(Self.pieces(0..<size, session.features.readSize)) { piece in
-                    try file.write(try await self.piece(session, handle, piece, name), at: piece.lowerBound)
+                let pace = self.pace(size, name)
+                // A part at a time: how many pieces there are is what the server says.
+                for part in Self.pieces(0..<size, Self.part) {
+                    _ = try await concurrently(Array(Self.pieces(part, session.features.readSize))) { piece in
+                        let bytes = try await self.piece(session, handle, piece, name, pace)
+                        try file.write(bytes, at: piece.lowerBound)
+                    }
                 }
             }
         } catch {
@@ -148,6 +153,7 @@ extension SFTPStore {
             let attributes = try await session.attributes(of: handle)
             if attributes.isDirectory { throw VaultError(.missing, "there is no such object", path: self.place(name)) }
             guard let size = attributes.size.flatMap(Int64.init(exactly:)) else { throw SFTPMalformed() }
+            try self.requirePossible(size, name)
             return try await body(session, handle, size)
         }
     }
@@ -155,8 +161,9 @@ extension SFTPStore {
     private func bytes(
         _ session: SFTPSession, _ handle: SFTPSession.Handle, _ range: Range<Int64>, _ name: String
     ) async throws -> [UInt8] {
-        let pieces = try await concurrently(Self.pieces(range, session.features.readSize)) { piece in
-            try await self.piece(session, handle, piece, name)
+        let pace = pace(Int64(range.count), name)
+        let pieces = try await concurrently(Array(Self.pieces(range, session.features.readSize))) { piece in
+            try await self.piece(session, handle, piece, name, pace)
         }
         if let only = pieces.first, pieces.count == 1 { return only }
         var all: [UInt8] = []
@@ -167,10 +174,12 @@ extension SFTPStore {
 
     /// Reads a piece; a server may send less at a time than it was asked for.
     private func piece(
-        _ session: SFTPSession, _ handle: SFTPSession.Handle, _ range: Range<Int64>, _ name: String
+        _ session: SFTPSession, _ handle: SFTPSession.Handle, _ range: Range<Int64>, _ name: String,
+        _ pace: TransferPace
     ) async throws -> [UInt8] {
         var found: [UInt8] = []
         while found.count < range.count {
+            try pace.check()
             let start = range.lowerBound + Int64(found.count)
             guard let more = try await session.read(handle, at: start, count: range.count - found.count) else {
                 throw short(name, range.upperBound)
@@ -180,10 +189,17 @@ extension SFTPStore {
         return found
     }
 
-    /// Cuts a range into pieces of one request each.
-    static func pieces(_ range: Range<Int64>, _ size: Int) -> [Range<Int64>] {
-        stride(from: range.lowerBound, to: range.upperBound, by: size).map {
-            $0..<min($0 + Int64(size), range.upperBound)
+    private func pace(_ bytes: Int64, _ name: String) -> TransferPace {
+        TransferPace(bytes, patience: settings.timeout, path: place(name))
+    }
+
+    /// How many bytes of an object are requested before more are.
+    private static let part = 64 << 20
+
+    /// Cuts a range into pieces of one request each, one by one.
+    static func pieces(_ range: Range<Int64>, _ size: Int) -> some Sequence<Range<Int64>> {
+        stride(from: range.lowerBound, to: range.upperBound, by: size).lazy.map {
+            $0..<(range.upperBound - $0 > Int64(size) ? $0 + Int64(size) : range.upperBound)
         }
     }
 
@@ -250,6 +266,7 @@ extension SFTPStore {
         _ name: String, _ found: SFTPAttributes, _ session: SFTPSession
     ) async throws -> ObjectAttributes? {
         guard var (size, modified) = Self.sizeAndTime(found) else { throw Self.noTimes(place(name)) }
+        try requirePossible(size, name)
         var tag = Self.weakTag(size, modified)
         if size <= Self.hashedSize(name) {
             await settings.observer?("found")
@@ -270,6 +287,13 @@ extension SFTPStore {
         }
         return ObjectAttributes(
             name: name, size: size, modified: Date(timeIntervalSince1970: Double(modified)), tag: tag)
+    }
+
+    /// Rejects a size that no object has: sums of sizes would overflow.
+    private func requirePossible(_ size: Int64, _ name: String) throws {
+        guard size <= ReadLimits.objectBytes else {
+            throw VaultError.tooLarge(Int(ReadLimits.objectBytes), path: place(name))
+        }
     }
 
     static func sizeAndTime(_ found: SFTPAttributes) -> (Int64, UInt32)? {
@@ -294,14 +318,17 @@ extension SFTPStore {
         try ObjectName.validate(prefix: prefix)
         let directory = prefix.lastIndex(of: "/").map { String(prefix[..<$0]) } ?? ""
         return try await link.perform(place(prefix)) { session in
-            let found = try await self.collect(session, directory, prefix, first, end)
+            let budget = ListingBudget(self.location, entries: self.settings.listedEntries)
+            let found = try await self.collect(session, directory, prefix, first, end, budget)
             let objects = try await concurrently(found) { entry -> ObjectAttributes? in
+                try budget.spend(0)
                 if Self.isReplaced(entry.name) {
                     return try await self.attributes(entry.name, entry.attributes, session)
                 }
                 guard let (size, modified) = Self.sizeAndTime(entry.attributes) else {
                     throw Self.noTimes(self.place(entry.name))
                 }
+                try self.requirePossible(size, entry.name)
                 return ObjectAttributes(
                     name: entry.name, size: size, modified: Date(timeIntervalSince1970: Double(modified)),
                     tag: Self.weakTag(size, modified))
@@ -312,9 +339,11 @@ extension SFTPStore {
 
     /// The files with such names, in a directory and those below it.
     private func collect(
-        _ session: SFTPSession, _ directory: String, _ prefix: String, _ first: String, _ end: String?
+        _ session: SFTPSession, _ directory: String, _ prefix: String, _ first: String, _ end: String?,
+        _ budget: ListingBudget, depth: Int = 0
     ) async throws -> [SFTPName] {
-        guard let entries = try await session.names(directory.isEmpty ? settings.path : path(directory)) else {
+        let place = directory.isEmpty ? settings.path : path(directory)
+        guard let entries = try await session.names(place, count: { try budget.spend($0, depth: depth) }) else {
             return []
         }
         var (found, below): ([SFTPName], [String]) = ([], [])
@@ -324,6 +353,7 @@ extension SFTPStore {
             guard name.hasPrefix(prefix) || prefix.hasPrefix(name + "/"), ObjectName.isValid(name) else { continue }
             var attributes = entry.attributes
             if attributes.permissions == nil || Self.sizeAndTime(attributes) == nil {
+                try budget.spend(0)
                 guard let asked = try await session.attributes(path(name)) else { continue }
                 attributes = asked
             }
@@ -333,7 +363,9 @@ extension SFTPStore {
                 found.append(SFTPName(name: name, attributes: attributes))
             }
         }
-        let deeper = try await concurrently(below) { try await self.collect(session, $0, prefix, first, end) }
+        let deeper = try await concurrently(below) {
+            try await self.collect(session, $0, prefix, first, end, budget, depth: depth + 1)
+        }
         return found + deeper.joined()
     }
 

@@ -72,7 +72,7 @@ final class SealedStore: ObjectStore {
     func put(_ name: String, file path: String, condition: PutCondition) async throws -> ETag {
         forget(name)
         if Self.isClear(name) { return try await base.put(name, file: path, condition: condition) }
-        let directory = try spool ?? base.spoolDirectory() ?? FileManager.default.temporaryDirectory.path
+        let directory = try spool ?? base.spoolDirectory() ?? LocalDirectories.temporary()
         try LocalDirectory.create(directory)
         let file = try withErrorContext(path: directory) { try ReplacementFile(destination: directory + "/pack") }
         let writer = try LocalFile(updating: file.path)

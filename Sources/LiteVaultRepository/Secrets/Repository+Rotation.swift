@@ -112,7 +112,7 @@ extension Repository {
             let database = isFollower ? String(short.dropFirst(Lease.follower.count)) : short
             guard RepositoryFormat.isIdentifier(database) else { continue }
             let lease = try await Lease.take(
-                short, of: store, for: "a database of the repository",
+                short, of: self, for: "a database of the repository",
                 fence: isFollower ? nil : { try await fence($0, database) })
             if let key, let note = lease.note, let bytes = SealedDocument.sealedAgain(Array(note.utf8), key) {
                 lease.note = String(decoding: bytes, as: UTF8.self)
@@ -180,7 +180,7 @@ extension Repository {
             let head =
                 isSegment
                 ? try await store.get(name, range: 0..<min(store.contentSize(present), Self.segmentHead))
-                : try await store.get(name, upTo: RepositoryFormat.listBytes + 256)
+                : try await store.get(name, upTo: Int(ReadLimits.list))
             if let document = try? SealedDocument(head, name: name), document.isAuthentic(key.current) {
                 return .present
             }
@@ -207,7 +207,7 @@ extension Repository {
         let named = try temporaryFile("rotation")
         defer { named.discard() }
         let path = named.path + "-journal"
-        try await store.fetch(name, into: path, upTo: RepositoryFormat.segmentBytes + Self.segmentHead)
+        try await store.fetch(name, into: path, upTo: ReadLimits.segment)
         try LocalFile(updating: path).write(head, at: 0)
         try await store.put(name, file: path, condition: .unchanged(present.tag))
     }

@@ -134,7 +134,7 @@ extension Repository {
                     defer { named.discard() }
                     let path = named.path + "-journal"
                     let local = base.localPath(name)
-                    if local == nil { try await base.fetch(name, into: path) }
+                    if local == nil { try await base.fetch(name, into: path, upTo: ReadLimits.bytes(of: name)) }
                     try await store.put(name, file: local ?? path, condition: .unchanged(present.tag))
                 }
                 return (present.size, try await base.attributes(name)?.size ?? 0)

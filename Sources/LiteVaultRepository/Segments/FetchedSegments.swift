@@ -1,5 +1,6 @@
 internal import DurableFile
 internal import LiteVaultCapture
+internal import LiteVaultCipher
 internal import LiteVaultFoundation
 internal import LiteVaultSupport
 
@@ -26,7 +27,9 @@ final class FetchedSegments: Sendable {
 
     private let repository: Repository
     private let database: String
-    private let directory: String
+    private let parent: String
+    /// Created with the first file.
+    private let work = Locked<WorkDirectory?>(nil)
     private let found: Locked<[String: Result<Segment, VaultError>]> = Locked([:])
 
     private let room = Locked(FetchedSegments.limit)
@@ -34,8 +37,17 @@ final class FetchedSegments: Sendable {
     /// Creates an empty set. ``fetch(_:)`` reads segments.
     init(of database: String, in repository: Repository) throws {
         self.repository = repository
+        parent = try repository.workDirectory()
         self.database = database
-        directory = try repository.workDirectory() + "/" + TemporaryName(for: "segments").name
+    }
+
+    private func directory() throws -> String {
+        try work.withLock { work in
+            if let work { return work.path }
+            let created = try withErrorContext(path: parent) { try WorkDirectory(for: "segments", in: parent) }
+            work = created
+            return created.path
+        }
     }
 
     /// Reads segments whose names are from a listing, and that were not read before.
@@ -47,8 +59,6 @@ final class FetchedSegments: Sendable {
         let known = found.withLock { Set($0.keys) }
         let names = names.filter { !known.contains($0.object) }
         guard !names.isEmpty else { return [] }
-        Self.sweep(try repository.workDirectory())
-        try LocalDirectory.create(directory)
         let chosen = names.map { name in
             let size = name.size ?? .max
             let isWhole = room.withLock { room in
@@ -86,24 +96,8 @@ final class FetchedSegments: Sendable {
         }
     }
 
-    deinit { try? FileManager.default.removeItem(atPath: directory) }
-
     private static func file(_ name: SegmentName) -> String {
         name.object.split(separator: "/").joined(separator: ".")
-    }
-
-    /// Removes what killed restores have left. Of a process in another container nobody knows whether it still runs: what it has
-    /// left stays for a week, which is longer than a restore takes.
-    private static func sweep(_ parent: String) {
-        for name in (try? FileManager.default.contentsOfDirectory(atPath: parent)) ?? [] {
-            guard let state = TemporaryName(parsing: name)?.owner.state, state != .alive else { continue }
-            var status = stat()
-            let path = parent + "/" + name
-            guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else { continue }
-            if state == .dead || Date().timeIntervalSince1970 - status.modified > 7 * 86_400 {
-                try? FileManager.default.removeItem(atPath: path)
-            }
-        }
     }
 
     /// A segment.
@@ -119,7 +113,8 @@ final class FetchedSegments: Sendable {
             let (record, head) = try await repository.segment(name, database)
             return Segment(record: record, hash: head.document.hash, offset: head.length, path: nil)
         }
-        let path = directory + "/" + Self.file(name)
+        let path = try directory() + "/" + Self.file(name)
+        // Not more than the listing says: the directory is limited.
         try await fetch(name, into: path, upTo: repository.config.isSealed ? Self.limit : size)
         let file = try LocalFile(reading: path)
         let start = try file.read(at: 0, count: Int(min(try file.size(), Repository.segmentHead)))
@@ -130,14 +125,9 @@ final class FetchedSegments: Sendable {
         return Segment(record: record, hash: head.document.hash, offset: head.length, path: path)
     }
 
-    private func fetch(_ name: SegmentName, into path: String, upTo limit: Int64?) async throws {
+    private func fetch(_ name: SegmentName, into path: String, upTo limit: Int64) async throws {
         do {
-            if let limit {
-                // Not more than the listing says: the directory is limited.
-                try await repository.store.fetch(name.object, into: path, upTo: limit)
-            } else {
-                try await repository.store.fetch(name.object, into: path)
-            }
+            try await repository.store.fetch(name.object, into: path, upTo: min(limit, ReadLimits.segment))
         } catch let error as VaultError where error.code == .missing {
             throw VaultError(.missing, "is missing", path: name.object)
         }
@@ -150,9 +140,8 @@ final class FetchedSegments: Sendable {
         let name = element.name
         var path = element.path ?? ""
         if element.path == nil {
-            try LocalDirectory.create(directory)
-            path = directory + "/" + Self.file(name)
-            try await fetch(name, into: path, upTo: nil)
+            path = try directory() + "/" + Self.file(name)
+            try await fetch(name, into: path, upTo: ReadLimits.segment)
         }
         try repository.compare(element.record, element.offset, name, in: LocalFile(reading: path))
         return path

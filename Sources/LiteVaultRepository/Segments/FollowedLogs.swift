@@ -1,5 +1,6 @@
 internal import LiteVaultCapture
 public import LiteVaultFoundation
+internal import LiteVaultSupport
 
 /// The points in time that followed logs add to a repository's snapshots.
 public struct FollowedLogs: Sendable {
@@ -49,15 +50,34 @@ extension Repository {
                 }
             }
             if !path.isEmpty { _ = try await record(path.count - 1) }
-            for snapshot in snapshots {
-                // As a restore chooses them.
-                let exact = snapshot.time.addingTimeInterval(-0.002)
+            let ordered = snapshots.sorted { $0.sequence < $1.sequence }
+            let isStepped = path.step != nil || zip(ordered, ordered.dropFirst()).contains { $1.time < $0.time }
+            // The segment that continues the next snapshot: those behind it are not in this one, either.
+            var bound = path.count - 1
+            for (number, snapshot) in ordered.enumerated().reversed() {
+                let image = ImagePosition(snapshot, previous: number > 0 ? ordered[number - 1] : nil)
                 let last = path.lastIndex { snapshot.cut?.contains($0) ?? true } ?? -1
-                guard let first = path.firstIndex(where: { $0.date >= exact }), first <= last,
-                    let start = try await record(first),
-                    let began = Timestamp.date(start.began), began <= snapshot.time,
-                    log.missing(before: start, snapshot) == nil
-                else { continue }
+                // As a restore finds the first one.
+                var order = LogOrder(image, isStepped: isStepped)
+                var found: (index: Int, record: SegmentRecord)?
+                // From the last one that it has.
+                var index = path.firstIndex { $0.sequence >= image.known } ?? path.count
+                search: while index <= min(bound, last) {
+                    guard let record = try await record(index) else {
+                        guard image.contains(path[index], newest: snapshot.manifest.newestSegment) else { break }
+                        index += 1
+                        continue
+                    }
+                    switch order.place(of: record) {
+                    case .continues:
+                        found = (index, record)
+                        break search
+                    case .lacking: break search
+                    case .contained, .foreign, .unknown: index += 1
+                    }
+                }
+                guard let (first, start) = found else { continue }
+                bound = first
                 // The last segment of that run without a gap before it: both conditions become false only once.
                 var (low, high) = (first, last)
                 while low < high {
@@ -66,7 +86,7 @@ extension Repository {
                     let goesOn = isWhole ? try await record(middle)?.run == start.run : false
                     if goesOn { low = middle } else { high = middle - 1 }
                 }
-                result.until[snapshot.id] = path[low].date
+                result.until[snapshot.id] = max(snapshot.time, path[low].date)
             }
             result.warnings += log.warnings
         }

@@ -73,7 +73,7 @@ final class JoinedObject {
         var record = last
         record.type = "joined"
         record.predecessor = first.predecessor
-        record.end = nil
+        (record.end, record.clock) = (nil, nil)
         record.payloadSize = segment.byteCount
         record.payloadHash = try source.hash()
         record.joined = .init(

@@ -224,7 +224,7 @@ final class SegmentCompaction {
         let joined = if let known { known } else { try await repository.joinedSegments(database) }
         let now = try await repository.store.now()
         // The earlier of two clocks: it may keep too much, where the later one would remove too much.
-        let time = min(Date(), now)
+        let time = min(repository.clock.time(), now)
         let old = joined.filter { name in
             name.modified.map { $0.addingTimeInterval(policy.grace.seconds) <= now } ?? false
         }

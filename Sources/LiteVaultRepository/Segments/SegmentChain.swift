@@ -1,5 +1,6 @@
 internal import LiteVaultCapture
 public import LiteVaultFoundation
+internal import LiteVaultSupport
 
 /// A followed log does not lead to the requested time, because a segment is missing or damaged. It is the
 /// `VaultError.cause` of the `damaged` error that a restore throws.
@@ -60,14 +61,16 @@ struct SegmentChain: Sendable {
     var obstacle: BrokenLogError?
     /// The joined segment that has the wanted time: only commits before and after it can be restored.
     var granularity: RestoreGranularity?
+    /// Everything up to this number is in the snapshot.
+    var contained = 0
     /// Joined segments beside the place where the chain ends: what was joined may continue it.
     var suspects: Set<String> = []
 
     /// The number of its last segment; 0 without one.
     fileprivate var last: Int { segments.last?.record.sequence ?? 0 }
 
-    /// The time that the first `count` segments reach.
-    func date(through count: Int) -> Date { count > 0 ? segments[count - 1].name.date : snapshot }
+    /// The label of the state that the first `count` segments reach.
+    func date(through count: Int) -> Date { count > 0 ? max(snapshot, segments[count - 1].name.date) : snapshot }
 
     func broken(at name: SegmentName, _ error: VaultError, reachable: Date) -> BrokenLogError {
         BrokenLogError(object: error.path ?? name.object, problem: error.message, wanted: wanted, reachable: reachable)
@@ -77,25 +80,24 @@ struct SegmentChain: Sendable {
 extension Repository {
     /// The segments that lead from a snapshot to a time, without a gap; none if there are none.
     ///
-    /// They are segments of one run that began before the snapshot was taken, starting with the first one read after
-    /// that. It may begin before the snapshot: its pages are then rewritten.
+    /// They are segments of one run, each the predecessor of the next one. ``LogOrder`` says which is the first; it may begin before
+    /// the snapshot: its pages are then rewritten. Labels only say where to stop.
     ///
     /// - Parameters:
-    ///   - newest: the newest snapshot, which carries the last known newest segment forward.
+    ///   - others: other snapshots, of which the newest carries the last known newest segment forward.
     ///   - limit: the time to reach; nil for as far as possible.
     ///   - cut: where the snapshot's line of history ends; nil if it is the current one.
     func segments(
-        after snapshot: Snapshot, newest: Snapshot?, until limit: Date?, cut: HistoryCut? = nil
+        after snapshot: Snapshot, among others: [Snapshot], until limit: Date?, cut: HistoryCut? = nil
     ) async throws -> SegmentChain {
         let time = cut.map { min($0.time, limit ?? $0.time) } ?? limit
         let database = snapshot.manifest.database
-        let known = [snapshot, newest].compactMap(\.self)
-        // Times are truncated to milliseconds, and clocks are corrected. An additional segment is harmless, as long as
-        // the chain continues beyond the snapshot.
-        let start = snapshot.time.addingTimeInterval(-0.002).addingTimeInterval(-1)
-        // Both are in whole milliseconds, but may round differently.
-        let end = time?.addingTimeInterval(0.0005)
-        let span = SegmentSpan(snapshot: snapshot.sequence, start: start, end: end)
+        let known = [snapshot, others.last].compactMap(\.self)
+        let image = ImagePosition(snapshot, previous: others.last { $0.sequence < snapshot.sequence })
+        // From the last one that it has: the image may end where that does.
+        let span = SegmentSpan(
+            snapshot: snapshot.sequence, after: max(0, image.known - 1), end: time?.milliseconds)
+        let isStepped = zip(others, others.dropFirst()).contains { $1.time < $0.time }
         var log = try await segmentLog(database, known, in: span)
         let fetched = try FetchedSegments(of: database, in: self)
         var best: SegmentChain?
@@ -119,7 +121,8 @@ extension Repository {
                 log.joined.removeAll { damaged.contains($0.object) }
                 continue
             }
-            var row = try await chain(path, log, fetched, after: snapshot, until: time)
+            var order = LogOrder(image, isStepped: isStepped || log.present.step != nil)
+            var row = try await chain(path, log, fetched, after: snapshot, &order, until: time)
             if !isListedAgain, row.obstacle != nil || (row.segments.isEmpty && !log.isWhole) {
                 // What was listed may have been joined and removed since.
                 try await listAgain()
@@ -127,7 +130,7 @@ extension Repository {
             }
             if let best, row.last <= best.last { return best }
             guard row.obstacle != nil, !row.suspects.isEmpty else {
-                if let end { row.granularity = granularity(row, log, until: end) }
+                if let end = time?.milliseconds { row.granularity = granularity(row, log, until: end) }
                 return row
             }
             best = row
@@ -136,18 +139,17 @@ extension Repository {
     }
 
     /// The joined segment that has commits from before and after a time, which a chain ends before.
-    private func granularity(_ row: SegmentChain, _ log: SegmentLog, until end: Date) -> RestoreGranularity? {
+    private func granularity(_ row: SegmentChain, _ log: SegmentLog, until end: Int64) -> RestoreGranularity? {
         guard row.obstacle == nil else { return nil }
-        let exact = row.snapshot.addingTimeInterval(-0.002)
         guard
             let next = row.segments.last.map({ $0.record.sequence + 1 })
-                ?? log.present.filter({ $0.date >= exact }).map(\.first).min(),
+                ?? log.present.filter({ $0.sequence > row.contained }).map({ max($0.first, row.contained + 1) }).min(),
             !log.names.contains(where: { $0.sequence == next }),
             let name = log.joined.filter({ $0.first <= next && next <= $0.sequence }).min(by: { $0.level < $1.level })
         else { return nil }
         // Its commits are in one window.
-        let window = Double(name.time / (Int64(name.level) * 1000)) * Double(name.level)
-        guard name.date > end, window <= end.timeIntervalSince1970 else { return nil }
+        let length = Int64(name.level) * 1000
+        guard name.time > end, name.time / length * length <= end else { return nil }
         return RestoreGranularity(
             seconds: name.level, from: row.date(through: row.segments.count), until: name.date)
     }
@@ -155,93 +157,79 @@ extension Repository {
     /// Follows segments, in order, from a snapshot.
     private func chain(
         _ path: [SegmentName], _ all: SegmentLog, _ fetched: FetchedSegments, after snapshot: Snapshot,
-        until time: Date?
+        _ order: inout LogOrder, until time: Date?
     ) async throws -> SegmentChain {
         var log = all
-        let exact = snapshot.time.addingTimeInterval(-0.002)
-        let end = time?.addingTimeInterval(0.0005)
+        let image = order.image
         var row = SegmentChain(snapshot: snapshot.time, wanted: time)
         // The hashes of the previous number; two, if a segment was stored twice.
         var hashes: Set<String> = []
+        // The first segment whose place is not known.
+        var doubt: BrokenLogError?
         row.fetched = fetched
-        for (index, name) in path.enumerated() {
+        search: for (index, name) in path.enumerated() {
             row.suspects = Set(path[max(0, index - 1)...index].filter(\.isJoined).map(\.object))
-            let isNeeded = name.date >= exact
-            let record: SegmentRecord
             let found: FetchedSegments.Segment
             do {
                 found = try await fetched.segment(name)
-                record = found.record
             } catch let error as VaultError where error.isDamage {
-                if isNeeded {
-                    row.obstacle = row.broken(at: name, error, reachable: row.date(through: row.segments.count))
+                let broken = row.broken(at: name, error, reachable: row.date(through: row.segments.count))
+                if !row.segments.isEmpty {
+                    row.obstacle = broken
                     break
                 }
-                row.segments = []
+                if !image.contains(name, newest: snapshot.manifest.newestSegment) { doubt = doubt ?? broken }
                 continue
             }
+            let record = found.record
             log.learn(record)
             let hash = record.link(found.hash)
             if let last = row.segments.last {
-                if record.sequence == last.record.sequence {
-                    if record.run == last.record.run, record.payloadHash == last.record.payloadHash {
-                        hashes.insert(hash)
-                    }
+                switch Self.step(from: last.record, hashes, to: record, hash) {
+                case .next: hashes = [hash]
+                case .twin:
+                    hashes.insert(hash)
                     continue
-                }
-                let isNext = record.run == last.record.run && record.first == last.record.sequence + 1
-                if isNext, record.firstPlace == last.record.place &+ 1, hashes.contains(record.predecessor ?? "") {
-                    // The expected order.
-                } else if last.name.date < exact {
-                    // What precedes the snapshot does not matter.
-                    row.segments = []
-                } else {
-                    if isNext {
-                        let error = VaultError(.damaged, "does not follow the previous segment", path: name.object)
-                        row.obstacle = row.broken(at: name, error, reachable: last.name.date)
-                    }
+                case .otherTwin: continue
+                case .broken:
+                    let error = VaultError(.damaged, "does not follow the previous segment", path: name.object)
+                    row.obstacle = row.broken(at: name, error, reachable: row.date(through: row.segments.count))
+                    break search
+                case .end:
                     // Two concurrent followers used the same numbers.
                     let isTwin = [index - 1, index + 1].contains {
                         path.indices.contains($0) && path[$0].sequence == name.sequence
                     }
-                    if isTwin, row.obstacle == nil { continue }
-                    break
+                    if isTwin { continue }
+                    break search
                 }
-            }
-            if row.segments.isEmpty {
-                guard let began = Timestamp.date(record.began), began <= snapshot.time else { break }
-                if isNeeded, let missing = log.missing(before: record, snapshot) {
-                    // Some segments of a window were removed, and the joined one ends too late: nothing is missing, but the
-                    // snapshot is the nearest state.
-                    let isJoined = log.joined.contains { name in
-                        name.first <= missing.lowerBound && missing.upperBound <= name.sequence
-                            && end.map { name.date > $0 } ?? false
-                    }
-                    if isJoined { break }
-                    row.obstacle = BrokenLogError(
-                        object: log.path(missing), problem: log.text(missing), wanted: time, reachable: snapshot.time)
-                    break
+            } else {
+                switch order.place(of: record) {
+                case .contained:
+                    doubt = nil
+                    continue
+                case .foreign: continue
+                case .continues:
+                    doubt = nil
+                    hashes = [hash]
+                case .lacking:
+                    row.obstacle = doubt ?? lacking(before: record, image, log, time)
+                    break search
+                case .unknown:
+                    let error = VaultError(
+                        .damaged, "cannot be placed before or after snapshot \(snapshot.id): neither tells the order",
+                        path: name.object)
+                    doubt = doubt ?? row.broken(at: name, error, reachable: snapshot.time)
+                    continue
                 }
             }
             row.segments.append(.init(name: name, record: record, offset: found.offset, path: found.path, link: hash))
-            hashes = [hash]
         }
-        let last = row.segments.last
-        if let last {
-            // A segment that ends before the snapshot would roll it back.
-            let lastFrame = Int64(last.record.firstFrame) + Int64(last.record.frames) - 1
-            let position = snapshot.manifest.log
-            if last.name.date < exact
-                || (last.record.salts == position?.salts && lastFrame < Int64(position?.frames ?? 0))
-            {
-                row.segments = []
-            }
-        }
+        row.contained = order.contained
+        if row.segments.isEmpty, row.obstacle == nil { row.obstacle = doubt }
         let reached = row.date(through: row.segments.count)
-        if row.obstacle == nil, time.map({ reached < $0.addingTimeInterval(-0.0005) }) ?? true,
-            // A chain that ends before the snapshot does not continue it: another one may.
-            let missing = try await missing(
-                behind: last.flatMap { $0.name.date < exact ? nil : $0 }, snapshot, exact, log, until: end)
+        if row.obstacle == nil, time.map({ reached.milliseconds < $0.milliseconds }) ?? true,
+            let missing = try await missing(behind: row, image, snapshot, log, until: time)
         {
             row.obstacle = BrokenLogError(
                 object: log.path(missing), problem: log.text(missing), wanted: time, reachable: reached)
@@ -249,16 +237,47 @@ extension Repository {
         return row
     }
 
+    /// What a segment is to the last one of a chain.
+    private enum ChainStep { case next, twin, otherTwin, broken, end }
+
+    private static func step(
+        from last: SegmentRecord, _ hashes: Set<String>, to record: SegmentRecord, _ hash: String
+    ) -> ChainStep {
+        if record.sequence == last.sequence {
+            return record.run == last.run && record.payloadHash == last.payloadHash ? .twin : .otherTwin
+        }
+        guard record.run == last.run, record.first == last.sequence + 1 else { return .end }
+        return record.firstPlace == last.place &+ 1 && hashes.contains(record.predecessor ?? "") ? .next : .broken
+    }
+
+    /// What is missing between a snapshot and a segment of its run; nil if only the state of the snapshot is wanted.
+    private func lacking(
+        before record: SegmentRecord, _ image: ImagePosition, _ log: SegmentLog, _ time: Date?
+    ) -> BrokenLogError? {
+        let before = max(1, record.first - 1)
+        let missing = log.holes.first { $0.range.upperBound == record.first - 1 }?.range ?? before...before
+        // Some segments of a window were removed, and the joined one ends too late: nothing is missing, but the snapshot is the
+        // nearest state.
+        let isJoined = log.joined.contains { name in
+            name.first <= missing.lowerBound && missing.upperBound <= name.sequence
+                && time.map { name.time > $0.milliseconds } ?? false
+        }
+        if isJoined { return nil }
+        return BrokenLogError(
+            object: log.path(missing), problem: log.text(missing), wanted: time, reachable: image.label)
+    }
+
     /// Segments that are missing after the last one of a chain, or after a snapshot without a chain, and may contain
     /// the wanted time.
     private func missing(
-        behind last: SegmentChain.Element?, _ snapshot: Snapshot, _ exact: Date, _ log: SegmentLog, until end: Date?
+        behind row: SegmentChain, _ image: ImagePosition, _ snapshot: Snapshot, _ log: SegmentLog, until time: Date?
     ) async throws -> ClosedRange<Int>? {
         var marks = log.memories.map(\.mark)
+        let last = row.segments.last
         // Segments from before the snapshot are contained in it.
-        let before = max(
-            (log.names + log.joined).filter { $0.date < exact }.map(\.sequence).max() ?? 0,
-            marks.filter { $0.date < exact }.map(\.sequence).max() ?? 0)
+        let newest = snapshot.manifest.newestSegment
+        let known = (log.names + log.joined).filter { image.contains($0, newest: newest) }.map(\.sequence).max() ?? 0
+        let before = max(row.contained, known)
         guard let hole = log.hole(after: last?.record.sequence ?? before, isExact: last != nil) else { return nil }
         let first = hole.range.lowerBound
         if let name = log.present.first(where: { $0.first > first }),
@@ -269,26 +288,21 @@ extension Repository {
         for mark in marks where mark.covers(first) {
             // Another run continues from a snapshot of its own, not from this one.
             if let last, mark.run != last.record.run { return nil }
-            guard let began = Timestamp.date(mark.began) else { continue }
-            if last == nil, began > snapshot.time { return nil }
-            if let end, began > end || (mark.sequence == first && mark.date > end) { return nil }
+            if last == nil, image.isLaterRun(mark) { return nil }
+            guard let end = time?.milliseconds, let began = Timestamp.date(mark.began) else { continue }
+            if began.milliseconds > end || (mark.sequence == first && mark.seen > end) { return nil }
         }
         return hole.range
     }
 }
 
-extension SegmentLog {
-    /// The segments missing between a snapshot and the first segment after it.
-    func missing(before record: SegmentRecord, _ snapshot: Snapshot) -> ClosedRange<Int>? {
-        let hole = holes.first { $0.range.upperBound == record.first - 1 }?.range
-        let (salts, firstFrame) =
-            record.joined.map { ($0.salts, $0.firstFrame) } ?? (record.salts, record.firstFrame)
-        if let position = snapshot.manifest.log, position.salts == salts {
-            // Both refer to one log, whose frames are numbered.
-            let isNext = Int64(firstFrame) <= Int64(position.frames) + 1
-            let before = max(1, record.first - 1)
-            return isNext ? nil : hole ?? before...before
-        }
-        return record.firstPlace == 0 ? nil : hole
+extension ImagePosition {
+    /// Whether the run of a missing segment began after the image.
+    fileprivate func isLaterRun(_ mark: SegmentMark) -> Bool {
+        if mark.base == snapshot { return false }
+        if let run { return run != mark.run }
+        if let newest = mark.newest { return newest >= snapshot }
+        // An older version recorded no more than dates.
+        return Timestamp.date(mark.began).map { $0 > label } ?? false
     }
 }

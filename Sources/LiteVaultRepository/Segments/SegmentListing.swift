@@ -34,27 +34,25 @@ struct SegmentListing: Sendable {
 struct SegmentSpan: Sendable {
     /// The sequence of the snapshot.
     var snapshot = 0
-    /// The first and the last time of segments; nil without a limit.
-    var start: Date?
-    var end: Date?
+    /// The segment up to which the snapshot has all.
+    var after = 0
+    /// The last label that is wanted, in milliseconds since 1970; nil without a limit.
+    var end: Int64?
 
     /// All of the log, as joined segments have it.
     static let everything = SegmentSpan()
 
     /// Whether a segment ends in it.
-    func contains(_ name: SegmentName) -> Bool {
-        start.map { name.date >= $0 } ?? true && end.map { name.date <= $0 } ?? true
-    }
+    func contains(_ name: SegmentName) -> Bool { name.sequence > after && end.map { name.time <= $0 } ?? true }
 
-    /// The numbers that segments in it can have. The times within a run increase. Where the clock was corrected between runs, a
-    /// segment counts as outside only if the snapshots in its name say so, too.
+    /// The numbers that segments in it can have. A segment with a later label ends it if it was stored after the snapshot: older versions stored
+    /// labels that decrease where the clock was set back.
     fileprivate func numbers(_ joined: [SegmentName]) -> ClosedRange<Int> {
         let all = RepositoryFormat.sequences
-        let before = joined.filter { name in start.map { name.date < $0 } ?? false && name.snapshot < snapshot }
-        let after = joined.filter { name in end.map { name.date > $0 } ?? false && name.snapshot >= snapshot }
-        let first = min((before.map(\.sequence).max() ?? 0) + 1, all.upperBound)
-        let last = after.map(\.sequence).min() ?? all.upperBound
-        return first <= last ? first...last : all
+        let first = min(after + 1, all.upperBound)
+        let beyond = joined.filter { name in end.map { name.time > $0 } ?? false && name.snapshot >= snapshot }
+        let last = beyond.filter { $0.sequence >= first }.map(\.sequence).min() ?? all.upperBound
+        return first...last
     }
 }
 

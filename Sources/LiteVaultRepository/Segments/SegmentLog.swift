@@ -183,11 +183,6 @@ extension SegmentLog {
     }
 }
 
-extension Date {
-    /// Milliseconds since 1970, as in segments.
-    var milliseconds: Int64 { Int64(exactly: (timeIntervalSince1970 * 1000).rounded(.down)) ?? .max }
-}
-
 extension Repository {
     /// The bytes at the start of a segment that contain its document.
     static let segmentHead: Int64 = 8192

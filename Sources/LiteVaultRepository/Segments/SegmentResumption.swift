@@ -1,5 +1,6 @@
 package import LiteVaultCapture
 internal import LiteVaultFoundation
+internal import LiteVaultSupport
 
 /// Whether a new follower may continue from what an earlier one stored.
 package enum SegmentResumption: Sendable {
@@ -26,27 +27,52 @@ extension SegmentWriter {
             // Those that retention removed had ended before this snapshot, as far as restores are concerned.
             return start(from: snapshot).map { .from($0, base: snapshot) } ?? .none(nil)
         }
-        let seen = Date(timeIntervalSince1970: Double(newest.seen) / 1000)
-        if snapshot.manifest.gap != nil, seen < snapshot.time, let start = start(from: snapshot) {
-            return .from(start, base: snapshot)
+        switch Self.place(of: snapshot, beside: newest) {
+        case .beforeRun: return .none("it had stored no snapshot of its run")
+        case .laterRun:
+            return start(from: snapshot).map { .from($0, base: snapshot) }
+                ?? .none("the newest snapshot is of a later run, and does not tell where to continue")
+        case .inRun: break
         }
-        guard let began = Timestamp.date(newest.began), began <= snapshot.time else {
-            return .none("it had stored no snapshot of its run")
-        }
-        guard let end = newest.end, let salts = UInt64(newest.salts, radix: 16), !newest.runBytes.isEmpty else {
-            return .none("an older version did not record where it was in the log")
-        }
+        guard let began = Timestamp.date(newest.began), let end = newest.end,
+            let salts = UInt64(newest.salts, radix: 16), !newest.runBytes.isEmpty
+        else { return .none("an older version did not record where it was in the log") }
+        // What it continues from may have been stored by a process that was killed before it synced.
+        try repository.store.settle([RepositoryFormat.segments(database), RepositoryFormat.snapshots(database)])
         let start = FollowerStart(
             run: newest.runBytes, sequence: newest.place + 1, began: began, seen: UInt64(clamping: newest.seen),
             mark: LogMark(position: .init(salts: salts, frame: newest.firstFrame + (newest.frames - 1)), end: end))
         return .from(start, base: snapshot)
     }
 
+    /// Where the newest snapshot is, seen from the run of the newest segment.
+    private enum SnapshotPlace { case beforeRun, inRun, laterRun }
+
+    private static func place(of snapshot: Snapshot, beside newest: SegmentRecord) -> SnapshotPlace {
+        let image = ImagePosition(snapshot)
+        if image.run == newest.run { return .inRun }
+        guard let start = newest.start else {
+            // An older version recorded no more than dates.
+            if snapshot.manifest.gap != nil, newest.seen < snapshot.time.milliseconds { return .laterRun }
+            return Timestamp.date(newest.began).map { $0 <= snapshot.time } ?? false ? .inRun : .beforeRun
+        }
+        if start.snapshot == snapshot.sequence { return .inRun }
+        if start.newest >= snapshot.sequence { return .beforeRun }
+        // It was stored after the run began: in it, or by the follower in a later one.
+        if image.run != nil || snapshot.gap != nil { return .laterRun }
+        guard let position = image.position else { return .beforeRun }
+        if position.salts == newest.last.salts { return .inRun }
+        if position.salts == start.position.salts { return position.frame >= start.frame ? .inRun : .beforeRun }
+        return LogOrder.resets(from: start.position.salts, to: position.salts) == nil ? .beforeRun : .inRun
+    }
+
     /// A new run that begins with a snapshot that exists.
     private func start(from snapshot: Snapshot) -> FollowerStart? {
         guard let mark = snapshot.manifest.log?.mark else { return nil }
+        let run = PackID().bytes
+        begin(run, at: RunStart(mark.position, after: snapshot.sequence - 1, from: snapshot.sequence))
         return FollowerStart(
-            run: PackID().bytes, sequence: 0, began: snapshot.time,
+            run: run, sequence: 0, began: snapshot.time,
             seen: UInt64(clamping: snapshot.time.milliseconds), mark: mark)
     }
 }

@@ -1,6 +1,7 @@
 internal import Crypto
 package import LiteVaultCapture
 package import LiteVaultFoundation
+internal import LiteVaultSupport
 
 /// Stores the segments of one database, one after the other. Holds a lease: two followers of a database would use the
 /// same numbers.
@@ -28,8 +29,12 @@ package actor SegmentWriter {
     private var attempted: Set<String> = []
     /// When all segments were last looked at, and the newest one then.
     private var compacted: (time: Date, sequence: Int)?
+    /// Where the current run began, if that is known.
+    private var start: (run: [UInt8], value: RunStart)?
+    /// When the repository's identity was last compared.
+    private var recognised = ContinuousClock.now
     /// A segment that may or may not have been stored, and the snapshot in its name.
-    private var tried: (run: [UInt8], place: UInt64, snapshot: Int)?
+    private var tried: (run: [UInt8], place: UInt64, snapshot: Int, clock: Int64)?
 
     private init(
         repository: Repository, database: String, lease: Lease, last: SegmentMark?, notedFrom: Int, loss: SnapshotGap?,
@@ -40,6 +45,7 @@ package actor SegmentWriter {
         self.database = database
         self.lease = lease
         self.last = last
+        start = newest.flatMap { record in record.start.map { (record.runBytes, $0) } }
         self.notedFrom = notedFrom
         self.loss = loss
     }
@@ -56,7 +62,7 @@ package actor SegmentWriter {
         try repository.requireWritable()
         let database = repository.databaseID(name)
         let lease = try await Lease.take(
-            Lease.follower + database, of: repository.store, for: "following the database '\(name)'")
+            Lease.follower + database, of: repository, for: "following the database '\(name)'")
         do {
             try await repository.requireCurrentKey()
             let objects = try await repository.newestObjects(database)
@@ -126,25 +132,32 @@ package actor SegmentWriter {
     ///   - began: when its run began.
     ///   - snapshot: the sequence of the newest stored snapshot.
     ///   - end: what lets another follower continue after it.
-    package func append(_ path: String, began: Date, snapshot: Int, end: LogEnd? = nil) async throws {
+    ///   - start: where its run began; nil if it continues one.
+    /// - Throws: as ``requireIdentity(within:)``, and what the store throws.
+    package func append(
+        _ path: String, began: Date, snapshot: Int, end: LogEnd? = nil, start: RunStart? = nil
+    ) async throws {
+        try await requireIdentity(within: Self.recognition)
         let source = try LocalFile(reading: path)
         let size = try source.size()
         let segment = try SegmentFile(path).segment
         let seen = Int64(truncatingIfNeeded: segment.seen)
+        if let start { self.start = (segment.run, start) }
+        let reading = repository.clock.time().milliseconds
         let number = (last?.sequence ?? 0) + 1
         // A retry has the same name and the same bytes, whatever was stored meanwhile.
         let again = tried.flatMap { $0.run == segment.run && $0.place == segment.sequence ? $0.snapshot : nil }
         let snapshot = again ?? snapshot
-        tried = (segment.run, segment.sequence, snapshot)
+        tried = (segment.run, segment.sequence, snapshot, again == nil ? reading : tried?.clock ?? reading)
         let name = SegmentName(database: database, sequence: number, snapshot: snapshot, time: seen)
         let record = SegmentRecord(
             repository: repository.config.id, database: database, sequence: number, predecessor: last?.hash,
             notedFrom: notedFrom, snapshot: snapshot, run: segment.run.hexadecimal, place: segment.sequence,
-            began: Timestamp.text(began),
+            began: Timestamp.text(began), start: self.start?.run == segment.run ? self.start?.value : nil,
             salts: Manifest.LogPosition.digits(segment.salts), firstFrame: segment.firstFrame,
             frames: segment.frameCount, pageSize: segment.pageSize, seen: seen,
-            time: Timestamp.text(Date(timeIntervalSince1970: Double(seen) / 1000)), payloadSize: size,
-            payloadHash: try source.hash(), end: end)
+            time: Timestamp.text(Date(milliseconds: seen)), clock: tried.flatMap { $0.clock < seen ? $0.clock : nil },
+            payloadSize: size, payloadHash: try source.hash(), end: end)
         let (head, hash) = try SealedDocument.seal(record, key: repository.key)
         let spool = PackSpool(directory: try repository.spoolDirectory())
         let (file, writer) = try spool.create()
@@ -172,15 +185,36 @@ package actor SegmentWriter {
         try? repository.remember(mark, database)
     }
 
+    /// How long the identity of a repository whose objects are not files counts as compared: one small request for many segments.
+    private static let recognition = Duration.seconds(10)
+
+    /// Compares the repository's identity with the one in the store, unless that was done shortly before.
+    ///
+    /// - Throws: as ``Repository/requireIdentity()``.
+    package func requireIdentity(within age: Duration = .zero) async throws {
+        if try repository.requireLocalIdentity() { return }
+        guard ContinuousClock.now - recognised >= age else { return }
+        let asked = ContinuousClock.now
+        try await repository.requireIdentity()
+        recognised = asked
+    }
+
     /// When the newest segment's commits had been read; nil if there is none.
     package var seen: Date? { last.flatMap { $0.seen > 0 ? $0.date : nil } }
+
+    /// The newest label in the repository when this was opened, of a segment or a snapshot; nil without one. Later labels follow it.
+    package var newestLabel: Date? { [seen, newestSnapshot?.time].compactMap(\.self).max() }
+
+    /// Records that a run begins with a snapshot that exists.
+    func begin(_ run: [UInt8], at start: RunStart) { self.start = (run, start) }
 
     /// Joins the segments of windows that are over, as ``Repository/compact(_:database:dryRun:progress:)`` does. It reads only what
     /// was stored since it was last called, and requests nothing if that is nothing. Once an hour, and once a day without
     /// new segments, it lists all of them, and removes those whose time is over.
     ///
     /// - Throws: `VaultError`. Nothing is lost then; the next call lists all segments.
-    package func compact(_ policy: CompactionPolicy, at time: Date = Date()) async throws -> CompactionResult {
+    package func compact(_ policy: CompactionPolicy, at time: Date? = nil) async throws -> CompactionResult {
+        let time = time ?? repository.clock.time()
         let compaction = SegmentCompaction(repository, database, policy)
         let before = compacted
         let added = recent ?? []
@@ -209,14 +243,6 @@ package actor SegmentWriter {
 
     /// Releases the lease.
     package func close() async { await lease.release() }
-}
-
-extension Manifest.LogPosition {
-    /// 16 hexadecimal digits.
-    static func digits(_ salts: UInt64) -> String {
-        let digits = String(salts, radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits
-    }
 }
 
 extension LocalFile {

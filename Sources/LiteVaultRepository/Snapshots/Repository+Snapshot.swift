@@ -2,6 +2,7 @@ internal import DurableFile
 public import LiteVaultCapture
 internal import LiteVaultCipher
 internal import LiteVaultFoundation
+internal import LiteVaultSupport
 
 extension Repository {
     /// Stores a snapshot of a database that may be in use. The database's key is not needed.
@@ -20,7 +21,7 @@ extension Repository {
     public func snapshot(of path: String, options: SnapshotOptions = .init()) async throws -> SnapshotResult {
         try await storeSnapshot(of: path, options: options) { sink in
             var sink = sink
-            return try Capture(path, limits: options.limits).run(into: &sink)
+            return try Capture(path, limits: options.limits, clock: clock).run(into: &sink)
         }
     }
 
@@ -37,7 +38,9 @@ extension Repository {
             try DatabaseFile(path).kind().requireStorable(allowsPlaintext: options.allowsPlaintext || isSealed)
             return try FileMetadata.resolvedPath(path)
         }
-        let name = options.database ?? source.split(separator: "/").last.map(String.init) ?? source
+        // That of the path as it was given: a link stands for what it leads to today, and its name stays.
+        let name =
+            try options.database ?? promotedName(source) ?? path.split(separator: "/").last.map(String.init) ?? source
         let database = databaseID(name)
         let directory = try spoolDirectory()
         return try await withLease(
@@ -45,12 +48,15 @@ extension Repository {
         ) { lease in
             var plan = try await plan(name: name, source: source, options: options, lease: lease)
             try PackSpool.sweep(directory)
-            let wholeRead = plan.wholeRead(options)
+            let wholeRead = plan.wholeRead(options, now: clock.time())
+            // Before the image is read: what is known to be stored by now is in it.
+            let known = newestMark(database, previous: plan.previous?.manifest)
+            let run = options.followed?.runName
             let token = options.followed?.beginSnapshot()
             let sink = SnapshotSink(
                 repository: id, directory: directory, previous: plan.blockMap,
                 trustsPrevious: plan.previous?.manifest.plaintext == false, basis: plan.basis(options.followed),
-                readsAll: wholeRead == nil, avoiding: plan.avoided,
+                readsAll: wholeRead == nil, avoiding: plan.avoided, damaged: plan.damaged,
                 allowsPlaintext: options.allowsPlaintext || isSealed,
                 keyring: { try StoredKeyring(options.keyring, of: source) }, progress: options.progress)
             let report = try await withErrorContext(path: source) {
@@ -65,15 +71,19 @@ extension Repository {
             if sink.contradictions > 0, let previous = plan.previous {
                 plan.warnings.append(.contradiction(sink.contradictions, with: previous))
             }
-            let manifest = manifest(
+            var manifest = manifest(
                 for: plan, captured: captured, by: sink, report: report, wholeRead: sink.kept > 0 ? wholeRead : nil,
                 options: options)
+            manifest.followed = .init(
+                segment: known?.sequence, run: run == options.followed?.runName ? run?.hexadecimal : nil)
             let snapshot = try await publish(manifest, lease)
             if let token { options.followed?.finish(token, snapshot: snapshot.id) }
+            plan.warnings += UnrestorableSnapshot.all(of: plan.known + [snapshot]).compactMap(\.warning)
             return SnapshotResult(
                 snapshot: snapshot, packs: captured.spool.packs.count,
                 read: min(Int64(captured.blocks - sink.kept) * Int64(blockSize), sink.byteCount),
-                unreachableCommits: report.unreachableCommits, warnings: plan.warnings)
+                unreachableCommits: report.unreachableCommits,
+                storedAgain: Int64(sink.storedAgain) * Int64(blockSize), warnings: plan.warnings)
         }
     }
 
@@ -83,14 +93,18 @@ extension Repository {
         let source: String
         let host: String
         let sequence: Int
-        /// The newest readable snapshot.
-        let previous: Snapshot?
+        /// The readable snapshots in order, with their verifications.
+        let known: [Snapshot]
         /// Its block map; nil without one, or if it is damaged.
         var blockMap: BlockMap?
         /// The line of history that it continues.
         let line: String?
         var avoided: AvoidedPacks
+        /// Packs in which blocks are known to be damaged.
+        var damaged: Set<PackID>
         var warnings: [RepositoryWarning]
+        /// The newest readable snapshot.
+        var previous: Snapshot? { known.last }
 
         /// What the image is compared with; nil if the previous one is of another file, or its blocks cannot be found.
         func basis(_ followed: FollowedPages?) -> CaptureBasis? {
@@ -106,11 +120,10 @@ extension Repository {
 
         /// When the database was last read as a whole; nil if it has to be now. A clock that moved backwards makes no snapshot
         /// rely on an earlier one for longer.
-        func wholeRead(_ options: SnapshotOptions) -> Date? {
+        func wholeRead(_ options: SnapshotOptions, now: Date) -> Date? {
             guard let interval = options.fullReadInterval, let last = previous?.manifest,
                 let time = Timestamp.date(last.wholeRead ?? last.time), let newest = Timestamp.date(last.time)
             else { return nil }
-            let now = Date()
             let isDue = now.timeIntervalSince(time) >= Double(interval.components.seconds)
             return isDue || now < time || now < newest ? nil : time
         }
@@ -145,11 +158,15 @@ extension Repository {
         // Before anything is stored: a process that breaks the lease has to know which name to occupy.
         try await lease.promise(highest + 1)
         var plan = SnapshotPlan(
-            name: name, source: source, host: host, sequence: highest + 1, previous: survey.snapshots.last,
-            line: line, avoided: .all, warnings: notices + survey.warnings + advisories.warnings)
+            name: name, source: source, host: host, sequence: highest + 1,
+            known: survey.snapshots(with: advisories.verifications), line: line, avoided: .all,
+            damaged: advisories.verifications.damagedPacks, warnings: notices + survey.warnings + advisories.warnings)
         // After acquiring the lease: packs scheduled for deletion from now on are not deleted while it is held.
         do {
-            plan.avoided = try await pendingDeletions().avoided
+            let pending = try await pendingDeletions()
+            plan.damaged.formUnion(pending.damagedPacks)
+            // Damage that a check has recorded is not carried on: these blocks are stored again.
+            plan.avoided = .these(pending.avoided.union(plan.damaged))
         } catch let error as VaultError where error.code == .damaged {
             plan.warnings.append(
                 RepositoryWarning(
@@ -181,11 +198,15 @@ extension Repository {
         let database = databaseID(plan.name)
         // Small files often change completely, which has no significance.
         let rewritten = last.map { captured.changed * 10 >= captured.blocks * 9 && $0.blocks >= 8 } ?? false
+        let newest = newestMark(database, previous: last)
+        // No label is earlier than one that the image has the commits of, whatever the clock says: a label finds one state.
+        let labels = [plan.previous?.time.milliseconds, newest?.seen, options.followed?.newestLabel].compactMap(\.self)
+        let label = max(report.began.milliseconds, (labels.max() ?? 0) + 1)
         return Manifest(
             repository: config.id, database: database, name: plan.name, sequence: plan.sequence,
             predecessor: plan.previous?.hash.hexadecimal, epoch: (last?.epoch ?? 1) + (rewritten ? 1 : 0),
             base: last == nil || captured.changed == captured.blocks, rewritten: rewritten,
-            time: Timestamp.text(report.began), host: plan.host, source: plan.source, tool: options.tool,
+            time: Timestamp.text(Date(milliseconds: label)), host: plan.host, source: plan.source, tool: options.tool,
             salt: sink.salt.hexadecimal, plaintext: sink.isPlaintext, size: sink.byteCount, blocks: captured.blocks,
             root: .init(
                 pack: captured.root.pack.hexadecimal, offset: captured.root.position,
@@ -193,9 +214,10 @@ extension Repository {
             log: report.position.map {
                 .init(salts: Manifest.LogPosition.digits($0.salts), frames: Int($0.frame), end: report.end)
             },
-            file: report.file, wholeRead: wholeRead.map(Timestamp.text),
+            clock: label > report.began.milliseconds ? Timestamp.text(report.began) : nil, file: report.file,
+            wholeRead: wholeRead.map(Timestamp.text),
             gap: options.gap.map { .init(since: $0.since.map(Timestamp.text), reason: $0.reason) },
-            line: plan.line, newestSegment: newestMark(database, previous: last),
+            line: plan.line, newestSegment: newest,
             changedBlocks: captured.changed, dataBytes: captured.dataBytes, treeBytes: captured.treeBytes,
             keyring: sink.keyring?.text)
     }
@@ -298,7 +320,8 @@ extension RepositoryWarning {
 
 /// Options for taking a snapshot.
 public struct SnapshotOptions: Sendable {
-    /// The database's name in the repository; nil takes the file's name.
+    /// The database's name in the repository; nil takes the last component of the path: of a symbolic link its own name, not that
+    /// of the file it leads to.
     public var database: String?
     /// Whether a database without encryption may be stored.
     public var allowsPlaintext = false
@@ -339,6 +362,8 @@ public struct SnapshotResult: Sendable {
     /// SQLite does not recover them either: after a power failure they may never have been complete; otherwise the log
     /// was damaged or tampered with.
     public let unreachableCommits: Int
+    /// The bytes of unchanged blocks that were stored again, because those in the repository are known to be damaged or missing.
+    public let storedAgain: Int64
     /// Other problems found in the repository. This snapshot is intact.
     public let warnings: [RepositoryWarning]
     /// Whether the database is unchanged since the previous snapshot.

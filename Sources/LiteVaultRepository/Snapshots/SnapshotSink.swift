@@ -11,6 +11,7 @@ final class SnapshotSink: BlockSink {
     private let directory: String
     private let previous: BlockMap?
     private let avoided: AvoidedPacks
+    private let damaged: Set<PackID>
     private let allowsPlaintext: Bool
     private let trustsPrevious: Bool
     /// The image of the previous snapshot; nil if it cannot be compared with.
@@ -35,6 +36,8 @@ final class SnapshotSink: BlockSink {
     private(set) var kept = 0
     /// The number of blocks that had to be the same, and are not.
     private(set) var contradictions = 0
+    /// The number of unchanged blocks that are stored again, because those in the repository are damaged.
+    private(set) var storedAgain = 0
     /// The first 16 bytes: the salt of an encrypted database.
     private(set) var salt: [UInt8] = []
     /// The damage in the block map of the previous snapshot; nil if it could be read.
@@ -48,11 +51,14 @@ final class SnapshotSink: BlockSink {
     /// The keyring as it was while the image was copied.
     private(set) var keyring: StoredKeyring?
 
-    /// - Parameter trustsPrevious: whether the previous snapshot is of an encrypted database, and so has no plaintext
-    ///   page.
+    /// - Parameters:
+    ///   - trustsPrevious: whether the previous snapshot is of an encrypted database, and so has no plaintext page.
+    ///   - avoided: the packs whose blocks are not shared.
+    ///   - damaged: those of them in which blocks are known to be damaged.
     init(
         repository: [UInt8], directory: String, previous: BlockMap?, trustsPrevious: Bool = true,
-        basis: CaptureBasis? = nil, readsAll: Bool = true, avoiding avoided: AvoidedPacks, allowsPlaintext: Bool,
+        basis: CaptureBasis? = nil, readsAll: Bool = true, avoiding avoided: AvoidedPacks, damaged: Set<PackID> = [],
+        allowsPlaintext: Bool,
         keyring: @escaping () throws -> StoredKeyring = { try StoredKeyring(.none, of: "") },
         progress: @escaping BackupProgress.Report
     ) {
@@ -61,6 +67,7 @@ final class SnapshotSink: BlockSink {
         self.directory = directory
         self.previous = previous
         self.avoided = avoided
+        self.damaged = damaged
         self.allowsPlaintext = allowsPlaintext
         self.trustsPrevious = trustsPrevious
         self.basis = basis
@@ -84,7 +91,7 @@ final class SnapshotSink: BlockSink {
         }
         index = 0
         changed = 0
-        (kept, contradictions, assumed) = (0, 0, 0..<0)
+        (kept, contradictions, storedAgain, assumed) = (0, 0, 0, 0..<0)
         salt = []
         clear = nil
         isPlaintext = false
@@ -157,6 +164,7 @@ final class SnapshotSink: BlockSink {
         index += 1
         if let old, old.hash == digest.hash {
             if !avoided.contains(old.pack) { return try builder.append(old) }
+            if damaged.contains(old.pack) { storedAgain += 1 }
         } else {
             changed += 1
         }

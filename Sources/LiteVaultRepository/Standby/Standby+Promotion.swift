@@ -136,12 +136,12 @@ extension Repository {
         // Its holder may renew it between two requests.
         for _ in 0..<8 {
             do {
-                return try await Lease.take(short, of: store, for: purpose, fence: fence, takesOver: true)
+                return try await Lease.take(short, of: self, for: purpose, fence: fence, takesOver: true)
             } catch let error as VaultError where error.code == .busy {
                 try await Task.sleep(nanoseconds: 100_000_000)
             }
         }
-        return try await Lease.take(short, of: store, for: purpose, fence: fence, takesOver: true)
+        return try await Lease.take(short, of: self, for: purpose, fence: fence, takesOver: true)
     }
 
     /// Stores the fence that begins a line of history, unless it is there.

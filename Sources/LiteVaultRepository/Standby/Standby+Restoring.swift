@@ -25,9 +25,7 @@ extension Standby {
         }
         if found.manifest.line != current.line { return "the database was promoted from another standby" }
         let log = found.manifest.log
-        let isPassed =
-            log?.salts == current.segment?.salts && Int64(log?.frames ?? 0) <= Int64(current.segment?.lastFrame ?? 0)
-        if found.time.milliseconds <= current.time || (log != nil && current.segment != nil && isPassed) {
+        if let log, let segment = current.segment, segment.passes(log) {
             (considered, suspected) = (newest, nil)
             return nil
         }

@@ -1,6 +1,7 @@
 internal import LiteVaultCapture
 internal import LiteVaultCipher
 internal import LiteVaultFoundation
+internal import LiteVaultSupport
 
 extension Standby {
     /// Segments that are applied in one commit at most.
@@ -128,7 +129,7 @@ extension Standby {
         } catch let error as VaultError where error.code == .missing {
             return .broken("its snapshot was removed by retention")
         }
-        let row = try await repository.segments(after: snapshot, newest: nil, until: nil)
+        let row = try await repository.segments(after: snapshot, among: [snapshot], until: nil)
         if let obstacle = row.obstacle { throw obstacle.error }
         passed = newest
         guard !row.segments.isEmpty else { return .nothing }

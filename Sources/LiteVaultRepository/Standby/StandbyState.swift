@@ -2,6 +2,7 @@ internal import DurableFile
 internal import LiteVaultCapture
 internal import LiteVaultCipher
 internal import LiteVaultFoundation
+internal import LiteVaultSupport
 
 /// What a standby's destination has, in a file beside it (`.standby` after its name): where to continue after a restart.
 ///
@@ -77,6 +78,13 @@ struct StandbyPoint: CheckedDocument, Sendable, Equatable {
             (sequence, run, place, self.link) = (record.sequence, record.run, record.place, link)
             (salts, lastFrame) = (record.salts, record.firstFrame + (record.frames - 1))
         }
+
+        /// Whether an image that ends there has nothing more than this. A log with a lower counter came before.
+        func passes(_ log: Manifest.LogPosition) -> Bool {
+            if log.salts == salts { return Int64(log.frames) <= Int64(lastFrame) }
+            guard let old = UInt64(log.salts, radix: 16), let new = UInt64(salts, radix: 16) else { return false }
+            return LogOrder.resets(from: old, to: new) != nil
+        }
     }
 
     /// The newest snapshot that it has; 0 while a restore is under way.
@@ -115,7 +123,7 @@ struct StandbyPoint: CheckedDocument, Sendable, Equatable {
         try require("salts", segment.salts, digits: 16)
     }
 
-    var date: Date { Date(timeIntervalSince1970: Double(time) / 1000) }
+    var date: Date { Date(milliseconds: time) }
 
     /// What a restore has written.
     init(_ result: RestoreResult, sum: ContentSum) {

@@ -97,7 +97,7 @@ public final class DirectoryStore: ObjectStore {
         try ObjectName.validate(prefix: prefix)
         var found: [ObjectAttributes] = []
         let directory = prefix.lastIndex(of: "/").map { String(prefix[..<$0]) } ?? ""
-        try collect(directory, prefix, isWanted, into: &found)
+        try collect(directory, prefix, isWanted, ListingBudget(location), into: &found)
         return found.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     }
 
@@ -140,6 +140,22 @@ public final class DirectoryStore: ObjectStore {
     }
 }
 
+extension ObjectStore {
+    /// Makes objects durable that were found to be stored, where they are files of this machine: another process may have been killed
+    /// before it synced their directories. In other stores an existing object is durable.
+    ///
+    /// - Parameter names: their names, or prefixes that end with a slash.
+    func settle(_ names: some Sequence<String>) throws {
+        let paths = names.compactMap { name in
+            localPath(name.hasSuffix("/") ? name + "any" : name).map(LocalDirectory.parent)
+        }
+        for path in Set(paths) where access(path, F_OK) == 0 {
+            try LocalDirectory.create(path)
+            try LocalDirectory.sync(path)
+        }
+    }
+}
+
 extension DirectoryStore {
     private func naming<T>(_ name: String, _ body: (String) throws -> T) throws -> T {
         try ObjectName.validate(name)
@@ -162,6 +178,8 @@ extension DirectoryStore {
         VaultError(.missing, "there is no such object", path: path)
     }
 
+    /// A writer that meets a conflict may find that the object is the one it wanted to store: it is that of its own first attempt,
+    /// which failed or was killed before the directory was synced. So the directory is synced before a conflict is reported.
     private func write(
         _ name: String, _ condition: PutCondition, _ fill: (String) throws -> Void
     ) async throws -> ETag {
@@ -176,11 +194,13 @@ extension DirectoryStore {
         defer { withExtendedLifetime(lock) {} }
         return try naming(name) { path in
             if case .unchanged(let tag) = condition, try attributes(at: path, name)?.tag != tag {
+                try LocalDirectory.sync(LocalDirectory.parent(of: path))
                 throw VaultError(.conflict, "was changed by another process", path: path)
             }
             do {
                 try file.publish(replacing: condition != .absent)
             } catch let error as DurableFileError where error.reason == .exists {
+                try LocalDirectory.sync(LocalDirectory.parent(of: path))
                 throw VaultError(.conflict, "already exists", path: path)
             }
             guard let stored = try attributes(at: path, name) else {
@@ -203,13 +223,13 @@ extension DirectoryStore {
             // An object's time is that of its storing, however long the file waited for it; unless it is an object already.
             if status.st_nlink == 1 { _ = try file.touch() }
             try file.sync()
-            guard LiteVaultFoundation.link(path, destination) == 0 else {
-                switch errno {
-                case EXDEV, EPERM, ENOTSUP, ENOSYS, EMLINK, EACCES: return nil
-                default: throw VaultError(errno: errno, "link", path: destination)
-                }
+            let code = LiteVaultFoundation.link(path, destination) == 0 ? 0 : errno
+            switch code {
+            case 0, EEXIST: try LocalDirectory.sync(LocalDirectory.parent(of: destination))
+            case EXDEV, EPERM, ENOTSUP, ENOSYS, EMLINK, EACCES: return nil
+            default: break
             }
-            try LocalDirectory.sync(LocalDirectory.parent(of: destination))
+            guard code == 0 else { throw VaultError(errno: code, "link", path: destination) }
             return try attributes(at: destination, name)?.tag
         }
     }
@@ -224,6 +244,10 @@ extension DirectoryStore {
             // A directory is only the parent of the names below it.
             if status.st_mode & S_IFMT == S_IFDIR { return nil }
             throw VaultError(.damaged, "is not a regular file", path: path)
+        }
+        // Sums of sizes would overflow.
+        guard status.st_size <= ReadLimits.objectBytes else {
+            throw VaultError.tooLarge(Int(ReadLimits.objectBytes), path: path)
         }
         guard Self.isHashed(status, name) else { return Self.attributes(name, status) }
         do {
@@ -252,17 +276,19 @@ extension DirectoryStore {
     }
 
     private func collect(
-        _ directory: String, _ prefix: String, _ isWanted: (String) -> Bool, into found: inout [ObjectAttributes]
+        _ directory: String, _ prefix: String, _ isWanted: (String) -> Bool, _ budget: ListingBudget, depth: Int = 0,
+        into found: inout [ObjectAttributes]
     ) throws {
         let path = directory.isEmpty ? location : location + "/" + directory
-        for entry in try LocalDirectory.names(path) {
+        for entry in try LocalDirectory.names(path, upTo: ReadLimits.entries + 1) {
+            try budget.spend(1, depth: depth)
             let name = directory.isEmpty ? entry : directory + "/" + entry
             // Above the prefix only the path to it matters.
             guard name.hasPrefix(prefix) || prefix.hasPrefix(name + "/") else { continue }
             var status = stat()
             guard lstat(location + "/" + name, &status) == 0 else { continue }
             if status.st_mode & S_IFMT == S_IFDIR {
-                try collect(name, prefix, isWanted, into: &found)
+                try collect(name, prefix, isWanted, budget, depth: depth + 1, into: &found)
             } else if status.st_mode & S_IFMT == S_IFREG, name.hasPrefix(prefix), isWanted(name),
                 let object = try attributes(at: location + "/" + name, name)
             {
@@ -323,9 +349,16 @@ final class DirectoryLock {
         return nil
     }
 
+    /// This machine and container, until it is restarted: numbers that tell nobody else who it is. A sealed repository may be on a
+    /// machine of others, and names of hosts say much.
+    private static var machine: String {
+        let own = ProcessIdentity.current
+        return "@" + String(own.boot, radix: 16) + "." + String(own.namespace, radix: 16)
+    }
+
     /// Always the same length, so that the file is never empty.
     private static func card() -> [UInt8] {
-        let text = "\(getpid()) \(ProcessInfo.processInfo.hostName)"
+        let text = "\(getpid()) \(machine)"
         return Array(text.utf8.prefix(126)) + [UInt8](repeating: 32, count: max(0, 126 - text.utf8.count)) + [10]
     }
 
@@ -338,10 +371,13 @@ final class DirectoryLock {
                 .busy, waited + " by another process", path: path,
                 remedy: "Find it (fuser \(path)), wait for it or terminate it, then try again.")
         }
-        let isHere = words[1] == ProcessInfo.processInfo.hostName
+        // Versions before 1.0 wrote the host's name.
+        let host = ProcessInfo.processInfo.hostName
+        let isHere = words[1] == machine || words[1] == host
+        let name = isHere ? host : words[1].utf8.first == UInt8(ascii: "@") ? "another machine" : words[1]
         let isStopped = isHere && Platform.isStopped(process)
         return VaultError(
-            .busy, waited + " by process \(process) of \(words[1])" + (isStopped ? ", which is stopped" : ""),
+            .busy, waited + " by process \(process) of \(name)" + (isStopped ? ", which is stopped" : ""),
             path: path,
             remedy: isStopped
                 ? "Resume it (kill -CONT \(process)) or terminate it, then try again."

@@ -1,3 +1,5 @@
+internal import LiteVaultQuoting
+
 /// Finds out the types of a statement's parameters and results.
 ///
 /// The first pass collects what the places of parameters say of them. The types that it finds can say more of others, so passes follow
@@ -10,8 +12,8 @@ package final class Analyzer {
     var parameters: [String: ParameterFacts] = [:]
     /// The types that the first pass found, or that annotations give.
     var knownParameters: [String: Typing] = [:]
-    private var views: [String: [Catalog.Column]] = [:]
-    private var viewsInWork: Set<String> = []
+    private var views: [SQLName: [Catalog.Column]] = [:]
+    private var viewsInWork: Set<SQLName> = []
 
     package init(_ catalog: Catalog, functions: [String: Typing] = [:]) {
         self.catalog = catalog
@@ -68,8 +70,8 @@ package final class Analyzer {
         }
         try findParameters(of: statement, occurrences.map(\.name))
         var found: [Parameter] = []
-        for occurrence in occurrences where !found.contains(where: { $0.name == occurrence.name }) {
-            let lists = occurrences.filter { $0.name == occurrence.name }.map(\.isList)
+        for occurrence in occurrences where !found.contains(where: { isSameText($0.name, occurrence.name) }) {
+            let lists = occurrences.filter { isSameText($0.name, occurrence.name) }.map(\.isList)
             guard Set(lists).count == 1 else {
                 throw SQLSyntaxError(
                     occurrence.range.lowerBound,
@@ -133,7 +135,7 @@ package final class Analyzer {
             let origin = Typing.Origin(table: table.name, column: own.name)
             let isSame =
                 column.typing.origin == origin && column.typing.type?.swift == own.typing.type?.swift
-                && column.name == own.name
+                && column.name.map { isSameText($0, own.name) } == true
             // A condition may exclude NULL: the record is one all the same.
             guard isSame, own.typing.canBeNull || !column.typing.canBeNull else { return nil }
         }
@@ -150,7 +152,7 @@ package final class Analyzer {
 
     /// The columns of a view, from its own SELECT.
     func columns(ofView table: Catalog.Table, sql: String) throws(SQLSyntaxError) -> [Catalog.Column] {
-        let key = table.name.lowercased()
+        let key = SQLName(table.name)
         if let known = views[key] { return known }
         guard viewsInWork.insert(key).inserted else { return table.columns }
         defer { viewsInWork.remove(key) }

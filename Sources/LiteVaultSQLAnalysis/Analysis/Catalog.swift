@@ -1,3 +1,5 @@
+internal import LiteVaultQuoting
+
 /// The schema that statements are checked against.
 package struct Catalog: Sendable {
     /// A table, a view or a virtual table.
@@ -43,14 +45,14 @@ package struct Catalog: Sendable {
         }
     }
 
-    private let tables: [String: Table]
+    private let tables: [SQLName: Table]
 
     package init(_ tables: [Table]) {
         self.tables = Dictionary(
-            (Self.builtIn + tables).map { ($0.name.lowercased(), $0) }, uniquingKeysWith: { _, new in new })
+            (Self.builtIn + tables).map { (SQLName($0.name), $0) }, uniquingKeysWith: { _, new in new })
     }
 
-    package func table(_ name: String) -> Table? { tables[name.lowercased()] }
+    package func table(_ name: String) -> Table? { tables[SQLName(name)] }
 
     /// What every database has: the schema's own table, and the table-valued functions of JSON
     /// (https://sqlite.org/json1.html#jeach).

@@ -1,3 +1,5 @@
+internal import LiteVaultQuoting
+
 // Functions of SQL (https://sqlite.org/lang_corefunc.html and the pages beside it): what they return for what.
 
 /// What a function returns, and when that is NULL.
@@ -228,7 +230,7 @@ extension Analyzer {
         }
         guard let time = times.popFirst() else { return true }
         guard times.isEmpty, case .text(let text) = time.form else { return false }
-        return text.lowercased() == "now"
+        return isSameName(text, "now")
     }
 
     /// Functions whose type is that of their arguments.
@@ -320,8 +322,8 @@ extension Analyzer {
     /// Whether the frame of a window has the current row in it.
     private func includesCurrentRow(_ window: Window, _ scope: Scope) -> Bool {
         if let frame = window.frame { return frame.includesCurrentRow }
-        guard let base = window.base?.lowercased() else { return true }
-        guard let definition = scope.windows[base], definition.base?.lowercased() != base else { return false }
+        guard let base = window.base.map({ SQLName($0) }) else { return true }
+        guard let definition = scope.windows[base], definition.base.map({ SQLName($0) }) != base else { return false }
         return includesCurrentRow(definition, scope)
     }
 }

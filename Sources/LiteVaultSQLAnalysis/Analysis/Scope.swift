@@ -1,3 +1,5 @@
+internal import LiteVaultQuoting
+
 /// What names mean at a place in a statement.
 struct Scope {
     /// A table, view, subquery or common table that FROM names.
@@ -10,7 +12,7 @@ struct Scope {
         /// The columns as they are in rows that an outer join has found.
         private var found: [Catalog.Column]?
         /// Columns that `*` leaves out, because USING made one of them and one of a source before.
-        var merged: Set<String> = []
+        var merged: Set<SQLName> = []
 
         init(name: String, columns: [Catalog.Column], rowid: Typing?) {
             self.name = name
@@ -28,8 +30,7 @@ struct Scope {
         }
 
         func index(of column: String) -> Int? {
-            let column = column.lowercased()
-            return columns.firstIndex { $0.name.lowercased() == column }
+            columns.firstIndex { isSameName($0.name, column) }
         }
 
         /// For a column that has a value. The row was found then, so all its columns are what the schema says.
@@ -48,11 +49,11 @@ struct Scope {
 
     var sources: [Source] = []
     /// Columns that USING or NATURAL merged, by name.
-    var merged: [String: Typing] = [:]
+    var merged: [SQLName: Typing] = [:]
     /// The results of the query by their aliases, which other clauses may use.
-    var aliases: [String: Typing] = [:]
-    var windows: [String: Window] = [:]
-    var commonTables: [String: CommonTable] = [:]
+    var aliases: [SQLName: Typing] = [:]
+    var windows: [SQLName: Window] = [:]
+    var commonTables: [SQLName: CommonTable] = [:]
     /// Whether columns outside of aggregates are NULL for an empty table: in `SELECT count(*), name FROM note`.
     var hasOneRowForNone = false
     /// Whether there is at least one row for each row of the result, as GROUP BY has.
@@ -71,21 +72,21 @@ struct Scope {
             if hasOneRowForNone { found.canBeNull = true }
             return found
         }
-        if reference.table == nil, let alias = aliases[reference.name.lowercased()] { return alias }
+        if reference.table == nil, let alias = aliases[SQLName(reference.name)] { return alias }
         return parents.first?.column(reference)
     }
 
     private func ownColumn(_ reference: ColumnReference) -> Typing? {
         if let place = place(of: reference) {
-            if reference.table == nil, let merged = merged[reference.name.lowercased()] { return merged }
+            if reference.table == nil, let merged = merged[SQLName(reference.name)] { return merged }
             return sources[place.source].columns[place.column].typing
         }
-        guard ["rowid", "oid", "_rowid_"].contains(reference.name.lowercased()) else { return nil }
+        guard ["rowid", "oid", "_rowid_"].contains(SQLName(reference.name)) else { return nil }
         return sources.first { reference.table == nil ? $0.rowid != nil : isNamed($0, reference) }?.rowid
     }
 
     private func isNamed(_ source: Source, _ reference: ColumnReference) -> Bool {
-        source.name.lowercased() == reference.table?.lowercased()
+        reference.table.map { isSameName(source.name, $0) } ?? false
     }
 
     /// Where a column of this scope is.
@@ -194,7 +195,7 @@ struct Scope {
             default: if elements.count == 1 { requireValue(elements[0]) }
             }
         case .column(let reference):
-            let name = reference.name.lowercased()
+            let name = SQLName(reference.name)
             if reference.table == nil, merged[name] != nil {
                 // Of which source the value is remains open.
                 merged[name]?.canBeNull = false

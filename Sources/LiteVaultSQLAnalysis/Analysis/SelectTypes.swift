@@ -1,3 +1,5 @@
+internal import LiteVaultQuoting
+
 // The columns of a SELECT, and what FROM and WITH make visible.
 
 extension Analyzer {
@@ -88,7 +90,7 @@ extension Analyzer {
         if let from = query.from { try join(from, to: &scope) }
         let unnarrowed = scope
         if let condition = query.condition { scope.narrow(by: condition) }
-        for (name, window) in query.windows { scope.windows[name.lowercased()] = window }
+        for (name, window) in query.windows { scope.windows[SQLName(name)] = window }
         let isAggregate = Self.isAggregate(query, order)
         scope.hasRows = !query.groups.isEmpty
         scope.hasOneRowForNone = isAggregate && query.groups.isEmpty
@@ -97,8 +99,8 @@ extension Analyzer {
         }
         let columns = try results(query.results, in: scope)
         for case .expression(_, let alias?) in query.results {
-            let typing = columns.first { $0.name == alias }?.typing
-            if let typing { scope.aliases[alias.lowercased()] = typing }
+            let typing = columns.first { $0.name.map { isSameText($0, alias) } ?? false }?.typing
+            if let typing { scope.aliases[SQLName(alias)] = typing }
         }
         if let condition = query.condition {
             var filtered = unnarrowed
@@ -119,7 +121,7 @@ extension Analyzer {
             case .star:
                 for source in scope.sources { columns += all(of: source, in: scope, withMerged: false) }
             case .tableStar(let table, let offset):
-                guard let source = scope.sources.first(where: { $0.name.lowercased() == table.lowercased() }) else {
+                guard let source = scope.sources.first(where: { isSameName($0.name, table) }) else {
                     throw SQLSyntaxError(offset, "no such table: \(table)")
                 }
                 columns += all(of: source, in: scope, withMerged: true)
@@ -136,7 +138,7 @@ extension Analyzer {
 
     private func all(of source: Scope.Source, in scope: Scope, withMerged: Bool) -> [ResultColumn] {
         source.columns.compactMap { column in
-            let key = column.name.lowercased()
+            let key = SQLName(column.name)
             guard !column.isHidden, withMerged || !source.merged.contains(key) else { return nil }
             var typing = withMerged ? column.typing : scope.merged[key] ?? column.typing
             if scope.hasOneRowForNone { typing.canBeNull = true }
@@ -225,17 +227,17 @@ extension Analyzer {
     /// The columns that USING or NATURAL makes of one on each side.
     private func mergedColumns(
         _ join: Select.Join, _ left: Range<Int>, _ added: Range<Int>, _ scope: Scope
-    ) -> [(name: String, typing: Typing)] {
-        var names = join.using.map { $0.lowercased() }
+    ) -> [(name: SQLName, typing: Typing)] {
+        var names = join.using.map { SQLName($0) }
         if join.isNatural {
-            let known = left.flatMap { scope.sources[$0].columns }.filter { !$0.isHidden }.map { $0.name.lowercased() }
-            names = added.flatMap { scope.sources[$0].columns }.filter { !$0.isHidden }.map { $0.name.lowercased() }
+            let known = left.flatMap { scope.sources[$0].columns }.filter { !$0.isHidden }.map { SQLName($0.name) }
+            names = added.flatMap { scope.sources[$0].columns }.filter { !$0.isHidden }.map { SQLName($0.name) }
                 .filter(known.contains)
         }
         return names.compactMap { name in
             func typing(_ sources: Range<Int>) -> Typing? {
                 sources.lazy.compactMap { index in
-                    scope.sources[index].index(of: name).map { scope.sources[index].columns[$0].typing }
+                    scope.sources[index].index(of: name.text).map { scope.sources[index].columns[$0].typing }
                 }.first
             }
             guard let one = scope.merged[name] ?? typing(left), let other = typing(added) else { return nil }
@@ -254,7 +256,7 @@ extension Analyzer {
     func source(_ reference: TableReference, in scope: Scope) throws(SQLSyntaxError) -> Scope.Source {
         let name = reference.alias ?? reference.name
         if reference.schema == nil, reference.arguments == nil,
-            let common = scope.commonTables[reference.name.lowercased()]
+            let common = scope.commonTables[SQLName(reference.name)]
         {
             return Scope.Source(name: name, columns: try columns(of: common), rowid: nil)
         }
@@ -284,7 +286,7 @@ extension Analyzer {
 extension Analyzer {
     func define(_ with: With?, in scope: inout Scope) {
         let tables = (with?.tables ?? []).map { CommonTable($0) }
-        for table in tables { scope.commonTables[table.definition.name.lowercased()] = table }
+        for table in tables { scope.commonTables[SQLName(table.definition.name)] = table }
         // Each may refer to all of them, itself included.
         for table in tables { table.scope = scope }
     }

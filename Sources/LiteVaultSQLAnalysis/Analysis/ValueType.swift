@@ -1,3 +1,5 @@
+internal import LiteVaultQuoting
+
 /// The type of a value: how SQLite stores it, and what it is in Swift.
 package struct ValueType: Hashable, Sendable {
     /// What SQLite stores.
@@ -27,12 +29,13 @@ package struct ValueType: Hashable, Sendable {
 
     /// The type of a `CAST` (https://sqlite.org/datatype3.html#determination_of_column_affinity).
     package init(cast type: String) {
-        let type = type.uppercased()
-        if type.contains("INT") {
+        let type = foldedKeyword(type)
+        func contains(_ word: String) -> Bool { containsText(type, word) }
+        if contains("INT") {
             self = .integer
-        } else if ["CHAR", "CLOB", "TEXT"].contains(where: type.contains) {
+        } else if ["CHAR", "CLOB", "TEXT"].contains(where: contains) {
             self = .text
-        } else if type.contains("BLOB") || type.isEmpty {
+        } else if contains("BLOB") || type.isEmpty {
             self = .blob
         } else {
             self = .real

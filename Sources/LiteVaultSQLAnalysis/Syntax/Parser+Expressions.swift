@@ -1,3 +1,5 @@
+internal import LiteVaultQuoting
+
 // Expressions, by precedence (https://sqlite.org/lang_expr.html#operators_and_parse_affecting_attributes): each function reads
 // the operators of one level and calls the next for the operands.
 
@@ -283,7 +285,7 @@ extension Parser {
     }
 
     private mutating func call() throws(SQLSyntaxError) -> Expression.Form {
-        let name = current.text.lowercased()
+        let name = foldedName(current.text)
         if let need = EngineNeed.function(name, at: current.range.lowerBound) {
             self.need(need.version, need.feature, at: need.offset)
         }

@@ -1,3 +1,5 @@
+internal import LiteVaultQuoting
+
 /// A piece of SQL: a word, a literal, a parameter or a sign.
 package struct Token: Sendable {
     /// What a token is.
@@ -132,7 +134,7 @@ package struct Tokenizer {
 
     private mutating func word(_ start: Int) -> Token {
         while let byte = peek(0), isPartOfName(byte) { position += 1 }
-        return Token(kind: .word, range: start..<position, text: string(start..<position).uppercased())
+        return Token(kind: .word, range: start..<position, text: foldedKeyword(string(start..<position)))
     }
 
     private mutating func number(_ start: Int) -> Token {

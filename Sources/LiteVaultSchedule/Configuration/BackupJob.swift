@@ -41,8 +41,13 @@ public struct BackupJob: Sendable, Equatable {
     public var verification: VerificationSettings?
     /// The shell commands around a run. None by default.
     public var hooks = Hooks()
-    /// The URL requested after each run without a failure; nil, the default, for none.
+    /// The URL requested after each run without a failure; nil, the default, for none. A request that fails is a warning, not a
+    /// failure of the run, as are those of the next two.
     public var heartbeat: String?
+    /// The URL requested when a run begins; nil, the default, for none.
+    public var startHeartbeat: String?
+    /// The URL requested after each run with a failure; nil, the default, for none.
+    public var failureHeartbeat: String?
     /// The time limits of the job's steps.
     public var limits = TimeLimits()
 
@@ -116,7 +121,8 @@ public struct BackupJob: Sendable, Equatable {
         try InvalidSetting.require("full-read", fullRead)
         try InvalidSetting.require("concurrency", concurrency)
         try InvalidSetting.require("grace", grace)
-        if let heartbeat, !(heartbeat.hasPrefix("https://") || heartbeat.hasPrefix("http://")) {
+        for url in [heartbeat, startHeartbeat, failureHeartbeat].compactMap(\.self)
+        where !(url.hasPrefix("https://") || url.hasPrefix("http://")) {
             throw InvalidSetting("heartbeat", "must be an http or https URL")
         }
         try place.check()

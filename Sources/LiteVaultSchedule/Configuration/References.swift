@@ -1,4 +1,5 @@
 public import LiteVaultBackup
+internal import LiteVaultSupport
 
 /// A repository, and how to open it.
 public struct RepositoryReference: Sendable, Hashable {
@@ -40,7 +41,8 @@ public struct RepositoryReference: Sendable, Hashable {
         guard location.hasPrefix("/") || isURL else {
             throw InvalidSetting(
                 "repository",
-                "invalid repository '\(location)' (expected a directory, s3://BUCKET/PREFIX or sftp://HOST/PATH)")
+                "invalid repository '\(location.withoutPassword)' (expected a directory, s3://BUCKET/PREFIX or sftp://HOST/PATH)"
+            )
         }
         guard proxy?.contains("@") != true else {
             throw InvalidSetting(

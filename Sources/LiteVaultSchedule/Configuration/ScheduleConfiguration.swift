@@ -1,4 +1,5 @@
 internal import LiteVaultBackup
+internal import LiteVaultFoundation
 
 /// The jobs of a schedule, and what they share. The configuration files of the tool are read into the same value.
 public struct ScheduleConfiguration: Sendable, Equatable {
@@ -51,6 +52,27 @@ public struct ScheduleConfiguration: Sendable, Equatable {
         let names = Dictionary(grouping: jobs, by: \.name).filter { $0.value.count > 1 }
         if let twice = names.keys.sorted().first {
             throw InvalidSetting("jobs", "the name '\(twice)' is used by two jobs")
+        }
+        for (index, job) in jobs.enumerated() where job.follows {
+            for other in jobs[..<index] where other.follows && other.repository.location == job.repository.location {
+                guard let path = job.sharedSource(with: other) else { continue }
+                throw InvalidSetting(
+                    "jobs", "'\(job.name)' and '\(other.name)' both follow \(path) into the same repository",
+                    "A log has one follower: remove 'follow' from one of them, or give it another repository.")
+            }
+        }
+    }
+}
+
+extension BackupJob {
+    /// A source that is the other's as well, and has the same name there; nil without one.
+    fileprivate func sharedSource(with other: BackupJob) -> String? {
+        guard database == other.database else { return nil }
+        return sources.first { own in
+            other.sources.contains { source in
+                own == source || fnmatch(source, own, FNM_PATHNAME | FNM_PERIOD) == 0
+                    || fnmatch(own, source, FNM_PATHNAME | FNM_PERIOD) == 0
+            }
         }
     }
 }

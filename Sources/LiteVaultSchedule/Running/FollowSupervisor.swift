@@ -198,7 +198,8 @@ package actor FollowSupervisor {
             set(
                 .init(
                     source: nil, step: "follow", code: failure?.code.rawValue ?? "internal",
-                    message: failure?.message ?? String(describing: error), remedy: failure?.remedy), job)
+                    message: failure?.message ?? String(describing: error),
+                    remedy: failure.flatMap { services.remedy($0, job.repository) }), job)
         }
     }
 
@@ -229,7 +230,7 @@ package actor FollowSupervisor {
             takeSnapshot: { run, gap in
                 // A snapshot that the job has taken meanwhile will do, unless there is a gap to record.
                 try await taker.snapshot(
-                    of: path, named: name, into: repository, after: gap == nil ? run.began : nil, gap: gap
+                    of: path, named: name, into: repository, inRun: gap == nil ? run.id : nil, gap: gap
                 ).snapshot
             },
             report: { continuation.yield((key, $0)) })
@@ -275,6 +276,10 @@ package actor FollowSupervisor {
             log.info("every commit is stored from here on", metadata: more(["snapshot": snapshot.id]))
         case .looked: break
         case .stored(let frames, _, _): log.debug("segment stored", metadata: more(["frames": "\(frames)"]))
+        case .clockBehind(let seconds):
+            log.warning(
+                "the system clock is behind the last stored label: points in time are dated after that until it is ahead",
+                metadata: more(["seconds": "\(Int(seconds.rounded(.up)))"]))
         case .compacted(let result):
             log.debug(
                 "segments joined", metadata: more(["joined": "\(result.joined)", "removed": "\(result.removed)"]))

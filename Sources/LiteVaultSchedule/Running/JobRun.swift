@@ -23,6 +23,7 @@ struct JobRun: Sendable {
 
     func run() async -> JobOutcome {
         var outcome = JobOutcome(job: job.name, start: start)
+        await ping(job.startHeartbeat, &outcome)
         if let command = job.hooks.before, !(await hook(command, "before", &outcome)) {
             await finish(&outcome)
             return outcome
@@ -31,10 +32,14 @@ struct JobRun: Sendable {
         for problem in list.problems + following { record(problem, &outcome) }
         do {
             let repository = try await repositories.repository(job.repository)
-            await snapshots(list, repository, &outcome)
+            let all = list.databases.map(\.name)
+            let known = await damage(all, repository, examined: state?.examined, &outcome)
+            await snapshots(list, repository, known, &outcome)
             let names = outcome.stored.map(\.database)
             if !outcome.isInterrupted { await retention(names, repository, &outcome) }
-            if !outcome.isInterrupted { await verification(list.databases.map(\.name), repository, &outcome) }
+            let began = Date()
+            if !outcome.isInterrupted { await verification(all, repository, &outcome) }
+            if !outcome.isInterrupted { await recordDamage(all, repository, known, verifiedSince: began, &outcome) }
         } catch {
             record(error, "repository", nil, &outcome)
         }
@@ -48,30 +53,39 @@ struct JobRun: Sendable {
             outcome.isInterrupted = true
             return
         }
-        let failure = error as? VaultError
-        let limit = failure?.cause as? LimitReached
-        record(
-            JobState.Problem(
-                source: source ?? failure?.path, step: step, code: failure?.code.rawValue ?? "internal",
-                message: failure?.message ?? String(describing: error), remedy: failure?.remedy, limit: limit?.limit),
-            &outcome)
+        record(problem(error, step, source), &outcome)
     }
 
-    private func record(_ problem: JobState.Problem, _ outcome: inout JobOutcome) {
+    private func problem(_ error: any Error, _ step: String, _ source: String?) -> JobState.Problem {
+        let failure = error as? VaultError
+        let limit = failure?.cause as? LimitReached
+        return JobState.Problem(
+            source: source ?? failure?.path, step: step, code: failure?.code.rawValue ?? "internal",
+            message: failure?.message ?? String(describing: error),
+            remedy: failure.flatMap { services.remedy($0, job.repository) }, limit: limit?.limit)
+    }
+
+    func record(_ problem: JobState.Problem, _ outcome: inout JobOutcome) {
         outcome.problems.append(problem)
         var metadata: Logger.Metadata = ["job": "\(job.name)", "step": "\(problem.step)", "code": "\(problem.code)"]
         if let source = problem.source { metadata["source"] = "\(source)" }
         log.error("\(problem.message)", metadata: metadata)
     }
 
-    private func snapshots(_ list: SourceList, _ repository: Repository, _ outcome: inout JobOutcome) async {
+    private func snapshots(
+        _ list: SourceList, _ repository: Repository, _ damage: [UnrestorableSnapshot]?, _ outcome: inout JobOutcome
+    ) async {
         // Not a tuple: with one, optimized builds of Swift 6.3.1 crash in the task group.
         struct Done: Sendable {
             let path: String
             let result: Result<SnapshotResult, any Error>
         }
         let memory = await unchangedDatabases(repository)
-        let changed = list.databases.filter { path, name in !(memory?.isUnchanged(path, named: name) ?? false) }
+        // A snapshot that cannot be restored is not one of an unchanged database.
+        let damaged = Set((damage ?? []).filter(\.isStoredAgain).map(\.snapshot.database))
+        let changed = list.databases.filter { path, name in
+            damaged.contains(name) || !(memory?.isUnchanged(path, named: name) ?? false)
+        }
         outcome.unchanged = list.databases.count - changed.count
         await withTaskGroup(of: Done.self) { group in
             var waiting = changed.makeIterator()
@@ -132,13 +146,15 @@ struct JobRun: Sendable {
             JobOutcome.Stored(
                 source: path, database: snapshot.database, snapshot: snapshot.id, size: snapshot.size,
                 changed: snapshot.changed, stored: snapshot.stored))
-        for warning in result.warnings where warning.severity == .damage {
-            let problem = JobState.Problem(
-                source: warning.path, step: "repository", code: warning.code.rawValue,
-                message: "\(warning.path): \(warning.message)", remedy: warning.remedy)
-            // Each database of the job reports the same damage.
-            if !outcome.problems.contains(problem) { record(problem, &outcome) }
-        }
+        for warning in result.warnings where warning.severity == .damage { record(warning, &outcome) }
+    }
+
+    /// Records damage in the repository, once: each database of the job may report the same.
+    func record(_ warning: RepositoryWarning, _ outcome: inout JobOutcome) {
+        let problem = JobState.Problem(
+            source: warning.path, step: "repository", code: warning.code.rawValue,
+            message: "\(warning.path): \(warning.message)", remedy: warning.remedy)
+        if !outcome.problems.contains(problem) { record(problem, &outcome) }
     }
 
     private func retention(_ names: [String], _ repository: Repository, _ outcome: inout JobOutcome) async {
@@ -155,16 +171,18 @@ struct JobRun: Sendable {
                 }
             }
         }
-        do {
-            for name in names {
+        for name in names where !outcome.isInterrupted {
+            do {
                 outcome.removed += try await forget(name).count { !$0.keeps }
                 outcome.mayRemove = true
+            } catch let error as VaultError where error.code == .busy && (outcome.mayRemove || !isStuck(&outcome)) {
+                // Another job is pruning, or something is copied into the repository. The next run removes what is left.
+                return log.info("nothing removed: the repository is in use", metadata: ["job": "\(job.name)"])
+            } catch {
+                record(error, "retention", nil, &outcome)
+                // Nobody else can remove anything either.
+                if (error as? VaultError)?.isDamage != true { return }
             }
-        } catch let error as VaultError where error.code == .busy && (outcome.mayRemove || !isStuck(&outcome)) {
-            // Another job is pruning, or something is copied into the repository. The next run removes what is left.
-            log.info("nothing removed: the repository is in use", metadata: ["job": "\(job.name)"])
-        } catch {
-            record(error, "retention", nil, &outcome)
         }
     }
 
@@ -201,12 +219,20 @@ struct JobRun: Sendable {
     func finish(_ outcome: inout JobOutcome) async {
         if !outcome.isInterrupted {
             if outcome.isSuccess, let command = job.hooks.after { _ = await hook(command, "after", &outcome) }
-            if outcome.isSuccess, let url = job.heartbeat {
-                do { try await services.heartbeat(url, job.limits.heartbeat) } catch {
-                    record(error, "heartbeat", nil, &outcome)
-                }
-            }
             if !outcome.isSuccess, let command = job.hooks.failed { _ = await hook(command, "failed", &outcome) }
+            await ping(outcome.isSuccess ? job.heartbeat : job.failureHeartbeat, &outcome)
+        }
+    }
+
+    /// Sends a heartbeat. That it could not be sent is a warning: the run has stored what it has stored, and the receiver
+    /// notices that nothing came.
+    private func ping(_ url: String?, _ outcome: inout JobOutcome) async {
+        guard let url else { return }
+        do { try await services.heartbeat(url, job.limits.heartbeat) } catch {
+            guard (try? services.check()) != nil, !(error is CancellationError) else { return }
+            let problem = self.problem(error, "heartbeat", nil)
+            outcome.warnings.append(problem)
+            log.warning("\(problem.message)", metadata: ["job": "\(job.name)", "step": "heartbeat"])
         }
     }
 }
@@ -245,8 +271,18 @@ extension JobRun {
                 record(
                     VaultError(.damaged, problem.message, path: problem.path), "verification", problem.path, &outcome)
             }
+            for one in report.unverified {
+                passed = false
+                record(one.error, "verification", nil, &outcome)
+            }
+            if report.recorded.contains(where: { $0.state == .damaged }) { passed = false }
             outcome.verified = passed
-            log.info("verified", metadata: ["job": "\(job.name)", "level": "\(verification.level.rawValue)"])
+            let metadata: Logger.Metadata = ["job": "\(job.name)", "level": "\(verification.level.rawValue)"]
+            if passed {
+                log.info("verified", metadata: metadata)
+            } else {
+                log.error("verification failed", metadata: metadata)
+            }
         } catch {
             record(error, "verification", nil, &outcome)
             if !outcome.isInterrupted { outcome.verified = false }
@@ -271,6 +307,8 @@ package struct JobOutcome: Sendable {
     package internal(set) var end: Date
     package internal(set) var stored: [Stored] = []
     package internal(set) var problems: [JobState.Problem] = []
+    /// What did not keep the run from doing its work: heartbeats that could not be sent.
+    package internal(set) var warnings: [JobState.Problem] = []
     /// The databases that needed no snapshot, as their files are untouched since the newest one.
     package internal(set) var unchanged = 0
     /// Snapshots that retention removed.
@@ -279,6 +317,10 @@ package struct JobOutcome: Sendable {
     package internal(set) var verified: Bool?
     /// Whether the program was asked to end before the run was done. Such a run is not stored in the state.
     package internal(set) var isInterrupted = false
+    /// The snapshots of its databases that are known not to be restorable; nil if the repository did not tell.
+    package internal(set) var unrestorable: [JobState.Unrestorable]?
+    /// What ``JobState/examined`` becomes.
+    var examined: [String: String]?
     /// Whether the repository was pruned.
     package internal(set) var pruned = false
     /// Whether retention or pruning could remove from the repository.
@@ -310,6 +352,7 @@ extension JobState {
         if outcome.isSuccess { lastSuccess = lastStart }
         problems = Array(outcome.problems.prefix(100))
         failed = outcome.problems.count
+        warnings = outcome.warnings.isEmpty ? nil : outcome.warnings
         databases = outcome.stored.count
         unchanged = outcome.unchanged
         stored = outcome.storedBytes
@@ -323,6 +366,7 @@ extension JobState {
         allFailures = ScheduleState.sum(allFailures, Int64(outcome.problems.count))
         allStored = ScheduleState.sum(allStored, outcome.storedBytes)
         if outcome.pruned { lastPrune = lastStart }
+        if let found = outcome.unrestorable { (unrestorable, examined) = (found, outcome.examined) }
         if outcome.mayRemove || outcome.pruneBusySince != nil { pruneBusySince = outcome.pruneBusySince }
     }
 }

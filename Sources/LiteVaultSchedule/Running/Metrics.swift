@@ -2,6 +2,7 @@ internal import DurableFile
 internal import LiteVaultBackup
 internal import LiteVaultCipher
 internal import LiteVaultFoundation
+internal import LiteVaultQuoting
 internal import LiteVaultSupport
 
 /// A value that is measured of a job or a follower.
@@ -72,6 +73,15 @@ package enum Metrics {
         metric("stored_bytes_total", "Bytes that all runs stored.", kind: .counter) {
             $0.state?.allStored.map(Double.init)
         }
+        metric("unrestorable_snapshots", "Snapshots that are known not to be restorable, and need attention.") {
+            $0.state?.unrestorable.map { Double($0.count(where: \.needsAttention)) }
+        }
+        metric("unrestorable_since_timestamp_seconds", "Since when the first of them is known not to be restorable.") {
+            $0.state?.unrestorable?.filter(\.needsAttention).map(\.since).min()
+        }
+        metric("lost_snapshots", "Snapshots of which a repair has recorded the lost blocks.") {
+            $0.state?.unrestorable.map { Double($0.count(where: \.isLost)) }
+        }
         metric("next_start_timestamp_seconds", "When the job is next due.") {
             $0.decision.next?.timeIntervalSince1970
         }
@@ -120,7 +130,8 @@ package enum Metrics {
                 text += "# HELP \(sample.name) \(sample.help)\n# TYPE \(sample.name) \(sample.kind.rawValue)\n"
                 last = sample.name
             }
-            let labels = sample.labels.map { "\($0.name)=\"\(escaped($0.value))\"" }.joined(separator: ",")
+            let labels = sample.labels.map { "\($0.name)=\"\(Quoting.prometheusLabel($0.value))\"" }.joined(
+                separator: ",")
             text += "\(sample.name){\(labels)} \(number(sample.value))\n"
         }
         return text
@@ -138,10 +149,5 @@ package enum Metrics {
 
     private static func number(_ value: Double) -> String {
         value == value.rounded() && abs(value) < 1e15 ? String(Int64(value)) : String(value)
-    }
-
-    private static func escaped(_ text: String) -> String {
-        text.replacing(text: "\\", with: "\\\\").replacing(text: "\"", with: "\\\"")
-            .replacing(text: "\n", with: "\\n")
     }
 }

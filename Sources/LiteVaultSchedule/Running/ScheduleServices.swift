@@ -16,6 +16,8 @@ public struct ScheduleServices: Sendable {
     public var heartbeat: @Sendable (String, Duration) async throws -> Void
     /// Throws once the program has been asked to exit.
     package var check: @Sendable () throws -> Void = {}
+    /// Words the remedy of an error in a run, for the program that the person will use. The default has the library's words.
+    package var remedy: @Sendable (VaultError, RepositoryReference) -> String? = { error, _ in error.remedy }
     /// How long retention waits for others that remove from the repository. That of another job takes seconds.
     package var patience = Duration.seconds(20)
     /// The name and version of the program, for manifests.
@@ -72,15 +74,23 @@ actor OpenRepositories {
 
     init(_ services: ScheduleServices) { self.services = services }
 
-    /// Opens the repository, or creates it. One that was given a new key since is opened again: to see that takes one small request, if it
-    /// has a secret.
+    /// Opens the repository, or creates it. One that was given a new key since is opened again: to see that takes one small request.
+    ///
+    /// - Throws: `VaultError` `damaged` if another repository is in its place, or none. Not even a restored memory of this machine makes a
+    ///   running program accept that.
     func repository(_ reference: RepositoryReference) async throws -> Repository {
         if let known = open[reference] {
-            let isCurrent = await BlockingWork.task {
+            let isCurrent = try await BlockingWork.task {
                 do {
-                    try await known.value.requireCurrentKey()
+                    if try await known.value.hasSecret {
+                        try await known.value.requireCurrentKey()
+                    } else {
+                        try await known.value.requireIdentity()
+                    }
                 } catch let error as VaultError where error.code == .busy {
                     return false
+                } catch let error as VaultError where error.cause is ExchangedRepositoryError {
+                    throw error
                 } catch {
                     // The next request meets this, too.
                 }

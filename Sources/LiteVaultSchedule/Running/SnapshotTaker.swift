@@ -19,12 +19,13 @@ struct SnapshotTaker: Sendable {
     ///   - path: the database.
     ///   - name: its name in the repository.
     ///   - time: nil always takes a new snapshot.
+    ///   - run: a run of the follower: one that was taken in it will do.
     ///   - gap: the gap in the followed log before the snapshot, to be recorded in it.
     func snapshot(
         of path: String, named name: String, into repository: Repository, after time: Date? = nil,
-        gap: SnapshotGap? = nil
+        inRun run: [UInt8]? = nil, gap: SnapshotGap? = nil
     ) async throws -> SnapshotResult {
-        try await coordinator.snapshot(SnapshotCoordinator.key(job.repository, name), after: time) {
+        try await coordinator.snapshot(SnapshotCoordinator.key(job.repository, name), after: time, inRun: run) {
             try await semaphore.withPermit {
                 try services.check()
                 return try await store(path, name, repository, gap)
@@ -60,6 +61,14 @@ struct SnapshotTaker: Sendable {
                 "job": "\(job.name)", "database": "\(name)", "snapshot": "\(snapshot.id)",
                 "stored": "\(snapshot.stored)",
             ])
+        if result.storedAgain > 0 {
+            log.warning(
+                "blocks that are damaged or missing in the repository were stored again",
+                metadata: [
+                    "job": "\(job.name)", "database": "\(name)", "snapshot": "\(snapshot.id)",
+                    "bytes": "\(result.storedAgain)",
+                ])
+        }
         for warning in result.warnings {
             log.warning(
                 "\(warning.message)",
@@ -82,11 +91,12 @@ actor SnapshotCoordinator {
 
     init(now: @escaping @Sendable () -> Date = { Date() }) { self.now = now }
 
-    /// Takes a snapshot, or returns the newest if it was taken after `time`.
+    /// Takes a snapshot, or returns the newest if it was taken after `time` or in a run of the follower.
     ///
     /// - Parameter key: the database, see ``key(_:_:)``.
     func snapshot(
-        _ key: String, after time: Date?, _ body: @escaping @Sendable () async throws -> SnapshotResult
+        _ key: String, after time: Date?, inRun run: [UInt8]? = nil,
+        _ body: @escaping @Sendable () async throws -> SnapshotResult
     ) async throws -> SnapshotResult {
         let before = last[key]
         let task = BlockingWork.task { [self] () async throws -> SnapshotResult in
@@ -98,6 +108,7 @@ actor SnapshotCoordinator {
             {
                 return found
             }
+            if let run, let found = await newest[key], found.snapshot.followedRun == run { return found }
             let result = try await body()
             await record(result, key)
             return result

@@ -14,10 +14,19 @@ package struct SourceList: Sendable, Equatable {
         for source in job.sources {
             let isPattern = source.contains(where: { "*?[".contains($0) })
             let paths = isPattern ? Self.matches(source) : [source]
+            let dangling = isPattern ? Self.danglingLinks(source).filter { !Self.isExcluded($0, job.exclude) } : []
+            for link in dangling where !Self.isCompanion(link) {
+                problems.append(
+                    .init(
+                        source: link, step: "sources", code: VaultError.Code.noInput.rawValue,
+                        message:
+                            "matches the pattern '\(source)' and is a link to '\(Self.target(link))', which does not exist",
+                        remedy: "Mount or restore what it leads to, or add the link to 'exclude'."))
+            }
             let files = paths.filter { !Self.isCompanion($0) && !Self.isExcluded($0, job.exclude) && Self.isFile($0) }
             found.formUnion(files)
             // A missing file, or a pattern without a match, is most likely a mistake.
-            if files.isEmpty, !(isPattern && job.allowsNone) {
+            if files.isEmpty, dangling.isEmpty, !(isPattern && job.allowsNone) {
                 problems.append(
                     .init(
                         source: source, step: "sources", code: VaultError.Code.noInput.rawValue,
@@ -50,13 +59,40 @@ package struct SourceList: Sendable, Equatable {
     /// Whether a snapshot is that of a database of a job: backed up from a path that the job's sources match, under the name that the
     /// job gives it. The database need not exist any more.
     package static func matches(_ job: BackupJob, _ snapshot: Snapshot) -> Bool {
-        job.sources.contains { source in
-            paths(of: snapshot.source, below: source).contains { path in
-                // As `glob` does: a wildcard matches no slash, and no dot at the start of a name.
-                (source == path || fnmatch(source, path, FNM_PATHNAME | FNM_PERIOD) == 0)
-                    && !isExcluded(path, job.exclude) && name(job.database, path) == snapshot.database
-            }
+        func isNamed(_ path: String) -> Bool {
+            !isExcluded(path, job.exclude) && name(job.database, path) == snapshot.database
         }
+        return job.sources.contains { source in
+            let isFound = paths(of: snapshot.source, below: source).contains { path in
+                // As `glob` does: a wildcard matches no slash, and no dot at the start of a name.
+                (source == path || fnmatch(source, path, FNM_PATHNAME | FNM_PERIOD) == 0) && isNamed(path)
+            }
+            // A link to a file has its own name, and what is recorded is the file.
+            return isFound || links(source).contains { isNamed($0) }
+        }
+    }
+
+    /// The symbolic links to files that a source names. One that names no pattern may be gone with its disk, and may have been one.
+    private static func links(_ source: String) -> [String] {
+        let isPattern = source.contains(where: { "*?[".contains($0) })
+        return (isPattern ? matches(source) : [source]).filter { path in
+            var status = stat()
+            guard lstat(path, &status) == 0 else { return !isPattern }
+            return status.st_mode & S_IFMT == S_IFLNK
+        }
+    }
+
+    /// The directories of the files that a source names, links to files resolved. Only what exists now is known of a pattern.
+    static func directories(of source: String) -> [String] {
+        let isPattern = source.contains(where: { "*?[".contains($0) })
+        // Of a pattern, the directory before its first wildcard as well: more may match later.
+        let start = source.prefix { !"*?[".contains($0) }
+        let files = isPattern ? matches(source).filter(isFile) : [source]
+        return Set(
+            ([String(start)] + files.map { LocalDirectory.resolved($0) }).map { path in
+                LocalDirectory.resolved(path.hasSuffix("/") ? path : LocalDirectory.parent(of: path))
+            }
+        ).sorted()
     }
 
     /// A path as recorded in a snapshot, and as it reads where a directory of the source is a symbolic link: links are resolved there.
@@ -102,6 +138,26 @@ package struct SourceList: Sendable, Equatable {
         defer { globfree(&result) }
         guard glob(pattern, GLOB_NOSORT, nil, &result) == 0, let paths = result.gl_pathv else { return [] }
         return (0..<Int(result.gl_pathc)).compactMap { paths[$0].map { String(cString: $0) } }
+    }
+
+    /// The symbolic links that lead nowhere among what a pattern matches, or what one of its directories does: of an unmounted
+    /// volume, say. `glob` passes over them without a word.
+    private static func danglingLinks(_ pattern: String) -> [String] {
+        let parts = pattern.split(separator: "/")
+        var found: [String] = []
+        for (index, part) in parts.enumerated() where part.contains(where: { "*?[".contains($0) }) {
+            let start = (pattern.hasPrefix("/") ? "/" : "") + parts[...index].joined(separator: "/")
+            found += matches(start).filter { path in
+                var status = stat()
+                return stat(path, &status) != 0 && errno == ENOENT && lstat(path, &status) == 0
+                    && status.st_mode & S_IFMT == S_IFLNK
+            }
+        }
+        return found.sorted()
+    }
+
+    private static func target(_ link: String) -> String {
+        (try? FileManager.default.destinationOfSymbolicLink(atPath: link)) ?? "?"
     }
 
     private static func isCompanion(_ path: String) -> Bool {

@@ -134,7 +134,7 @@ extension FollowingState.Database {
             bytes += size
             stored = seen.timeIntervalSince1970
             if phase == .following || phase == .attached { trouble = nil }
-        case .compacted: return false
+        case .compacted, .clockBehind: return false
         case .gap(let gap):
             enter(.waiting, at: time)
             reason = gap.reason

@@ -6,6 +6,8 @@ internal import LiteVaultSupport
 package struct ScheduleState: CheckedDocument, Sendable, Equatable {
     package var version = 1
     package var jobs: [String: JobState] = [:]
+    /// When the service has read its configuration; nil in the state of an earlier version, and where none ran.
+    package var loaded: Double?
 
     package init() {}
 
@@ -20,13 +22,14 @@ package struct ScheduleState: CheckedDocument, Sendable, Equatable {
     }
 
     package func check() throws(OutOfLimits) {
+        try require("a time", seconds: loaded)
         for job in jobs.values {
             let times: [Double?] = [
                 job.lastStart, job.lastEnd, job.lastSuccess, job.lastVerification, job.lastVerified,
                 job.lastVerifiedRestore,
                 job.lastPrune, job.pruneBusySince,
             ]
-            for time in times {
+            for time in times + (job.unrestorable ?? []).map(\.since) {
                 try require("a time", seconds: time)
             }
             let counts: [Int64] = [
@@ -67,6 +70,34 @@ package struct JobState: Codable, Sendable, Equatable {
         package var limit: String?
     }
 
+    /// A snapshot that is known not to be restorable.
+    package struct Unrestorable: Codable, Sendable, Equatable {
+        package var database: String
+        package var snapshot: String
+        /// A value of `UnrestorableSnapshot.State`.
+        package var state: String
+        /// The level of the verification that it fails.
+        package var level: String
+        /// Since when that is known.
+        package var since: Double
+        /// The number of its lost blocks, if a repair has recorded that.
+        package var lostBlocks: Int?
+
+        init(_ found: UnrestorableSnapshot) {
+            (database, snapshot) = (found.snapshot.database, found.snapshot.id)
+            (state, level) = (found.state.rawValue, found.verification.level.rawValue)
+            (since, lostBlocks) = (found.since.timeIntervalSince1970, found.verification.lostBlocks)
+        }
+
+        /// Whether somebody has to do something about it.
+        package var needsAttention: Bool { state == UnrestorableSnapshot.State.damaged.rawValue }
+        /// Whether a repair has recorded what is lost.
+        package var isLost: Bool { state == UnrestorableSnapshot.State.lost.rawValue }
+    }
+
+    /// The maximum number of ``unrestorable`` snapshots.
+    static let unrestorableLimit = 100
+
     /// Start and end of the last run that was not interrupted.
     package var lastStart: Double?
     package var lastEnd: Double?
@@ -74,6 +105,8 @@ package struct JobState: Codable, Sendable, Equatable {
     package var lastSuccess: Double?
     /// The first hundred failures of the last run.
     package var problems: [Problem] = []
+    /// What did not make the last run a failure; nil for nothing.
+    package var warnings: [Problem]?
     /// The number of failures of the last run.
     package var failed = 0
     /// The number of databases of the last run, and the bytes that it stored.
@@ -93,6 +126,11 @@ package struct JobState: Codable, Sendable, Equatable {
     package var lastPrune: Double?
     /// Since when another process has kept this job from removing from its repository; nil once it could.
     package var pruneBusySince: Double?
+    /// The snapshots of the job's databases that are known not to be restorable, at most a hundred, as of the last run that the repository told;
+    /// nil before the first.
+    package var unrestorable: [Unrestorable]?
+    /// The versions of the results of verifications that name no such snapshot, by the database's identifier.
+    package var examined: [String: String]?
     /// The followed databases, as last reported by the process that follows them; nil when none ever did.
     package var following: FollowingState?
 
@@ -129,5 +167,21 @@ package struct DueDecision: Sendable, Equatable {
         }
         self.next = next
         isDue = next.map { $0 <= now } ?? false
+    }
+
+    /// How late the start of a job may be: a timer that fires every five minutes, a machine that was rebooted and a run that took
+    /// long are not failures. The alert `LiteVaultJobOverdue` of the examples allows as much.
+    package static let grace = Duration.seconds(3600)
+
+    /// Since when a job has been due that should have run by now; nil if it is in time.
+    ///
+    /// - Parameters:
+    ///   - known: the state of the job; nil if it never ran.
+    ///   - configured: since when the job can have been in its configuration, for one that never ran.
+    package func overdue(_ known: JobState?, configured: Date, now: Date) -> Date? {
+        guard isDue, let next else { return nil }
+        // One that never ran, or ran in the future by a wrong clock, is due now, whenever one looks.
+        let since = known?.lastStart.map { $0 <= now.timeIntervalSince1970 + 300 } == true ? next : configured
+        return now.timeIntervalSince(since) > Self.grace.seconds ? since : nil
     }
 }

@@ -2,7 +2,7 @@ internal import Crypto
 internal import DurableFile
 internal import LiteVaultBackup
 internal import LiteVaultCipher
-internal import LiteVaultFoundation
+package import LiteVaultFoundation
 internal import LiteVaultSupport
 
 /// The state file of a configuration, replaced with each change, and the lock beside it that a process holds while it runs
@@ -17,9 +17,28 @@ package final class StateFile: Sendable {
     ///
     /// - Throws: `VaultError` `damaged` if the file is not a state file.
     package init(folder: String, configuration: String) throws {
-        let name = SHA256.hash(data: Array(configuration.utf8)).prefix(8)
-        path = "\(folder)/schedule-\(Array(name).hexadecimal).json"
+        path = Self.path(folder, configuration)
         state = Locked(try Self.read(path))
+    }
+
+    private static func path(_ folder: String, _ configuration: String) -> String {
+        let name = SHA256.hash(data: Array(configuration.utf8)).prefix(8)
+        return "\(folder)/schedule-\(Array(name).hexadecimal).json"
+    }
+
+    /// The directory of a service's state, by the units that are printed and packaged (`StateDirectory=litevault`).
+    package static let serviceFolder = "/var/lib/litevault"
+
+    /// The directory that has the newest state of a configuration: a service and a person who looks at it have one each by default.
+    ///
+    /// - Returns: the first of `folders` if none of them has one.
+    package static func newest(of configuration: String, in folders: [String]) -> String? {
+        func time(_ folder: String) -> Double? {
+            var status = stat()
+            return stat(path(folder, configuration), &status) == 0 ? status.modified : nil
+        }
+        return folders.max { (time($0) ?? -.infinity) < (time($1) ?? -.infinity) }
+            .flatMap { time($0) == nil ? folders.first : $0 }
     }
 
     deinit { descriptor.withLock { if $0 >= 0 { close($0) } } }
@@ -111,13 +130,23 @@ package final class StateFile: Sendable {
     /// The state of a job; nil when it never ran.
     package func job(_ name: String) -> JobState? { state.withLock { $0.jobs[name] } }
 
+    /// When the running service has read its configuration, in seconds since 1970; nil if none has said so.
+    package var loaded: Double? { state.withLock { $0.loaded } }
+
+    /// Notes that the process that holds the lock has read its configuration.
+    package func noteLoaded(_ time: Date) throws { try change { $0.loaded = time.timeIntervalSince1970 } }
+
     /// Replaces the state of a job, durably.
     package func set(_ name: String, _ job: JobState) throws { try update(name) { $0 = job } }
 
     /// Changes the state of a job, durably.
     package func update(_ name: String, _ change: (inout JobState) -> Void) throws {
+        try self.change { change(&$0.jobs[name, default: JobState()]) }
+    }
+
+    private func change(_ change: (inout ScheduleState) -> Void) throws {
         try state.withLock { state in
-            change(&state.jobs[name, default: JobState()])
+            change(&state)
             let bytes = try Decoding.bytes(state, path: path)
             try LocalDirectory.create(LocalDirectory.parent(of: path))
             try withErrorContext(path: path) {

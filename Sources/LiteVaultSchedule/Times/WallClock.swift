@@ -30,7 +30,7 @@ package struct WallClock {
 }
 
 /// Days of the Gregorian calendar, counted from 1970-01-01.
-struct CivilDate: Equatable {
+package struct CivilDate: Equatable {
     let year: Int
     let month: Int
     let day: Int
@@ -56,7 +56,7 @@ struct CivilDate: Equatable {
     }
 
     /// The number of days from 1970-01-01 to a date.
-    static func dayNumber(year: Int, month: Int, day: Int) -> Int {
+    package static func dayNumber(year: Int, month: Int, day: Int) -> Int {
         let shiftedYear = month <= 2 ? year - 1 : year
         let era = floor(shiftedYear, 400)
         let ofEra = shiftedYear - era * 400

@@ -1,4 +1,6 @@
+internal import LiteVaultBackup
 internal import LiteVaultFoundation
+internal import LiteVaultQuoting
 internal import LiteVaultSupport
 
 /// The systemd units, or the crontab line, that run a configuration's jobs. They are printed, never installed.
@@ -17,16 +19,19 @@ package struct SystemdUnits: Sendable {
         self.name = name
         let follows = configuration.jobs.contains(where: \.follows)
         let command = follows ? "run" : "run-due"
-        let start = "\(Self.quoted(tool)) schedule \(command) \(Self.quoted(configuration.name))"
+        let start = [tool, "schedule", command, configuration.name]
+            .map { Quoting.systemdWord($0, isCommand: true) }.joined(separator: " ")
         let paths = Self.writable(configuration)
         var lines = [
-            "# \(name).service", "[Unit]", "Description=LiteVault backups of \(Self.specifier(configuration.name))",
+            "# \(name).service", "[Unit]",
+            "Description=LiteVault backups of \(Quoting.systemdText(configuration.name))",
             "Documentation=man:systemd.exec(5)", "After=network-online.target", "Wants=network-online.target", "",
             "[Service]", follows ? "Type=exec" : "Type=oneshot", "ExecStart=\(start)",
         ]
         if follows {
             lines += [
-                "Restart=on-failure", "RestartSec=30",
+                "Restart=on-failure", "RestartSec=30", "# Reads the configuration again.",
+                "ExecReload=/bin/kill -HUP $MAINPID",
                 "# On stop, followers store commits they have read, within ten seconds.",
                 "TimeoutStopSec=30", "# Its exit statuses when stopped.", "SuccessExitStatus=130 143",
                 "# Its databases were promoted elsewhere: starting it again changes nothing.",
@@ -49,7 +54,7 @@ package struct SystemdUnits: Sendable {
             "# Writable paths: the databases (locks in their -shm files), the repository, the metrics.",
             "ProtectSystem=strict",
         ]
-        lines += paths.map { "ReadWritePaths=-\(Self.quoted($0))" }
+        lines += paths.map { "ReadWritePaths=-\(Quoting.systemdWord($0, isCommand: false))" }
         // ssh reads the configuration, keys and known hosts of the user.
         let usesSSH = configuration.jobs.contains { $0.repository.location.lowercased().hasPrefix("sftp://") }
         lines.append(
@@ -58,7 +63,9 @@ package struct SystemdUnits: Sendable {
             lines.append("PrivateTmp=yes")
         }
         lines += [
-            "NoNewPrivileges=yes", "CapabilityBoundingSet=CAP_DAC_OVERRIDE CAP_DAC_READ_SEARCH CAP_FOWNER",
+            "NoNewPrivileges=yes",
+            "# As root: databases of all users are read, and a -shm that is created gets the owner of its database.",
+            "CapabilityBoundingSet=CAP_DAC_OVERRIDE CAP_DAC_READ_SEARCH CAP_FOWNER CAP_CHOWN",
             "PrivateDevices=yes", "ProtectKernelTunables=yes", "ProtectKernelModules=yes", "ProtectKernelLogs=yes",
             "ProtectControlGroups=yes", "ProtectClock=yes", "ProtectHostname=yes", "ProtectProc=invisible",
             "RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6", "RestrictNamespaces=yes", "RestrictRealtime=yes",
@@ -82,9 +89,8 @@ package struct SystemdUnits: Sendable {
                 "AccuracySec=1", "", "[Install]", "WantedBy=timers.target", "",
             ].joined(separator: "\n")
         // A service in the foreground is started once.
-        cron =
-            "\(follows ? "@reboot" : period.cron) \(Self.shell(tool)) schedule \(command) --quiet \(Self.shell(configuration.name))"
-            .replacing(text: "%", with: "\\%") + "\n"
+        let words = [tool, "schedule", command, "--quiet", configuration.name].map(Quoting.shellWordWhereNeeded)
+        cron = "\(follows ? "@reboot" : period.cron) \(Quoting.crontab(words.joined(separator: " ")))\n"
     }
 
     /// The names of the credentials that the configuration refers to.
@@ -97,17 +103,14 @@ package struct SystemdUnits: Sendable {
     }
 
     private static func writable(_ configuration: ScheduleConfiguration) -> [String] {
-        func parent(_ path: String) -> String {
-            let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
-            // For a pattern, the directory before its first wildcard.
-            guard let mark = folder.firstIndex(where: { "*?[".contains($0) }) else { return folder }
-            return URL(fileURLWithPath: String(folder[..<mark]) + "x").deletingLastPathComponent().path
-        }
+        // Without `..` and links: systemd takes paths as they are written.
+        func directory(_ path: String) -> String { LocalDirectory.resolved(path) }
         var paths = configuration.jobs.flatMap { job in
-            job.sources.map(parent) + (job.repository.location.contains("://") ? [] : [job.repository.location])
+            job.sources.flatMap(SourceList.directories)
+                + (job.repository.location.contains("://") ? [] : [directory(job.repository.location)])
         }
-        if let metrics = configuration.metrics { paths.append(parent(metrics)) }
-        if let state = configuration.stateFolder { paths.append(state) }
+        if let metrics = configuration.metrics { paths.append(directory(LocalDirectory.parent(of: metrics))) }
+        if let state = configuration.stateFolder { paths.append(directory(state)) }
         return Set(paths).sorted()
     }
 
@@ -122,25 +125,5 @@ package struct SystemdUnits: Sendable {
                 if case .interval(let interval) = job.recurrence { interval } else { .seconds(300) }
             }.min() ?? .seconds(300)
         return shortest < .seconds(300) ? ("*:0/1", 5, "* * * * *") : ("*:0/5", 30, "*/5 * * * *")
-    }
-
-    /// Escapes `%`, which systemd expands.
-    private static func specifier(_ text: String) -> String { text.replacing(text: "%", with: "%%") }
-
-    private static func quoted(_ text: String) -> String {
-        let safe = specifier(text)
-        let isPlain = safe.unicodeScalars.allSatisfy { !" \t\"'\\$;".unicodeScalars.contains($0) }
-        if isPlain { return safe }
-        let escaped = safe.replacing(text: "\\", with: "\\\\").replacing(text: "\"", with: "\\\"")
-            .replacing(text: "$", with: "$$")
-        return "\"\(escaped)\""
-    }
-
-    private static func shell(_ text: String) -> String {
-        let isPlain = text.unicodeScalars.allSatisfy {
-            ("a"..."z").contains($0) || ("A"..."Z").contains($0) || ("0"..."9").contains($0)
-                || "/._-+,:@".unicodeScalars.contains($0)
-        }
-        return isPlain ? text : "'" + text.replacing(text: "'", with: "'\\''") + "'"
     }
 }

@@ -89,7 +89,7 @@ extension Connection {
             let indexes = try schema.indexDefinitions(table: table).filter { index in
                 // Indexes of constraints cannot be dropped, and an index on an expression is a different one.
                 index.origin == .createIndex && index.expressions.isEmpty
-                    && index.columns.map(SchemaName.folded) == columns.map(SchemaName.folded)
+                    && index.columns.map { SQLName($0) } == columns.map { SQLName($0) }
             }
             guard let index = indexes.first else {
                 if ifExists { return }

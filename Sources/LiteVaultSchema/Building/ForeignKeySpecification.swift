@@ -105,7 +105,7 @@ struct KeyResolver {
     /// - Throws: `QueryError.noSuchTable`, `VaultError` `noPrimaryKey`, `DatabaseError`
     func primaryKey(of other: String) throws -> [PrimaryKeyColumn] {
         let key: [PrimaryKeyColumn]
-        if let ownKey, SchemaName.isSame(other, table) {
+        if let ownKey, isSameName(other, table) {
             key = ownKey
         } else {
             guard let found = try schema.primaryKey(of: other) else { throw QueryError.noSuchTable(name: other) }
@@ -115,7 +115,7 @@ struct KeyResolver {
             }
         }
         guard !key.isEmpty else {
-            let isOwn = isForOwnKey && SchemaName.isSame(other, table)
+            let isOwn = isForOwnKey && isSameName(other, table)
             throw isOwn ? VaultError.ownKeyInPrimaryKey(table: table) : .noPrimaryKey(table: other)
         }
         return key
@@ -136,9 +136,9 @@ struct KeyResolver {
         let candidates = Self.candidates(for: name)
         if ownKey != nil {
             let isOwn =
-                candidates.contains { SchemaName.isSame($0, table) }
-                || Self.candidates(for: table).contains { SchemaName.isSame($0, name) }
-            if isOwn { return SchemaName.isSame(table, name) ? name : table }
+                candidates.contains { isSameName($0, table) }
+                || Self.candidates(for: table).contains { isSameName($0, name) }
+            if isOwn { return isSameName(table, name) ? name : table }
         }
         for candidate in candidates where try schema.primaryKey(of: candidate) != nil { return candidate }
         throw QueryError.noSuchTable(name: name)

@@ -120,7 +120,7 @@ package struct TableChanger {
             guard version >= SQLiteVersion(major: 3, minor: 35) else { return true }
             // The engine rejects UNIQUE columns, even if the constraint is the column's own.
             return try connection.schema.columnDefinitions(table: table)
-                .contains { $0.unique && $0.name.lowercased() == column.lowercased() }
+                .contains { $0.unique && isSameName($0.name, column) }
         case .addRaw, .renameTable, .statement: return false
         }
     }
@@ -180,7 +180,7 @@ package struct TableChanger {
     private func children(of table: String) throws -> [String] {
         let reader = connection.schema
         return try [false, true].flatMap { try reader.objectDefinitions(type: .table, temp: $0) }.map(\.name).filter {
-            try reader.foreignKeys(table: $0).contains { SchemaName.isSame($0.toTable, table) }
+            try reader.foreignKeys(table: $0).contains { isSameName($0.toTable, table) }
         }
     }
 }

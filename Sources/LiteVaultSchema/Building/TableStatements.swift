@@ -149,7 +149,7 @@ private struct OwnKey {
     }
 
     private func type(of column: String) -> ColumnType? {
-        for case .column(let candidate) in table.elements where SchemaName.isSame(candidate.name, column) {
+        for case .column(let candidate) in table.elements where isSameName(candidate.name, column) {
             return candidate.type
         }
         return nil

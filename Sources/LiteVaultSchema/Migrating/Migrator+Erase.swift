@@ -86,7 +86,7 @@ extension Migrator {
     /// The objects of the database as comparable text.
     private func objects(_ connection: Connection) throws -> Set<String> {
         Set(
-            try connection.schema.objectDefinitions().filter { !$0.isInternal && $0.name != tableName }
+            try connection.schema.objectDefinitions().filter { !$0.isInternal && !isSameName($0.name, tableName) }
                 .map { "\($0.type.rawValue) \($0.name): \($0.sql ?? "")" })
     }
 
@@ -95,7 +95,7 @@ extension Migrator {
         let objects = try connection.schema.objectDefinitions().filter { !$0.name.hasPrefix("sqlite_") }
         for type in [ObjectDefinition.ObjectType.trigger, .view] {
             for object in objects where object.type == type {
-                try connection.run("DROP \(type.rawValue.uppercased()) main.\(quoted(object.name))")
+                try connection.run("DROP \(foldedKeyword(type.rawValue)) main.\(quoted(object.name))")
             }
         }
         // Virtual tables come first: this drops their shadow tables, which cannot be dropped one by one.

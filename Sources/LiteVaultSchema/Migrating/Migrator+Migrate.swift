@@ -62,7 +62,7 @@ extension Migrator {
     /// - Throws: as ``migrate(_:)``; also if a later migration was applied already and
     ///   ``eraseDatabaseOnSchemaChange`` did not erase it.
     public func migrate(_ connection: Connection, upTo target: String) throws {
-        guard let index = registered.firstIndex(where: { $0.name == target }) else {
+        guard let index = registered.firstIndex(where: { isSameText($0.name, target) }) else {
             throw VaultError(.unknownMigration, migration: target, "no migration of that name is registered")
         }
         try run(connection, upTo: index + 1)

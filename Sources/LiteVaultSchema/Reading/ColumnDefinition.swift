@@ -1,4 +1,5 @@
 internal import LiteVaultCore
+internal import LiteVaultSupport
 
 /// A column as the schema declares it.
 ///
@@ -44,14 +45,15 @@ public struct ColumnDefinition: Equatable, Sendable {
 
         /// The affinity of a declared type such as `VARCHAR(20)`, by SQLite's rules.
         public init(_ declaredType: String) {
-            let type = declaredType.uppercased()
-            if type.contains("INT") {
+            let type = foldedKeyword(declaredType)
+            func contains(_ word: String) -> Bool { type.firstRange(ofText: word) != nil }
+            if contains("INT") {
                 self = .INTEGER
-            } else if ["CHAR", "CLOB", "TEXT"].contains(where: type.contains) {
+            } else if ["CHAR", "CLOB", "TEXT"].contains(where: contains) {
                 self = .TEXT
-            } else if type.contains("BLOB") || type.allSatisfy(\.isWhitespace) {
+            } else if contains("BLOB") || type.allSatisfy(\.isWhitespace) {
                 self = .BLOB
-            } else if ["REAL", "FLOA", "DOUB"].contains(where: type.contains) {
+            } else if ["REAL", "FLOA", "DOUB"].contains(where: contains) {
                 self = .REAL
             } else {
                 self = .NUMERIC

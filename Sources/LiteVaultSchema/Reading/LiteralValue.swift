@@ -1,4 +1,5 @@
 internal import LiteVaultFoundation
+internal import LiteVaultQuoting
 internal import LiteVaultSupport
 
 /// A literal in SQL text, as in a DEFAULT clause (https://sqlite.org/lang_expr.html#literal_values_constants_).
@@ -27,11 +28,11 @@ public enum LiteralValue: Equatable, CustomStringConvertible, Sendable {
             self = .NULL
             return
         }
-        if let keyword = Self.keywords[sql.uppercased()] {
+        if let keyword = Self.keywords[foldedKeyword(sql)] {
             self = keyword
-        } else if let text = Self.unquoted(sql, "'") ?? Self.unquoted(sql, "\"") {
+        } else if let text = Quoting.unquoted(sql, "'\"") {
             self = .stringLiteral(text)
-        } else if sql.first?.lowercased() == "x", let digits = Self.unquoted(String(sql.dropFirst()), "'") {
+        } else if ["x", "X"].contains(sql.first), let digits = Quoting.unquoted(String(sql.dropFirst()), "'") {
             self = .blobLiteral(digits)
         } else {
             self = .numericLiteral(sql)
@@ -42,8 +43,8 @@ public enum LiteralValue: Equatable, CustomStringConvertible, Sendable {
     public var description: String {
         switch self {
         case .numericLiteral(let text): text
-        case .stringLiteral(let text): Self.quoted(text)
-        case .blobLiteral(let digits): "X" + Self.quoted(digits)
+        case .stringLiteral(let text): Quoting.sqlText(text)
+        case .blobLiteral(let digits): "X" + Quoting.sqlText(digits)
         case .NULL: "NULL"
         case .TRUE: "TRUE"
         case .FALSE: "FALSE"
@@ -61,26 +62,5 @@ public enum LiteralValue: Equatable, CustomStringConvertible, Sendable {
         let isNumber = digits.allSatisfy { $0.isASCII && ($0.isHexDigit || "xX.eE+-_".contains($0)) }
         guard isNumber, let first = digits.first, first.isNumber || first == "." else { return "(\(text))" }
         return text
-    }
-
-    private static func quoted(_ text: String) -> String {
-        "'" + text.replacing(text: "'", with: "''") + "'"
-    }
-
-    /// The content of a single quoted literal. nil for anything else, such as `'a' || 'b'`.
-    private static func unquoted(_ sql: String, _ quote: Character) -> String? {
-        guard sql.count >= 2, sql.first == quote, sql.last == quote else { return nil }
-        var result = ""
-        var isEscaped = false
-        for character in sql.dropFirst().dropLast() {
-            if character == quote, !isEscaped {
-                isEscaped = true
-                continue
-            }
-            guard !isEscaped || character == quote else { return nil }
-            isEscaped = false
-            result.append(character)
-        }
-        return isEscaped ? nil : result
     }
 }

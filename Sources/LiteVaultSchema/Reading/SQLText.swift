@@ -2,16 +2,8 @@ package import LiteVaultCore
 internal import LiteVaultFoundation
 internal import LiteVaultSupport
 
-/// How the engine compares and quotes names.
+/// How names are written where SQL need not quote them.
 package enum SchemaName {
-    /// Whether two names denote the same object: only A to Z are compared without case.
-    static func isSame(_ name: String, _ other: String) -> Bool { folded(name) == folded(other) }
-
-    /// The name with A to Z in lower case, as a key for dictionaries and sets.
-    static func folded(_ name: String) -> [UInt8] {
-        name.utf8.map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0 }
-    }
-
     /// A name as SQL text, in quotes only where SQL needs them.
     package static func quotedWhereNeeded(_ name: String) -> String {
         let isPlain = name.utf8.allSatisfy { byte in
@@ -20,7 +12,7 @@ package enum SchemaName {
                 || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
         }
         let startsWithDigit = name.first.map(\.isNumber) ?? true
-        return isPlain && !startsWithDigit && !keywords.contains(name.uppercased()) ? name : quoted(name)
+        return isPlain && !startsWithDigit && !keywords.contains(foldedKeyword(name)) ? name : quoted(name)
     }
 
     /// https://sqlite.org/lang_keywords.html, those that some version accepts as names only if quoted.
@@ -43,7 +35,7 @@ struct SQLWords {
 
     init(_ sql: String) {
         words = SQLTokens(sql).filter { $0.kind != .space && $0.kind != .comment }
-            .map { $0.kind == .word ? $0.text.uppercased() : $0.text }
+            .map { $0.kind == .word ? foldedKeyword($0.text) : $0.text }
     }
 
     func firstIndex(of keywords: String...) -> Int? {
@@ -86,26 +78,20 @@ extension SQLTokens.Token {
     /// Whether it is neither a blank nor a comment.
     package var isSignificant: Bool { kind != .space && kind != .comment }
 
-    func isSymbol(_ symbol: String) -> Bool { kind == .other && text == symbol }
+    func isSymbol(_ symbol: String) -> Bool { kind == .other && isSameText(text, symbol) }
 
-    func isKeyword(_ keyword: String) -> Bool { kind == .word && text.uppercased() == keyword }
+    func isKeyword(_ keyword: String) -> Bool { kind == .word && isSameName(text, keyword) }
 
-    func isKeyword(in keywords: Set<String>) -> Bool { kind == .word && keywords.contains(text.uppercased()) }
+    func isKeyword(in keywords: Set<String>) -> Bool { kind == .word && keywords.contains(foldedKeyword(text)) }
 
     /// The identifier without its quotes. nil for numbers, strings and all other tokens.
     package var name: String? {
         if kind == .word { return text }
-        guard kind == .literal, text.count >= 2, let quote = text.first else { return nil }
-        let content = String(text.dropFirst().dropLast())
-        switch quote {
-        case "\"", "`": return content.replacing(text: "\(quote)\(quote)", with: "\(quote)")
-        case "[": return content
-        default: return nil
-        }
+        return kind == .literal ? Quoting.unquoted(text, "\"`[") : nil
     }
 
     /// Whether it is this identifier, in any case.
-    func isName(_ other: String) -> Bool { name?.lowercased() == other.lowercased() }
+    func isName(_ other: String) -> Bool { name.map { isSameName($0, other) } ?? false }
 }
 
 extension [SQLTokens.Token] {

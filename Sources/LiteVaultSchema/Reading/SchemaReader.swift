@@ -135,7 +135,7 @@ public final class SchemaReader {
     public func objectDefinitions(
         name: String? = nil, type: ObjectDefinition.ObjectType? = nil, temp: Bool = false
     ) throws -> [ObjectDefinition] {
-        let isTemporary = schemaName.map { SchemaName.isSame($0, "temp") } ?? temp
+        let isTemporary = schemaName.map { isSameName($0, "temp") } ?? temp
         let table = isTemporary ? "sqlite_temp_master" : "\(prefix)sqlite_master"
         // Names are compared as by the engine when it looks up a table.
         let sql = """
@@ -179,9 +179,9 @@ public final class SchemaReader {
             return ColumnDefinition(
                 name: name, primaryKey: isKey ? key ?? .init(autoIncrement: false) : nil,
                 type: ColumnDefinition.Affinity(try row.get(2, as: String?.self) ?? ""),
-                nullable: try row.get(3, as: Int.self) == 0, unique: unique.contains(name),
+                nullable: try row.get(3, as: Int.self) == 0, unique: unique.contains(SQLName(name)),
                 defaultValue: LiteralValue(try row.get(4, as: String?.self)),
-                references: references.first { $0.fromColumn == name })
+                references: references.first { isSameName($0.fromColumn, name) })
         }
     }
 
@@ -236,10 +236,13 @@ public final class SchemaReader {
     }
 
     /// The columns with a UNIQUE constraint of their own.
-    private func uniqueColumns(table: String) throws -> Set<String> {
+    private func uniqueColumns(table: String) throws -> Set<SQLName> {
         Set(
             try indexDefinitions(table: table)
-                .filter { $0.origin == .uniqueConstraint && $0.columns.count == 1 }.flatMap(\.columns))
+                .filter { $0.origin == .uniqueConstraint && $0.columns.count == 1 }.flatMap(\.columns).map {
+                    SQLName($0)
+                }
+        )
     }
 
     /// The statement that created an object. Temporary objects come first, as the engine looks them up.
@@ -268,10 +271,11 @@ extension SchemaReader {
         }
         // Old engines report an arbitrary row number for a table WITHOUT ROWID.
         let reader = attached(schemaName ?? "main")
-        var hasRowids: [String: Bool] = [:]
-        for table in Set(found.map(\.from)) { hasRowids[table] = try reader.hasRowids(table) }
+        var hasRowids: [SQLName: Bool] = [:]
+        for table in Set(found.map { SQLName($0.from) }) { hasRowids[table] = try reader.hasRowids(table.text) }
         return found.map { row in
-            ForeignKeyError(from: row.from, rowId: hasRowids[row.from] == false ? 0 : row.rowId ?? 0, to: row.to)
+            ForeignKeyError(
+                from: row.from, rowId: hasRowids[SQLName(row.from)] == false ? 0 : row.rowId ?? 0, to: row.to)
         }
     }
 
@@ -324,13 +328,13 @@ extension SchemaReader {
     func hasRowids(_ table: String) throws -> Bool {
         if try rowidAlias(of: table) != nil { return true }
         let columns = try columnDefinitions(table: table)
-        return Set(columns.map { $0.name.lowercased() }).isSuperset(of: Self.rowidAliases)
+        return Set(columns.map { SQLName($0.name) }).isSuperset(of: Self.rowidAliases)
     }
 
     /// `rowid`, `_rowid_` or `oid`, the first that no column hides. nil for a table WITHOUT ROWID.
     func rowidAlias(of table: String) throws -> String? {
-        let columns = Set(try columnDefinitions(table: table).map { $0.name.lowercased() })
-        guard let alias = Self.rowidAliases.first(where: { !columns.contains($0) }) else { return nil }
+        let columns = Set(try columnDefinitions(table: table).map { SQLName($0.name) })
+        guard let alias = Self.rowidAliases.first(where: { !columns.contains($0) })?.text else { return nil }
         do {
             _ = try connection.prepare("SELECT \(alias) FROM \(prefix)\(quoted(table))")
             return alias
@@ -342,7 +346,7 @@ extension SchemaReader {
 
     /// The INTEGER PRIMARY KEY, the column that is the rowid. nil if there is none.
     func integerKey(of table: String) throws -> String? {
-        guard let key = try primaryKey(of: table), key.count == 1, key[0].declaredType.uppercased() == "INTEGER",
+        guard let key = try primaryKey(of: table), key.count == 1, isSameName(key[0].declaredType, "INTEGER"),
             try rowidAlias(of: table) != nil
         else { return nil }
         // A bug of an early version that can no longer be fixed: with DESC the column is not the rowid.
@@ -350,5 +354,5 @@ extension SchemaReader {
         return words.firstIndex(of: "PRIMARY", "KEY", "DESC") == nil ? key[0].name : nil
     }
 
-    private static let rowidAliases = ["rowid", "_rowid_", "oid"]
+    private static let rowidAliases: [SQLName] = ["rowid", "_rowid_", "oid"]
 }

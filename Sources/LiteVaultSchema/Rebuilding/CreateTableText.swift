@@ -81,14 +81,14 @@ struct CreateTableText {
             !first.isKeyword(in: ["CONSTRAINT", "PRIMARY", "UNIQUE", "CHECK", "FOREIGN"])
         else { return nil }
         // Here the engine accepts 'name' in single quotes as a name.
-        return first.name ?? first.text.trimmingQuotes
+        return first.name ?? Quoting.unquoted(first.text, "'") ?? first.text
     }
 }
 
 extension CreateTableText {
     /// The element that declares a column.
     func element(of column: String) -> Int? {
-        elements.firstIndex { $0.column?.lowercased() == column.lowercased() }
+        elements.firstIndex { $0.column.map { isSameName($0, column) } ?? false }
     }
 
     /// The tokens of constraints that name a column of this table, without the column's declaration.
@@ -101,7 +101,7 @@ extension CreateTableText {
     /// The tokens of foreign keys that name a column of another table.
     func foreignReferences(to column: String, of table: String) -> [Int] {
         elements.flatMap { element in
-            groups(in: element.range).filter { $0.owner == .references(table.lowercased()) }
+            groups(in: element.range).filter { $0.owner == .references(SQLName(table)) }
                 .flatMap { $0.range.filter { tokens[$0].isName(column) } }
         }
     }
@@ -117,7 +117,7 @@ extension CreateTableText {
     private func references(to column: String, of table: String, in element: Element) -> [Int] {
         groups(in: element.range).flatMap { group -> [Int] in
             switch group.owner {
-            case .references(let other) where other != table.lowercased(): []
+            case .references(let other) where other != SQLName(table): []
             // The size of a type, `VARCHAR(20)`, and default values hold no columns.
             case .value: []
             default: group.range.filter { tokens.isColumnReference($0, column) }
@@ -128,7 +128,7 @@ extension CreateTableText {
     /// The clause that parentheses belong to.
     private enum Owner: Equatable {
         case constraint
-        case references(String)
+        case references(SQLName)
         case value
     }
 
@@ -152,14 +152,8 @@ extension CreateTableText {
     private func owner(_ words: [SQLTokens.Token]) -> Owner {
         guard let last = words.last else { return .constraint }
         if words.count > 1, words[words.count - 2].isKeyword("REFERENCES") {
-            return .references((last.name ?? last.text).lowercased())
+            return .references(SQLName(last.name ?? last.text))
         }
         return last.isKeyword(in: ["CHECK", "UNIQUE", "KEY", "AS"]) ? .constraint : .value
-    }
-}
-
-extension String {
-    fileprivate var trimmingQuotes: String {
-        count >= 2 && first == "'" && last == "'" ? String(dropFirst().dropLast()) : self
     }
 }

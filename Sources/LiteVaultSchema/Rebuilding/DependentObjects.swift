@@ -11,7 +11,7 @@ struct DependentObjects {
     private let table: String
     private let connection: Connection
     /// The objects that did not compile before the change.
-    private let broken: Set<String>
+    private let broken: Set<ExactText>
 
     init(on table: String, _ connection: Connection) throws {
         self.table = table
@@ -24,14 +24,14 @@ struct DependentObjects {
     /// - Throws: `VaultError` `schemaChangeRefused`
     func check(change: String, column: String? = nil) throws {
         let objects = try Self.mentioning(table, connection)
-        if let object = try Self.broken(objects, connection).subtracting(broken).sorted().first {
+        if let object = try Self.broken(objects, connection).subtracting(broken).map(\.text).min() {
             throw VaultError(
                 .schemaChangeRefused, "\(change) would break \(object)", remedy: "Drop or change it first.")
         }
         guard let column else { return }
         // To the engine, "name" in double quotes is a string if it is not the name of a column, without any error.
-        let literal = quoted(column).lowercased()
-        for object in objects where SQLTokens(object.sql ?? "").contains(where: { $0.text.lowercased() == literal }) {
+        let literal = quoted(column)
+        for object in objects where SQLTokens(object.sql ?? "").contains(where: { isSameName($0.text, literal) }) {
             let name = "\(object.type.rawValue) \(quoted(object.name))"
             throw VaultError(
                 .schemaChangeRefused, "\(change): \(name) mentions \(quoted(column))",
@@ -60,13 +60,13 @@ struct DependentObjects {
     }
 
     /// The objects that do not compile. A trigger is compiled with each statement that fires it.
-    private static func broken(_ objects: [ObjectDefinition], _ connection: Connection) throws -> Set<String> {
-        var broken: Set<String> = []
+    private static func broken(_ objects: [ObjectDefinition], _ connection: Connection) throws -> Set<ExactText> {
+        var broken: Set<ExactText> = []
         // The cache would return a statement that was prepared before the change.
         try connection.withLock { connection.finalizeCache() }
         for object in objects {
             for sql in try probes(object, connection) where (try? connection.prepare(sql)) == nil {
-                broken.insert("\(object.type.rawValue) \(quoted(object.name))")
+                broken.insert(ExactText("\(object.type.rawValue) \(quoted(object.name))"))
             }
         }
         return broken

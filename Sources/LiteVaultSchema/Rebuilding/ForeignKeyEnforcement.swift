@@ -65,17 +65,20 @@ struct ForeignKeyEnforcement {
 /// renaming a column or adding a foreign key does not make an old one new.
 struct ForeignKeyViolations {
     private struct Identity: Hashable {
-        let table: [UInt8]
-        let row: String
-        let parent: [UInt8]
-        let values: String
+        let table: SQLName
+        let row: ExactText
+        let parent: SQLName
+        let values: ExactText
     }
 
     /// The foreign key of a table that rows violate.
     private struct Reference: Hashable {
-        let table: String
-        let parent: String
+        let name: ExactText
+        let parentName: ExactText
         let id: Int64
+
+        var table: String { name.text }
+        var parent: String { parentName.text }
     }
 
     private var found: [(identity: Identity, error: ForeignKeyError)] = []
@@ -88,7 +91,8 @@ struct ForeignKeyViolations {
         var references: [Reference] = []
         var rows: [Reference: [Int64?]] = [:]
         try connection.forEach("PRAGMA foreign_key_check") { row in
-            let reference = Reference(table: try row.get(0), parent: try row.get(2), id: try row.get(3))
+            let reference = Reference(
+                name: ExactText(try row.get(0)), parentName: ExactText(try row.get(2)), id: try row.get(3))
             if rows[reference] == nil { references.append(reference) }
             rows[reference, default: []].append(try row.get(1, as: Int64?.self))
         }
@@ -101,8 +105,8 @@ struct ForeignKeyViolations {
                 found.append(
                     (
                         Identity(
-                            table: SchemaName.folded(reference.table), row: described[index].row,
-                            parent: SchemaName.folded(reference.parent), values: described[index].values),
+                            table: SQLName(reference.table), row: ExactText(described[index].row),
+                            parent: SQLName(reference.parent), values: ExactText(described[index].values)),
                         ForeignKeyError(from: reference.table, rowId: row ?? 0, to: reference.parent)
                     ))
             }

@@ -4,7 +4,7 @@ extension TableRebuild {
     /// Adds a column after the last one, with its default value in each row.
     func add(column: String, _ declaration: String) throws {
         let change = "adding column \(quoted(column)) to \(quoted(table))"
-        guard try !columns(of: table, isStored: false).contains(where: { isSame($0, column) }) else {
+        guard try !columns(of: table, isStored: false).contains(where: { isSameName($0, column) }) else {
             throw VaultError(.schemaChangeRefused, "\(change): the table already has a column of that name")
         }
         guard let newText = text.adding(column: declaration) else {
@@ -17,7 +17,7 @@ extension TableRebuild {
     func drop(column: String) throws {
         let change = "dropping column \(quoted(column)) of \(quoted(table))"
         let element = try declaration(of: column, change)
-        guard try !(reader.primaryKey(of: table) ?? []).contains(where: { isSame($0.name, column) }) else {
+        guard try !(reader.primaryKey(of: table) ?? []).contains(where: { isSameName($0.name, column) }) else {
             throw VaultError(.schemaChangeRefused, "\(change): it is part of the primary key")
         }
         guard text.elements.filter({ $0.column != nil }).count > 1 else {
@@ -38,7 +38,7 @@ extension TableRebuild {
         guard let newText = text.removing(element) else {
             throw VaultError(.schemaChangeRefused, "\(change): its CREATE TABLE cannot be parsed")
         }
-        let kept = try storedColumns().filter { !isSame($0, column) }
+        let kept = try storedColumns().filter { !isSameName($0, column) }
         let dependents = try DependentObjects(on: table, connection)
         try replace(with: newText, columns: kept.map { (old: $0, new: $0) }, statements)
         try dependents.check(change: change, column: column)
@@ -48,7 +48,7 @@ extension TableRebuild {
     func rename(column: String, to newName: String) throws {
         let change = "renaming column \(quoted(column)) of \(quoted(table))"
         let element = try declaration(of: column, change)
-        guard try isSame(column, newName) || !storedColumns().contains(where: { isSame($0, newName) }) else {
+        guard try isSameName(column, newName) || !storedColumns().contains(where: { isSameName($0, newName) }) else {
             throw VaultError(.schemaChangeRefused, "\(change): the table already has a column \(quoted(newName))")
         }
         let range = text.elements[element].range
@@ -57,7 +57,7 @@ extension TableRebuild {
             throw VaultError(.schemaChangeRefused, "\(change): its CREATE TABLE cannot be parsed")
         }
         let dependents = try DependentObjects(on: table, connection)
-        let columns = try storedColumns().map { (old: $0, new: isSame($0, column) ? newName : $0) }
+        let columns = try storedColumns().map { (old: $0, new: isSameName($0, column) ? newName : $0) }
         let statements = attached.compactMap { object -> String? in
             guard let sql = object.sql else { return nil }
             let renamed =
@@ -105,14 +105,12 @@ extension TableRebuild {
     /// The other tables with a foreign key that names the column.
     private func children(of column: String) throws -> [String] {
         return try reader.objectDefinitions(type: .table).map(\.name).filter { other in
-            guard !isSame(other, table) else { return false }
+            guard !isSameName(other, table) else { return false }
             return try reader.foreignKeys(table: other).contains {
-                isSame($0.toTable, table) && $0.toColumn.map { isSame($0, column) } == true
+                isSameName($0.toTable, table) && $0.toColumn.map { isSameName($0, column) } == true
             }
         }
     }
-
-    private func isSame(_ name: String, _ other: String) -> Bool { name.lowercased() == other.lowercased() }
 }
 
 /// A CREATE TRIGGER statement.
@@ -141,10 +139,10 @@ private struct TriggerText {
     }
 
     /// Whether the token at `index` follows one of these names and a dot.
-    private func follows(_ index: Int, _ qualifiers: Set<String>) -> Bool {
+    private func follows(_ index: Int, _ qualifiers: Set<SQLName>) -> Bool {
         guard let dot = tokens.previous(before: index), tokens[dot].isSymbol("."),
             let qualifier = tokens.previous(before: dot), let name = tokens[qualifier].name
         else { return false }
-        return qualifiers.contains(name.uppercased())
+        return qualifiers.contains(SQLName(name))
     }
 }

@@ -35,7 +35,7 @@ struct TableRebuild {
         func objects(temp: Bool) throws -> [ObjectDefinition] {
             try reader.objectDefinitions(temp: temp).filter { object in
                 (object.type == .index || object.type == .trigger) && object.sql != nil
-                    && object.tableName.lowercased() == name.lowercased()
+                    && isSameName(object.tableName, name)
             }
         }
         temporaryTriggers = isTemporary ? [] : try objects(temp: true)
@@ -113,22 +113,21 @@ struct TableRebuild {
         guard let newText = CreateTableText(sql) else {
             throw VaultError(.schemaChangeRefused, "\(change): the new definition cannot be parsed")
         }
-        let expressions = Dictionary(values.map { (SchemaName.folded($0.key), $0.value) }) { first, _ in first }
+        let expressions = Dictionary(values.map { (SQLName($0.key), $0.value) }) { first, _ in first }
         let oldColumns = try columns(of: table, isStored: false)
-        let newIndexes = Set(indexes.map { SchemaName.folded($0.name) })
-        let kept = attached.filter { !newIndexes.contains(SchemaName.folded($0.name)) }
+        let newIndexes = Set(indexes.map { SQLName($0.name) })
+        let kept = attached.filter { !newIndexes.contains(SQLName($0.name)) }
         let dependents = try DependentObjects(on: table, connection)
         var newColumns: [String] = []
         try replace(with: newText) { targets in
             newColumns = targets
-            if let unknown = values.keys.first(where: { key in !targets.contains { SchemaName.isSame($0, key) } }) {
+            if let unknown = values.keys.first(where: { key in !targets.contains { isSameName($0, key) } }) {
                 throw VaultError(
                     .schemaChangeRefused, "\(change): the new table has no stored column \(quoted(unknown))")
             }
             return targets.compactMap { target in
-                let name = SchemaName.folded(target)
-                if let expression = expressions[name] { return (source: expression, target: target) }
-                return oldColumns.first { SchemaName.folded($0) == name }.map { (source: quoted($0), target: target) }
+                if let expression = expressions[SQLName(target)] { return (source: expression, target: target) }
+                return oldColumns.first { isSameName($0, target) }.map { (source: quoted($0), target: target) }
             }
         }
         for object in kept {
@@ -142,8 +141,8 @@ struct TableRebuild {
         }
         for index in indexes { try connection.run(index.sql) }
         try dependents.check(change: change)
-        for column in oldColumns where !newColumns.contains(where: { SchemaName.isSame($0, column) }) {
-            guard try !columns(of: table, isStored: false).contains(where: { SchemaName.isSame($0, column) }) else {
+        for column in oldColumns where !newColumns.contains(where: { isSameName($0, column) }) {
+            guard try !columns(of: table, isStored: false).contains(where: { isSameName($0, column) }) else {
                 continue
             }
             try dependents.check(change: change, column: column)
@@ -155,7 +154,7 @@ struct TableRebuild {
         guard let old = try reader.rowidAlias(of: table), let new = try reader.rowidAlias(of: newTable)
         else { return nil }
         let key = try reader.integerKey(of: newTable)
-        return columns.contains { column in key.map { SchemaName.isSame($0, column) } == true } ? nil : (old, new)
+        return columns.contains { column in key.map { isSameName($0, column) } == true } ? nil : (old, new)
     }
 
     /// The stored columns. Generated ones cannot be written.
@@ -182,9 +181,9 @@ struct TableRebuild {
     private func unusedName() throws -> String {
         let reader = SchemaReader(connection: connection)
         let objects = try [false, true].flatMap { try reader.objectDefinitions(temp: $0) }
-        let taken = Set(objects.map { $0.name.lowercased() })
+        let taken = Set(objects.map { SQLName($0.name) })
         var name = "tmp_\(table)"
-        while taken.contains(name.lowercased()) { name = "tmp_" + name }
+        while taken.contains(SQLName(name)) { name = "tmp_" + name }
         return name
     }
 

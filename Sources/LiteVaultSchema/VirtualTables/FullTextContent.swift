@@ -113,8 +113,8 @@ struct FullTextTriggers {
             try !connection.schema.objectDefinitions(name: "__\(index)_\(suffix)", type: .trigger).isEmpty
         }
         guard !isComplete else { return }
-        let found = try connection.schema.columnDefinitions(table: index).map { SchemaName.folded($0.name) }
-        guard Set(columns.map(SchemaName.folded)).isSubset(of: found) else {
+        let found = try connection.schema.columnDefinitions(table: index).map { SQLName($0.name) }
+        guard Set(columns.map { SQLName($0) }).isSubset(of: found) else {
             throw VaultError.cannotSynchronize(
                 table: table, reason: "the existing index has other columns; drop it first")
         }

@@ -11,8 +11,10 @@ struct Check: VaultCommand {
         snapshots, that the repository was not rolled back since this machine last saw it, and that every block \
         exists; with --read-data, every byte. With the key: --authenticate verifies the pages of the newest snapshot \
         of each database; --restore-test restores it and runs integrity_check, foreign_key_check and the --assert \
-        queries, each of which must return a value other than 0. The results are recorded in the repository and shown \
-        by 'snapshots', unless the repository cannot be written or --read-only is given.
+        queries, each of which must return a value other than 0. Foreign keys that refer to missing rows, which SQLite \
+        allows, are remarks. A snapshot that cannot be opened does not keep the others \
+        from being checked. A snapshot that failed stays failed until a check that is as thorough passes. The results are \
+        recorded in the repository and shown by 'snapshots', unless the repository cannot be written or --read-only is given.
         """,
         examples: [
             "litevault check --repository /backup/vaults --read-data",
@@ -55,6 +57,10 @@ struct Check: VaultCommand {
         let rollback: Rollback
         let intact: Bool
         let problems: [Problem]
+        let remarks: [Problem]
+        let known: [KnownFailure]
+        let lost: [KnownFailure]
+        let unverified: [Unverified]
         let snapshots: [CheckedSnapshot]
         let size: Int64
         let unused: Int
@@ -70,6 +76,36 @@ struct Check: VaultCommand {
     private struct Problem: Encodable {
         let path: String
         let message: String
+    }
+
+    /// A snapshot that failed before.
+    private struct KnownFailure: Encodable {
+        let id: String
+        let database: String
+        let state: String
+        let message: String
+
+        init(_ found: UnrestorableSnapshot) {
+            id = found.snapshot.id
+            database = found.snapshot.database
+            state = found.state.rawValue
+            message = found.message
+        }
+    }
+
+    /// A snapshot that could not be authenticated or restored.
+    private struct Unverified: Encodable {
+        let id: String
+        let database: String
+        let code: String
+        let message: String
+
+        init(_ snapshot: Snapshot, _ error: VaultError) {
+            id = snapshot.id
+            database = snapshot.database
+            code = FailureCode(error.code).rawValue
+            message = error.message
+        }
     }
 
     private struct CheckedSnapshot: Encodable {
@@ -88,9 +124,17 @@ struct Check: VaultCommand {
         var repository = repository
         // A directory repository contains the standard spool directory.
         if readOnly, repository.stores.directories.spool == nil {
-            repository.stores.directories.spool = FileManager.default.temporaryDirectory.path
+            repository.stores.directories.spool = try LocalDirectories.temporary()
         }
         let opened = try session.repository(repository)
+        let name = database
+        try runBlocking { try await opened.requireDatabase(name) }
+        guard authenticate || restoreTest || (name == nil && snapshot == nil) else {
+            throw Failure(
+                .usage, "--database and --snapshot choose what --authenticate and --restore-test read",
+                remedy: "Without these options a repository is checked as a whole: leave --database and --snapshot out."
+            )
+        }
         var options = CheckOptions()
         options.readsData = readData
         options.authenticates = authenticate
@@ -121,6 +165,9 @@ struct Check: VaultCommand {
                 rollback: Rollback(compared: found.remembered, unknown: found.unremembered),
                 intact: found.isIntact,
                 problems: found.problems.map { Problem(path: $0.path, message: $0.message) },
+                remarks: found.remarks.map { Problem(path: $0.path, message: $0.message) },
+                known: found.recorded.map(KnownFailure.init), lost: found.lost.map(KnownFailure.init),
+                unverified: found.unverified.map { Unverified($0.snapshot, $0.error) },
                 snapshots: found.snapshots.map {
                     CheckedSnapshot(
                         id: $0.snapshot.id, database: $0.snapshot.database,
@@ -144,17 +191,39 @@ struct Check: VaultCommand {
             found.unremembered == 0
                 ? "compared with what this machine has seen"
                 : "\(Format.count(found.unremembered, "database")) never seen by this machine: nothing to compare with")
-        for problem in found.problems.prefix(20) {
-            report.appendRow("FAILED", Format.visible("\(problem.path): \(problem.message)"))
+        appendFailures(found, to: &report)
+        for remark in found.remarks.prefix(20) {
+            report.appendRow("remark", Format.visible("\(remark.path): \(remark.message)"))
         }
-        if found.problems.count > 20 { report.appendRow("", "… and \(found.problems.count - 20) more") }
-        if !found.isIntact {
+        if found.remarks.count > 20 { report.appendRow("", "… and \(found.remarks.count - 20) more") }
+        if !found.problems.isEmpty {
             report.failure = Failure(
                 .damaged, Format.count(found.problems.count, "problem") + " found", path: location,
                 remedy: "First take new snapshots into another repository. Then see 'litevault repair'. "
                     + "Intact snapshots can be restored.")
+        } else if let first = found.recorded.first {
+            let count = Format.count(found.recorded.count, "snapshot")
+            report.failure = Failure(
+                .damaged, "\(count) failed a more thorough check before, which this one does not replace",
+                path: location,
+                remedy: first.advice.commandLineText)
+        } else if let first = found.unverified.first {
+            var failure = Failure(first.error)
+            let count = Format.count(found.unverified.count, "snapshot")
+            failure.message = "\(count) could not be verified; the others were: \(failure.message)"
+            report.failure = failure
         }
         return report
+    }
+
+    private func appendFailures(_ found: CheckReport, to report: inout Report) {
+        let rows =
+            found.problems.map { ("FAILED", "\($0.path): \($0.message)") }
+            + found.recorded.map { ("FAILED before", "\($0.snapshot.object): \($0.message)") }
+            + found.unverified.map { ("UNVERIFIED", "\($0.snapshot.database) \($0.snapshot.id): \($0.error.message)") }
+            + found.lost.map { ("known loss", "\($0.snapshot.object): \($0.message)") }
+        for (title, text) in rows.prefix(20) { report.appendRow(title, Format.visible(text)) }
+        if rows.count > 20 { report.appendRow("", "… and \(rows.count - 20) more") }
     }
 
     /// How thorough the check was.

@@ -61,7 +61,8 @@ struct Compact: VaultCommand {
         let opened = try session.repository(repository)
         let (name, dryRun, progress, chosen) = (database, dryRun, session.backupProgress, policy)
         let found = try runBlocking {
-            try await opened.compact(chosen, database: name, dryRun: dryRun, progress: progress)
+            try await opened.requireDatabase(name)
+            return try await opened.compact(chosen, database: name, dryRun: dryRun, progress: progress)
         }
         var report = Report(
             Result(

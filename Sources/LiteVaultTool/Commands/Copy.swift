@@ -10,7 +10,8 @@ struct Copy: VaultCommand {
         The copy is a repository of its own with the same secret: every command works on it, and it can have its own \
         retention. Copying adds what the copy lacks and removes nothing from it; snapshots that 'forget' removed from the \
         copy are not copied again. Every pack is compared with its hashes on the way. Snapshots that need a damaged \
-        object are left out, and the exit status is 65. An interrupted copy is continued by the next one.
+        object are left out, and the exit status is 65; those whose losses 'repair' has recorded are left out for good, and \
+        the copy is intact without them. An interrupted copy is continued by the next one.
         """,
         examples: [
             "litevault copy /backup/vaults s3://bucket/vaults",
@@ -53,6 +54,7 @@ struct Copy: VaultCommand {
         let snapshots: Int
         let present: Int
         let forgotten: Int
+        let lost: Int
         let segments: Int
         let packs: Int
         let bytes: Int64
@@ -76,14 +78,15 @@ struct Copy: VaultCommand {
         let progress = session.backupProgress
         let copied = try runBlocking {
             let opened = try await Repository.open(from, secret: key, local: local, acceptsReplacement: accepts)
+            try await opened.requireDatabase(name)
             return try await opened.copy(
                 to: to, database: name, acceptsReplacement: accepts, dryRun: dryRun, progress: progress)
         }
         var report = Report(
             Result(
                 repository: repository, destination: destination, dryRun: dryRun, snapshots: copied.snapshots,
-                present: copied.present, forgotten: copied.forgotten, segments: copied.segments, packs: copied.packs,
-                bytes: copied.bytes, seconds: session.elapsed))
+                present: copied.present, forgotten: copied.forgotten, lost: copied.lost, segments: copied.segments,
+                packs: copied.packs, bytes: copied.bytes, seconds: session.elapsed))
         report.appendLine(
             "\(dryRun ? "Would copy" : "Copied") \(Format.count(copied.snapshots, "snapshot")) and "
                 + "\(Format.count(copied.segments, "segment")) of followed logs: "
@@ -95,6 +98,11 @@ struct Copy: VaultCommand {
         if copied.forgotten > 0 {
             report.appendLine(
                 "\(Format.count(copied.forgotten, "snapshot")) left out: retention removed them from the copy.")
+        }
+        if copied.lost > 0 {
+            report.appendLine(
+                "\(Format.count(copied.lost, "snapshot")) left out: blocks of them are lost, as 'litevault repair' has recorded."
+            )
         }
         session.add(copied.warnings, of: repository, after: "what is intact was copied", to: &report)
         return report

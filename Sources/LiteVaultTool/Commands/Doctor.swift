@@ -13,12 +13,13 @@ struct Doctor: VaultCommand {
         repositories and their secrets, clocks, locks and leases, leftovers of interrupted operations, free space, the \
         age of the newest snapshots, followers and hooks (which are not run; commands that print a key are). With \
         --repository instead, examines that repository, and DATABASE for it. Run it as the user and in the environment \
-        of the backups. Each finding has a severity: ok, warning, or problem, and a remedy. The exit status is 1 if \
+        of the backups; as root, --as USER examines what that user may do, with its home directory and state. Each finding has a severity: ok, warning, or problem, and a remedy. The exit status is 1 if \
         there is a problem.
         """,
         examples: [
             "litevault doctor /etc/litevault/backup.yml",
             "litevault doctor --repository /backup/vaults vault.db --json",
+            "sudo litevault doctor /etc/litevault/backup.yml --as app",
         ],
         usage: """
             litevault doctor CONFIG [options]
@@ -44,6 +45,10 @@ struct Doctor: VaultCommand {
     @Flag(help: "Allow a database that is not encrypted (with --repository).")
     var allowPlaintext = false
 
+    @Option(
+        name: .customLong("as"), help: .init("Examine what this user may do, who runs the backups.", valueName: "user"))
+    var user: String?
+
     @OptionGroup var stores: StoreOptions
     @OptionGroup(title: "Repository secret") var secret: KeyOptions<RepositorySecretRole>
     @OptionGroup(title: "Output") var output: OutputOptions
@@ -65,6 +70,7 @@ struct Doctor: VaultCommand {
     }
 
     func perform(_ session: Session) throws -> Report {
+        if let user { try UserIdentity(user).assume() }
         var findings = Findings()
         for defect in Version.defects {
             findings.warning(
@@ -85,7 +91,7 @@ struct Doctor: VaultCommand {
                 findings.ok(
                     .configuration, "is valid, with \(Format.count(configuration.jobs.count, "job"))", path: path)
             }
-            ScheduleExamination(configuration, stores.directories.applied(to: configuration), session).examine(
+            ScheduleExamination(configuration, stores.directories.shown(for: configuration), session).examine(
                 into: &findings)
         } catch {
             findings.problem(.configuration, error, path: path)

@@ -10,7 +10,8 @@ struct Encrypt: VaultCommand {
         """
         Writes DEST as a new file. Before it appears, it is read back and compared with SOURCE, row by row. SOURCE is \
         not changed. With --in-place, the new file replaces SOURCE atomically: SOURCE is always the complete old file \
-        or the complete new one. The old bytes may remain on the disk until they are overwritten.
+        or the complete new one. The old bytes may remain on the disk until they are overwritten, \
+        those of a '-wal' or '-journal' beside it in any case.
         """,
         examples: [
             "litevault encrypt notes.db vault.db",

@@ -5,22 +5,30 @@ internal import LiteVaultSupport
 /// `litevault forget`: applies retention rules.
 struct Forget: VaultCommand {
     static let configuration = configured(
-        "forget", "Remove snapshots that no retention rule keeps.",
+        "forget", "Remove snapshots that no retention rule keeps, or by their IDs.",
         """
         The rules apply to each database separately. A snapshot stays if at least one rule keeps it. The newest \
-        snapshot and the newest verified one always stay. A snapshot dated in the future, by a wrong clock, counts as \
+        snapshot always stays, and so do the newest one that passed a verification as thorough as any of its database and \
+        the newest one that passed a restore test. --snapshot removes the named ones instead, unless one is the last of \
+        its database that is known to be good. A snapshot dated in the future, by a wrong clock, counts as \
         taken at the time of the snapshot after it. With --prune, unreferenced packs are marked for deletion, and \
         deleted by a later run after the grace period. --dry-run shows what would be removed, and why the rest stays.
         """,
         examples: [
             "litevault forget --repository r --keep-last 24 --keep-daily 14 --dry-run",
             "litevault forget --repository r --keep-within 7d --keep-monthly 12 --prune",
+            "litevault forget --repository r --snapshot 6a1f 90c2 --dry-run",
         ])
 
     @OptionGroup(title: "Repository") var repository: RepositoryOptions
 
     @Option(help: .init("Only the snapshots of this database.", valueName: "name"))
     var database: String?
+
+    @Option(
+        name: .customLong("snapshot"), parsing: .upToNextOption,
+        help: .init("Remove these snapshots instead: the starts of their IDs.", valueName: "id"))
+    var snapshots: [String] = []
 
     @OptionGroup(title: "Retention rules") var retention: RetentionOptions
 
@@ -62,16 +70,29 @@ struct Forget: VaultCommand {
         let sparse: Int
     }
 
+    func validate() throws {
+        if !snapshots.isEmpty, !retention.isEmpty {
+            throw ValidationError("--snapshot cannot be combined with --keep-… options")
+        }
+    }
+
     func perform(_ session: Session) throws -> Report {
         try session.reserveKeySources(repository.secret)
-        let policy = try retention.policy()
+        let policy = snapshots.isEmpty ? try retention.policy() : nil
         let opened = try session.repository(repository)
-        let (name, dryRun, prunes, grace) = (database, dryRun, prune, grace)
+        let (ids, name, dryRun, prunes, grace) = (snapshots, database, dryRun, prune, grace)
         let progress = session.backupProgress
         let warnings = WarningList()
         let (decisions, pruned) = try runBlocking {
-            let decisions = try await opened.forget(
-                policy, database: name, dryRun: dryRun, warning: warnings.add, progress: progress)
+            try await opened.requireDatabase(name)
+            let decisions =
+                if let policy {
+                    try await opened.forget(
+                        policy, database: name, dryRun: dryRun, warning: warnings.add, progress: progress)
+                } else {
+                    try await opened.forget(
+                        snapshots: ids, database: name, dryRun: dryRun, warning: warnings.add, progress: progress)
+                }
             let pruned = prunes ? try await opened.prune(grace: grace, dryRun: dryRun, progress: progress) : nil
             return (decisions, pruned)
         }
@@ -84,17 +105,17 @@ struct Forget: VaultCommand {
                 snapshots: decisions.map { decision in
                     Decision(
                         id: decision.snapshot.id, database: decision.snapshot.database,
-                        time: Format.time(decision.snapshot.time), keep: decision.keeps, reasons: decision.reasons)
+                        time: Format.exactTime(decision.snapshot.time), keep: decision.keeps, reasons: decision.reasons)
                 },
                 prune: pruned.map {
                     Pruning(
                         kept: $0.kept, doomed: $0.pending, removed: $0.removed, removedBytes: $0.removedBytes,
                         sparse: $0.sparse)
                 }))
-        for decision in decisions {
+        for decision in decisions where !decision.keeps || snapshots.isEmpty {
             let snapshot = decision.snapshot
             report.appendLine(
-                "\(decision.keeps ? "keep  " : "remove")  \(snapshot.id)  \(Format.time(snapshot.time))  "
+                "\(decision.keeps ? "keep  " : "remove")  \(snapshot.id)  \(Format.exactTime(snapshot.time))  "
                     + "\(Format.visible(snapshot.database))"
                     + (decision.keeps ? "  (\(decision.reasons.joined(separator: ", ")))" : ""))
         }
@@ -139,6 +160,11 @@ struct RetentionOptions: ParsableArguments {
         transform: TimeArgument.duration(parsing:))
     var within: Duration?
 
+    /// Whether no rule was given.
+    fileprivate var isEmpty: Bool {
+        [last, hourly, daily, weekly, monthly, yearly].allSatisfy { $0 == nil } && within == nil
+    }
+
     /// The rules for the library.
     ///
     /// - Throws: `usage` without any rule, and for numbers below 1.
@@ -154,7 +180,8 @@ struct RetentionOptions: ParsableArguments {
         guard !policy.isEmpty else {
             throw Failure(
                 .usage, "no retention rule given",
-                remedy: "Give at least one, such as --keep-last 24 or --keep-within 7d.")
+                remedy:
+                    "Give at least one, such as --keep-last 24 or --keep-within 7d, or name snapshots with --snapshot.")
         }
         guard [last, hourly, daily, weekly, monthly, yearly].allSatisfy({ $0 ?? 1 > 0 }) else {
             throw Failure(

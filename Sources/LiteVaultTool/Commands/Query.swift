@@ -121,6 +121,12 @@ struct Query: VaultCommand {
         do { return try body() } catch let error as DatabaseError
             where [.error, .misuse, .range, .mismatch, .constraint, .tooBig].contains(error.resultCode.primary)
         {
+            // In the words of the library, it names a call.
+            guard error.message.firstRange(ofText: "more than one statement") == nil else {
+                throw Failure(
+                    .usage, "the text holds more than one statement", path: database.path,
+                    remedy: "Give one at a time; 'litevault shell' runs several.")
+            }
             throw Failure(.usage, error.message, path: database.path, remedy: "Check the statement and its values.")
         }
     }

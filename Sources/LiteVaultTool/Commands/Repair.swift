@@ -10,7 +10,8 @@ struct Repair: VaultCommand {
         Objects that can be derived from others are rebuilt. Damaged manifests and segments are moved to 'damaged/' in \
         the repository, never deleted; a manifest with a single wrong byte is restored. Damaged packs are no longer \
         reused, so the next snapshots store their blocks again. Lost snapshots, points in time and blocks are listed \
-        exactly, and the exit status is 65. An interrupted repair is completed by the next one.
+        exactly, and the exit status is 65. They are recorded: from then on they are shown, but they are not problems \
+        any more. An interrupted repair is completed by the next one.
         """,
         examples: [
             "litevault repair --repository /backup/vaults --dry-run",
@@ -98,6 +99,7 @@ struct Repair: VaultCommand {
         let snapshot: String
         let database: String
         let count: Int
+        let known: Bool
         /// First and last block of each range.
         let ranges: [[Int64]]
 
@@ -105,6 +107,7 @@ struct Repair: VaultCommand {
             snapshot = lost.snapshot.id
             database = lost.snapshot.database
             count = lost.count
+            known = lost.isKnown
             ranges = lost.blocks.map { [Int64($0.lowerBound), Int64($0.upperBound - 1)] }
         }
     }
@@ -126,6 +129,7 @@ struct Repair: VaultCommand {
             // Without its identity the repository cannot be opened.
             if identity != nil, chosen.dryRun { return (identity, RepairReport?.none) }
             let opened = try await Repository.open(store, secret: secret, local: local, acceptsReplacement: accepts)
+            try await opened.requireDatabase(chosen.database)
             return (identity, try await opened.repair(chosen))
         }
         let actions = [identity].compactMap(\.self) + (found?.actions ?? [])
@@ -153,7 +157,8 @@ struct Repair: VaultCommand {
                 path: repository.location,
                 remedy: found.lostBlocks.isEmpty || dryRun
                     ? "The losses are listed above. What could be set aside is in 'damaged/'."
-                    : "Take a snapshot now: it stores the lost blocks of the current state again.")
+                    : "Take a snapshot now: it stores the lost blocks of the current state again. "
+                        + "'litevault forget --snapshot' removes a snapshot that is of no use any more.")
         }
         return report
     }
@@ -181,13 +186,14 @@ struct Repair: VaultCommand {
                 range.count == 1 ? "\(range.lowerBound)" : "\(range.lowerBound)-\(range.upperBound - 1)"
             }
             report.appendRow(
-                "LOST blocks",
+                lost.isKnown ? "known loss" : "LOST blocks",
                 Format.visible("\(lost.snapshot.database) \(lost.snapshot.id): \(lost.count), namely ")
                     + ranges.joined(separator: ", ") + (lost.blocks.count > 10 ? " …" : ""))
         }
         guard !actions.isEmpty || !found.isWhole else {
             report.appendLine(
-                "No damage found\(readData ? "" : "; --read-data also finds damage inside packs and segments").")
+                "No \(found.lostBlocks.isEmpty ? "" : "new ")damage found\(readData ? "" : "; --read-data also finds damage inside packs and segments")."
+            )
             return
         }
         report.appendLine(

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import DurableFile
 internal import LiteVault
 internal import LiteVaultBackup
 internal import LiteVaultFoundation
@@ -91,6 +92,8 @@ struct Restore: VaultCommand {
     @Flag(help: "Do not restore a keyring.")
     var noKeyring = false
 
+    @OptionGroup var ownership: OwnerOption
+
     @Flag(help: "Verify the restored database with its key before it gets its name.")
     var verifyWithKey = false
 
@@ -162,7 +165,8 @@ struct Restore: VaultCommand {
     func perform(_ session: Session) throws -> Report {
         try session.reserveKeySources(repository.secret)
         try session.reserveKeySources(key)
-        if ifMissing, let dest, Preflight.size(dest) != nil {
+        try ownership.check()
+        if ifMissing, let dest, try Preflight.isPresent(dest) {
             return unneeded(.destinationExists, "\(Format.visible(dest)) exists")
         }
         if let dest, !inPlace, !dryRun { try Preflight.requireAbsent(dest) }
@@ -206,6 +210,7 @@ struct Restore: VaultCommand {
                 try await opened.restore(
                     selection, database: name, to: path, options: chosen, warning: warnings.add)
             }
+            try ownership.apply(to: [path, found.keyring?.writtenPath])
             return report(found, opened, selection, warnings, session)
         }
         let folder = try TemporaryFolder(in: repository.stores.directories.spool)
@@ -225,13 +230,18 @@ struct Restore: VaultCommand {
         let keys = try session.keysIfGiven(key, for: database ?? dest ?? repository.location)
         if !keys.isEmpty { try Preflight.requireEncryption() }
         let settings = try read.settings()
+        let name = dest ?? database ?? repository.location
         return { path in
             let file = DatabaseFile(path)
             let isPlain = try file.kind() == .plain
             guard isPlain || !keys.isEmpty else {
                 throw Failure(.keyRejected, "no key given to verify the database with", remedy: "Use --key-file PATH.")
             }
-            let found = try Self.verify(file, isPlain ? [] : keys, settings)
+            let found: VerificationReport
+            do { found = try Self.verify(file, isPlain ? [] : keys, settings) } catch let error as VaultError {
+                // It has its temporary name, which nobody else knows.
+                throw error.at(name)
+            }
             if let problem = found.problems.first {
                 throw Failure(
                     .damaged, "the restored database is damaged, and was discarded: \(problem.message)",
@@ -316,21 +326,19 @@ struct Restore: VaultCommand {
 
 /// A directory for one restored file, removed with this object.
 private final class TemporaryFolder: Sendable {
-    private let path: String
+    private let directory: WorkDirectory
     /// The path of the file.
-    var file: String { path + "/restored.db" }
+    var file: String { directory.path + "/restored.db" }
 
     init(in parent: String?) throws {
-        path = (parent ?? FileManager.default.temporaryDirectory.path) + "/litevault-" + UUID().uuidString
         do {
-            try FileManager.default.createDirectory(
-                atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            if let parent { try LocalDirectory.create(parent) }
+            directory = try WorkDirectory(for: "restored", in: parent ?? LocalDirectories.temporary())
         } catch {
-            throw Failure(.cannotCreate, "cannot be created", path: path, remedy: "Use --spool-folder.")
+            let path = parent ?? FileManager.default.temporaryDirectory.path
+            throw Failure(.cannotCreate, "no directory can be created in it", path: path, remedy: "Use --spool-folder.")
         }
     }
-
-    deinit { try? FileManager.default.removeItem(atPath: path) }
 
     /// Writes the file to standard output.
     ///

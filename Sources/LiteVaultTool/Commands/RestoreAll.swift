@@ -40,11 +40,12 @@ struct RestoreAll: VaultCommand {
 
     func perform(_ session: Session) throws -> Report {
         try session.reserveKeySources(repository.secret)
-        let restore = RestoreOfMany(directory: dir, location: repository.location, options)
+        var restore = RestoreOfMany(directory: dir, location: repository.location, options)
+        restore.wanted = database
         try restore.checkDirectory()
         let names = database
         return try restore.run(try session.repository(repository), session) { snapshot in
-            names.isEmpty || names.contains { $0 == snapshot.database || fnmatch($0, snapshot.database, 0) == 0 }
+            names.isEmpty || names.contains { RestoreOfMany.matches($0, snapshot) }
         }
     }
 }

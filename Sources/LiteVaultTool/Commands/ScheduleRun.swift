@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import LiteVaultFoundation
 internal import LiteVaultSchedule
+internal import Logging
 
 /// `litevault schedule run`: runs jobs in the foreground.
 struct ScheduleRun: VaultCommand {
@@ -15,6 +16,9 @@ struct ScheduleRun: VaultCommand {
         Databases of jobs with 'follow' are followed: every commit is stored. On exit, commits already read are stored \
         first, which takes up to ten seconds.
 
+        SIGHUP, unless the command runs on a terminal, reads the configuration again, and logs which jobs were added, removed \
+        and changed; runs and followers under way begin again. A wrong configuration is logged, and the previous one kept.
+
         A database of which a standby was promoted is no longer followed. If there is nothing else to do, the command ends \
         with status 73.
         """,
@@ -24,14 +28,49 @@ struct ScheduleRun: VaultCommand {
     @OptionGroup(title: "Log") var log: LogOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
+    var logsJSON: Bool { log.form == .json }
+
+    /// The configuration is to be read again.
+    private struct Reload: Error {}
+
     func perform(_ session: Session) throws -> Report {
-        let runner = try session.scheduleRunner(schedule, log, output)
         let logger = log.logger(output, session.terminal)
+        // On a terminal, the signal says that it is gone.
+        if !session.terminal.errorIsTerminal, !session.terminal.inputIsTerminal { Interruption.shared.acceptReloads() }
+        let check: @Sendable () throws -> Void = {
+            try Interruption.shared.check()
+            if Interruption.shared.isReloadRequested { throw Reload() }
+        }
+        var (runner, state) = try session.scheduleRunner(schedule, log, output, check: check)
+        logger.info("started", metadata: ["jobs": "\(runner.configuration.jobs.count)"])
+        while true {
+            try state.noteLoaded(Date())
+            do {
+                try run(runner, session)
+                return Report()
+            } catch is Reload {
+                Interruption.shared.beginReload()
+                let before = runner.configuration
+                do {
+                    (runner, state) = try session.scheduleRunner(schedule, log, output, state: state, check: check)
+                    logger.info(
+                        "configuration read again", metadata: Self.changes(from: before, to: runner.configuration))
+                } catch {
+                    let failure = Failure(error)
+                    logger.error(
+                        "the configuration is kept as it was: \(failure.message)",
+                        metadata: ["path": "\(failure.path ?? before.name)"])
+                }
+            }
+        }
+    }
+
+    /// Runs the jobs until the program is asked to end or to read its configuration.
+    private func run(_ runner: ScheduleRunner, _ session: Session) throws {
         let (json, quiet, terminal) = (output.json, output.quiet, session.terminal)
         try runBlocking {
-            logger.info("started", metadata: ["jobs": "\(runner.configuration.jobs.count)"])
             let supervisor = await runner.follow()
-            // // Followers store what they have already read before the process exits.
+            // Followers store what they have already read before the process exits.
             if supervisor != nil { Interruption.shared.allowMoreTime(FollowSupervisor.grace + .seconds(2)) }
             do {
                 try await runner.run(following: supervisor) { outcome in
@@ -48,6 +87,22 @@ struct ScheduleRun: VaultCommand {
                 throw error
             }
         }
-        return Report()
+    }
+
+    /// What a reload has changed, for the log.
+    private static func changes(
+        from old: ScheduleConfiguration, to new: ScheduleConfiguration
+    ) -> Logger.Metadata {
+        let (before, after) = (
+            Dictionary(old.jobs.map { ($0.name, $0) }) { $1 }, Dictionary(new.jobs.map { ($0.name, $0) }) { $1 }
+        )
+        let added = after.keys.filter { before[$0] == nil }.sorted()
+        let removed = before.keys.filter { after[$0] == nil }.sorted()
+        let changed = after.keys.filter { before[$0] != nil && before[$0] != after[$0] }.sorted()
+        var metadata: Logger.Metadata = ["jobs": "\(new.jobs.count)"]
+        for (name, jobs) in [("added", added), ("removed", removed), ("changed", changed)] where !jobs.isEmpty {
+            metadata[name] = "\(jobs.joined(separator: " "))"
+        }
+        return metadata
     }
 }

@@ -17,6 +17,8 @@ struct ScheduleRunDue: VaultCommand {
     @OptionGroup(title: "Log") var log: LogOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
+    var logsJSON: Bool { log.form == .json }
+
     private struct Result: Encodable {
         let config: String
         let jobs: [OutcomeSummary]
@@ -25,7 +27,7 @@ struct ScheduleRunDue: VaultCommand {
     }
 
     func perform(_ session: Session) throws -> Report {
-        let runner = try session.scheduleRunner(schedule, log, output)
+        let runner = try session.scheduleRunner(schedule, log, output).runner
         let following = runner.configuration.jobs.filter(\.follows).map(\.name)
         if !following.isEmpty {
             log.logger(output, session.terminal).warning(
@@ -36,11 +38,12 @@ struct ScheduleRunDue: VaultCommand {
         try Interruption.shared.check()
 
         let path = runner.configuration.name
-        let next = runner.next().map(Format.time)
+        let next = runner.next().map(Format.exactTime)
         var report = Report(Result(config: path, jobs: outcomes, next: next, seconds: session.elapsed))
         for outcome in outcomes {
             report.appendLine(outcome.line)
-            for failure in outcome.failures.prefix(20) { report.appendLine(failure.line) }
+            for line in outcome.failures.prefix(20).flatMap({ $0.lines() }) { report.appendLine(line) }
+            for line in outcome.warnings.flatMap({ $0.lines("warning") }) { report.appendLine(line) }
         }
         if outcomes.isEmpty { report.appendLine("No job is due" + (next.map { " before \($0)." } ?? ".")) }
         let failed = outcomes.filter { !$0.succeeded }.map(\.job)

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import LiteVaultBackup
 internal import LiteVaultFoundation
 internal import LiteVaultSchedule
 internal import LiteVaultSupport
@@ -9,7 +10,8 @@ struct ScheduleStatus: VaultCommand {
         "status", "Show the last run and failures of each job, and when it is due.",
         """
         Reads the configuration and the local state; no repository is contacted. With --check, the exit status is 1 if \
-        the last run of a job failed, or a database with 'follow' is not followed. --watch shows it until Ctrl-C: redrawn \
+        the last run of a job failed, if a job is overdue by more than an hour or has not run in the hour since the \
+        configuration was changed, or if a database with 'follow' is not followed. --watch shows it until Ctrl-C: redrawn \
         in place on a terminal, elsewhere whenever it has changed.
         """,
         examples: [
@@ -19,7 +21,7 @@ struct ScheduleStatus: VaultCommand {
 
     @OptionGroup var schedule: ScheduleOptions
 
-    @Flag(help: "Exit with status 1 if a job failed or a log is not being followed.")
+    @Flag(help: "Exit with status 1 if a job failed, is overdue, or a log is not being followed.")
     var check = false
 
     @Flag(help: "Show the state again whenever it changes, until Ctrl-C.")
@@ -29,8 +31,32 @@ struct ScheduleStatus: VaultCommand {
 
     private struct Result: Encodable {
         let config: String
+        let state: String
+        /// Whether a service runs that has read an older configuration.
+        let outdatedService: Bool
         let engine = Version.Engine()
         let jobs: [JobResult]
+    }
+
+    /// A snapshot that is known not to be restorable.
+    private struct Unrestorable: Encodable {
+        let database: String
+        let snapshot: String
+        let state: String
+        let level: String
+        let since: String
+        let lostBlocks: Int?
+
+        init(_ found: JobState.Unrestorable) {
+            (database, snapshot, state, level) = (found.database, found.snapshot, found.state, found.level)
+            (since, lostBlocks) = (Format.time(Date(timeIntervalSince1970: found.since)), found.lostBlocks)
+        }
+
+        var line: String {
+            let what = lostBlocks.map { "lost \(Format.count($0, "block")), known" } ?? "fails '\(level)'"
+            return "\(database) \(snapshot): \(what) since \(since)"
+                + (state == "superseded" ? ", newer ones pass" : "")
+        }
     }
 
     private struct JobResult: Encodable {
@@ -38,6 +64,8 @@ struct ScheduleStatus: VaultCommand {
         let schedule: String
         let repository: String
         let due: Bool
+        /// Since when the job should have run; nil if it is in time.
+        @Nullable var overdueSince: String?
         @Nullable var next: String?
         @Nullable var lastRun: String?
         @Nullable var lastSuccess: String?
@@ -46,16 +74,20 @@ struct ScheduleStatus: VaultCommand {
         @Nullable var stored: Int64?
         @Nullable var lastVerification: String?
         @Nullable var verificationPassed: Bool?
+        let unrestorable: [Unrestorable]
         @Nullable var follow: FollowingSummary?
         let failures: [ProblemSummary]
+        let warnings: [ProblemSummary]
 
-        init(_ job: BackupJob, _ state: JobState?) {
-            let decision = DueDecision(job, state, host: ProcessInfo.processInfo.hostName, now: Date())
+        init(_ job: BackupJob, _ state: JobState?, configured: Date) {
+            let now = Date()
+            let decision = DueDecision(job, state, host: ProcessInfo.processInfo.hostName, now: now)
             self.job = job.name
             schedule = job.recurrence.text
             repository = job.repository.location
             due = decision.isDue
-            next = decision.next.map(Format.time)
+            overdueSince = decision.overdue(state, configured: configured, now: now).map(Format.exactTime)
+            next = decision.next.map(Format.exactTime)
             lastRun = Format.time(state?.lastStart)
             lastSuccess = Format.time(state?.lastSuccess)
             lastFailures = state?.failed
@@ -63,11 +95,19 @@ struct ScheduleStatus: VaultCommand {
             stored = state?.stored
             lastVerification = Format.time(state?.lastVerification)
             verificationPassed = state?.lastVerificationPassed
+            unrestorable = (state?.unrestorable ?? []).map(Unrestorable.init)
             follow = FollowingSummary(job, state?.following)
             failures = (state?.problems ?? []).map(ProblemSummary.init)
+            warnings = (state?.warnings ?? []).map(ProblemSummary.init)
         }
 
-        var isFailing: Bool { (lastFailures ?? 0) > 0 || follow?.well == false }
+        var isFailing: Bool { (lastFailures ?? 0) > 0 || overdueSince != nil || follow?.well == false }
+
+        var verdict: String {
+            if (lastFailures ?? 0) > 0 || follow?.well == false { return "FAILED" }
+            if overdueSince != nil { return lastRun == nil ? "NEVER RAN" : "OVERDUE" }
+            return lastRun == nil ? "never ran here" : "ok"
+        }
     }
 
     func validate() throws {
@@ -96,29 +136,54 @@ struct ScheduleStatus: VaultCommand {
         }
     }
 
+    /// Whether the service that runs now has read the configuration before it was changed.
+    private func isOutdated(_ state: StateFile, _ configured: Date) throws -> Bool {
+        guard let loaded = state.loaded, loaded < configured.timeIntervalSince1970 else { return false }
+        return try state.runner() != .none
+    }
+
     private func report(_ configuration: ScheduleConfiguration) throws -> Report {
-        let state = try schedule.stateFile(configuration)
-        let jobs = configuration.jobs.map { JobResult($0, state.job($0.name)) }
-        var report = Report(Result(config: configuration.name, jobs: jobs))
+        let state = try schedule.stateFile(configuration, onlyReading: true)
+        var file = stat()
+        let configured = stat(configuration.name, &file) == 0 ? Date(timeIntervalSince1970: file.modified) : Date()
+        let jobs = configuration.jobs.map { JobResult($0, state.job($0.name), configured: configured) }
+        let isOutdated = try isOutdated(state, configured)
+        var report = Report(
+            Result(config: configuration.name, state: state.path, outdatedService: isOutdated, jobs: jobs))
+        if isOutdated {
+            report.appendLine(
+                "The running service has an older configuration: restart it, or send it SIGHUP (systemctl reload).")
+        }
         for defect in Version.defects { report.appendLine("Known defect of the engine: \(defect).") }
         for job in jobs {
-            let verdict = job.isFailing ? "FAILED" : job.lastRun == nil ? "never ran here" : "ok"
-            report.appendLine("\(job.job): \(verdict)")
+            report.appendLine("\(job.job): \(job.verdict)")
             report.appendRow("runs", Format.visible(job.schedule))
             report.appendRow("last run", job.lastRun ?? "never")
             report.appendRow("last success", job.lastSuccess ?? "never")
-            report.appendRow("due", job.due ? "now" : job.next ?? "never")
+            let since = job.overdueSince ?? (job.lastRun == nil ? nil : job.next)
+            report.appendRow("due", job.due ? "now" + (since.map { ", since \($0)" } ?? "") : job.next ?? "never")
             if let verified = job.lastVerification {
                 report.appendRow("verified", verified + (job.verificationPassed == false ? ", FAILED" : ""))
             }
+            for one in job.unrestorable.prefix(20) { report.appendRow("not restorable", Format.visible(one.line)) }
             job.follow?.addRows(to: &report, hasState: state.job(job.job)?.following != nil)
-            for failure in job.failures.prefix(20) { report.appendLine(failure.line) }
+            for line in job.failures.prefix(20).flatMap({ $0.lines() }) { report.appendLine(line) }
+            for line in job.warnings.flatMap({ $0.lines("warning") }) { report.appendLine(line) }
         }
-        let failing = jobs.filter(\.isFailing).map(\.job)
+        report.appendLine("The state is in \(Format.visible(state.path)).")
+        let late = jobs.filter { $0.overdueSince != nil }.map(\.job)
+        let failing = jobs.filter { $0.isFailing && $0.overdueSince == nil }.map(\.job)
         if check, !failing.isEmpty {
             report.failure = Failure(
                 .jobFailed, "\(Format.count(failing.count, "job")) failed: \(Format.list(failing))",
                 path: configuration.name, remedy: "The failures are listed above and in the log.")
+        } else if check, !late.isEmpty {
+            report.failure = Failure(
+                .jobFailed, "\(Format.count(late.count, "job")) did not run in time: \(Format.list(late))",
+                path: configuration.name,
+                remedy:
+                    "Check that the timer or service is enabled and runs, and as which user: each has its own state, here "
+                    + "\(state.path). 'litevault schedule run-due \(configuration.name)' runs what is due now.")
         }
         return report
     }

@@ -72,6 +72,7 @@ struct SnapshotCommand: VaultCommand {
         let snapshot: SnapshotSummary
         let unchanged: Bool
         let read: Int64
+        let storedAgain: Int64
         let unreachableCommits: Int
         let seconds: Double
     }
@@ -102,11 +103,17 @@ struct SnapshotCommand: VaultCommand {
             Result(
                 source: source, repository: repository.location, authenticated: opened.isAuthenticated,
                 snapshot: SnapshotSummary(snapshot), unchanged: result.isUnchanged, read: result.read,
-                unreachableCommits: result.unreachableCommits, seconds: session.elapsed))
+                storedAgain: result.storedAgain, unreachableCommits: result.unreachableCommits, seconds: session.elapsed
+            ))
         report.appendLine(
             "Snapshot \(snapshot.id) of '\(Format.visible(snapshot.database))': \(Format.size(snapshot.size)), "
                 + "\(Format.size(result.read)) read, \(Format.size(snapshot.changed)) changed, \(Format.size(snapshot.stored)) stored "
                 + "in \(Format.duration(session.elapsed)).")
+        if result.storedAgain > 0 {
+            report.appendLine(
+                "Stored again, because they are damaged or missing in the repository: \(Format.size(result.storedAgain)) of unchanged "
+                    + "blocks.")
+        }
         if snapshot.keyring != nil { report.appendLine("It carries the keyring of the database.") }
         if result.unreachableCommits > 0 {
             let commits = Format.count(result.unreachableCommits, "commit")

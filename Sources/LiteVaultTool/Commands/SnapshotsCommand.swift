@@ -7,9 +7,10 @@ struct SnapshotsCommand: VaultCommand {
     static let configuration = configured(
         "snapshots", "List the snapshots of a repository.",
         """
-        Shows the ID, time, size, bytes added and last verification of each snapshot. With the repository secret, \
-        manifests are authenticated. The list is compared with the snapshots that this machine has seen. Damaged, \
-        missing or rolled-back snapshots and log segments are listed at the end, and the exit status is 65. If the log \
+        Shows the ID, time, size, bytes added and last verification of each snapshot, and since when it fails. With the \
+        repository secret, manifests are authenticated. The list is compared with the snapshots that this machine has \
+        seen. Damaged, missing or rolled-back snapshots and log segments, and snapshots that fail their verification, are \
+        listed at the end, and the exit status is 65. Losses that 'repair' has recorded are only shown. If the log \
         was followed, the list shows until when every commit after a snapshot can be restored, and which gap precedes \
         a snapshot.
         """,
@@ -38,8 +39,10 @@ struct SnapshotsCommand: VaultCommand {
         let name = database
         let warnings = WarningList()
         let (found, followed) = try runBlocking {
+            try await opened.requireDatabase(name)
             let found = try await opened.snapshots(database: name)
             found.warnings.forEach(warnings.add)
+            found.unrestorable.compactMap(\.warning).forEach(warnings.add)
             let logs = try await opened.followed(Array(found))
             logs.warnings.forEach(warnings.add)
             return (found, logs.until)

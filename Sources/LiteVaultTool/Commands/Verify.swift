@@ -7,7 +7,8 @@ struct Verify: VaultCommand {
         "verify", "Check that a database is intact and authentic.",
         """
         Authenticates every page, including those in the write-ahead log, looks for missing or extra bytes at the end \
-        of the file, and runs integrity_check and foreign_key_check. A wrong key is distinguished from a damaged first \
+        of the file, and runs integrity_check and foreign_key_check. SQLite allows foreign keys that refer to missing rows \
+        while they are not enforced, its default: they are reported, and a failure only with --foreign-keys. A wrong key is distinguished from a damaged first \
         page if a later page authenticates. DATABASE may be in use. Nothing is written or repaired: a pending log or \
         journal is read and left as it is. A plaintext database needs no key, but its pages cannot be authenticated. \
         No check can detect that the whole file, or a page, was replaced by an older version of itself.
@@ -18,6 +19,10 @@ struct Verify: VaultCommand {
         ])
 
     @OptionGroup var database: DatabaseOptions<OnlyArgument>
+
+    @Flag(help: "Fail if foreign keys refer to missing rows, too.")
+    var foreignKeys = false
+
     @OptionGroup(title: "Output") var output: OutputOptions
 
     private struct Result: Encodable {
@@ -37,7 +42,7 @@ struct Verify: VaultCommand {
         let key = try session.keyIfEncrypted(database)
         let found = try DatabaseFile(path).verify(
             key: key, settings: database.cipher.settings(), progress: session.progress)
-        let checks = CheckResult.all(of: found, isEncrypted: key != nil)
+        let checks = CheckResult.all(of: found, isEncrypted: key != nil, requiresForeignKeys: foreignKeys)
         let pending = found.pending.map(PendingSummary.init)
 
         var report = Report(
@@ -52,6 +57,11 @@ struct Verify: VaultCommand {
             report.failure = Failure(
                 .damaged, Format.count(found.problems.count, "problem") + " found", path: path,
                 remedy: "Restore a backup. Keep a copy of the damaged file: parts of it may be recoverable.")
+        } else if foreignKeys, checks.contains(where: { $0.result == .failed }) {
+            report.failure = Failure(
+                .damaged, "foreign keys refer to missing rows", path: path,
+                remedy: "The file itself is intact, and older copies may have the same ones. "
+                    + "'PRAGMA foreign_key_check' lists them.")
         }
         return report
     }
@@ -62,6 +72,8 @@ private struct CheckResult: Encodable {
     enum Outcome: String, Encodable {
         case passed
         case failed
+        /// Passed, with something that a person may want to know.
+        case remarked
         /// Not run, or meaningless.
         case skipped
     }
@@ -72,7 +84,12 @@ private struct CheckResult: Encodable {
     let details: [String]
 
     /// The checks of a report, from the bottom up: log, pages, length, structure, references.
-    static func all(of report: VerificationReport, isEncrypted: Bool) -> [CheckResult] {
+    static func all(
+        of report: VerificationReport, isEncrypted: Bool, requiresForeignKeys: Bool
+    ) -> [CheckResult] {
+        func unchecked(_ kind: VerificationReport.Kind) -> String? {
+            report.unchecked.first { $0.kind == kind }?.message
+        }
         func problems(_ kinds: VerificationReport.Kind...) -> [String] {
             report.problems.filter { kinds.contains($0.kind) }.map(\.message)
         }
@@ -100,10 +117,15 @@ private struct CheckResult: Encodable {
             skipped: pages != nil ? nil : isEncrypted ? "the pages have no authentication codes" : "not encrypted")
         add("length", problems(.truncated, .excess), passed: Format.size(report.fileSize))
         let structure = problems(.structure)
-        add("integrity_check", structure)
-        add(
-            "foreign_key_check", problems(.foreignKey),
-            skipped: structure.isEmpty ? nil : "meaningless while the structure is damaged")
+        add("integrity_check", structure, skipped: unchecked(.structure))
+        let violations = report.foreignKeyViolations.map(\.message)
+        if structure.isEmpty, blocked == nil, !violations.isEmpty {
+            let result: Outcome = requiresForeignKeys ? .failed : .remarked
+            checks.append(CheckResult(name: "foreign_key_check", result: result, details: violations))
+        } else {
+            let skipped = structure.isEmpty ? unchecked(.foreignKey) : "meaningless while the structure is damaged"
+            add("foreign_key_check", [], skipped: skipped)
+        }
         return checks
     }
 
@@ -113,6 +135,7 @@ private struct CheckResult: Encodable {
             switch result {
             case .passed: "ok"
             case .failed: "FAILED"
+            case .remarked: "remark"
             case .skipped: "skipped"
             }
         let indent = String(repeating: " ", count: 9)

@@ -41,6 +41,7 @@ struct FileExamination {
                     remedy: "Run the backup as its owner, or allow its group to read it.")
                 return nil
             }
+            guard canBeLocked(path, into: &findings) else { return nil }
             let kind = try DatabaseFile(path).kind()
             switch kind {
             case .encryptedOrUnknown, .plaintextHeader, .plain: break
@@ -54,6 +55,26 @@ struct FileExamination {
             findings.problem(.database, error, path: path)
             return nil
         }
+    }
+
+    /// Whether this user may take the locks of a backup: with a log, a read mark in the `-shm` file beside it, which is created if
+    /// there is none.
+    private static func canBeLocked(_ path: String, into findings: inout Findings) -> Bool {
+        let file = LocalDirectory.resolved(path)
+        guard access(file + "-wal", F_OK) == 0 else { return true }
+        let index = file + "-shm"
+        let isThere = access(index, F_OK) == 0
+        guard isThere ? access(index, R_OK | W_OK) != 0 : access(directory(of: file), W_OK | X_OK) != 0 else {
+            return true
+        }
+        // On a medium that is read-only for everybody there is nobody to keep away.
+        if errno == EROFS, access(file + "-wal", W_OK) != 0, errno == EROFS { return true }
+        findings.problem(
+            .database,
+            "this user may not \(isThere ? "write to" : "create") its -shm file, in which a backup locks the log",
+            path: path,
+            remedy: "Run the backup as its owner, or let its group write to the file, and to its -wal and -shm.")
+        return false
     }
 
     // MARK: Leftovers

@@ -14,6 +14,8 @@ struct RepositoryExamination {
     let local: LocalDirectories
     /// Whether it may not exist yet, because a first run creates it.
     let mayBeAbsent: Bool
+    /// Words the remedy of an error, where that is not an option of a command.
+    var remedy: (VaultError) -> String? = { $0.commandLineRemedy }
     let now = Date()
 
     /// What an examination has found.
@@ -36,8 +38,9 @@ struct RepositoryExamination {
             absent(into: &findings)
             return Examined()
         } catch {
-            let code = (error as? VaultError)?.code
-            findings.problem(code == .keyRejected ? .secret : .repository, error, path: store.location)
+            var failure = Failure(error)
+            if let error = error as? VaultError { failure.remedy = remedy(error) }
+            findings.problem(failure.code == .keyRejected ? .secret : .repository, failure, path: store.location)
             return Examined()
         }
         if repository.hasSecret, !repository.isAuthenticated {
@@ -121,8 +124,16 @@ struct RepositoryExamination {
         let location = store.location
         let list = try runBlocking { try await repository.snapshots() }
         let logs = try runBlocking { try await repository.followed(Array(list)) }
-        for warning in list.warnings + logs.warnings { add(warning, into: &findings) }
-        if !(list.warnings + logs.warnings).contains(where: { $0.severity == .damage }) {
+        let unrestorable = list.unrestorable
+        let warnings = list.warnings + logs.warnings + unrestorable.compactMap(\.warning)
+        for warning in warnings { add(warning, into: &findings) }
+        for one in unrestorable where one.warning == nil {
+            findings.warning(
+                .objects, one.message, path: "\(location)/\(one.snapshot.object)",
+                remedy: "Newer snapshots are not affected. 'litevault forget --snapshot \(one.snapshot.id)' removes it."
+            )
+        }
+        if !warnings.contains(where: { $0.severity == .damage }) {
             findings.ok(.objects, "\(Format.count(list.count, "snapshot")) can be read", path: location)
         }
         if let ahead = list.first(where: { $0.isDatedAhead(of: now) }) {

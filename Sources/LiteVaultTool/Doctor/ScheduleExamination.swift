@@ -123,6 +123,16 @@ struct ScheduleExamination {
 
     /// The last run of a job, its last verification, and what it follows.
     private func results(_ job: BackupJob, _ state: StateFile, into findings: inout Findings) {
+        var file = stat()
+        let configured = stat(configuration.name, &file) == 0 ? Date(timeIntervalSince1970: file.modified) : now
+        let decision = DueDecision(job, state.job(job.name), host: Self.host, now: now)
+        if let since = decision.overdue(state.job(job.name), configured: configured, now: now) {
+            findings.problem(
+                .lastRun, "has been due for \(age(since.timeIntervalSince1970)), and did not run",
+                remedy:
+                    "Enable its timer or service ('systemctl list-timers' lists those that run); 'litevault schedule print-units' "
+                    + "prints one.")
+        }
         guard let known = state.job(job.name) else { return follower(job, nil, into: &findings) }
         if known.failed > 0 {
             let first = known.problems.first
@@ -215,8 +225,10 @@ struct ScheduleExamination {
             FileExamination.leftovers(
                 in: spool, .spool, remedy: "The next snapshot removes it.", into: &findings)
             FileExamination.spoolSpace(max(largest, job.following?.spoolLimit ?? 0), in: spool, into: &findings)
-            return RepositoryExamination(store: store, secret: secret, local: local, mayBeAbsent: true)
-                .examine(into: &findings)
+            let remedies = ScheduleRemedies(local: local)
+            return RepositoryExamination(store: store, secret: secret, local: local, mayBeAbsent: true) {
+                remedies.text($0, reference)
+            }.examine(into: &findings)
         } catch {
             findings.problem(.repository, error, path: reference.location)
             return .init()

@@ -43,10 +43,9 @@ final class FleetJournal: Sendable {
             let header = "litevault-fleet 1 \(change)\n"
             let lines = try Self.lines(descriptor, after: header, path)
             isContinued = lines != nil
-            if lines == nil {
-                try Self.append(header, descriptor, path)
-                try LocalDirectory.sync(LocalDirectory.parent(of: path))
-            }
+            if lines == nil { try Self.append(header, descriptor, path) }
+            // Also if it existed: the run that created it may have been killed before this.
+            try LocalDirectory.sync(LocalDirectory.parent(of: path))
             let entries = try Self.entries(lines ?? Data(), path)
             content = Locked(Content(descriptor: descriptor, entries: entries))
         } catch {
@@ -88,6 +87,7 @@ final class FleetJournal: Sendable {
             guard content.descriptor >= 0 else { return }
             // In this order: nobody else can lock a file that still has the name.
             unlink(path)
+            try? LocalDirectory.sync(LocalDirectory.parent(of: path))
             LiteVaultFoundation.close(content.descriptor)
             content.descriptor = -1
         }
@@ -123,11 +123,12 @@ final class FleetJournal: Sendable {
         throw Failure(.busy, "the journal is replaced again and again", path: path, remedy: "Try again.")
     }
 
-    /// The lines that were completed, after the first; nil in a new file. A last line that was not completed, by a kill or a
-    /// full disk, is truncated; any other file stays as it is.
+    /// The lines that were completed, after the first; nil in a new file. A last line that was not completed, by a kill, a
+    /// full disk or a power failure, is truncated; any other file stays as it is.
     private static func lines(_ descriptor: Int32, after header: String, _ path: String) throws -> Data? {
         guard lseek(descriptor, 0, SEEK_SET) == 0 else { throw SystemError(code: errno) }
-        let data = Data(try InputFile(descriptor: descriptor).read(upTo: 1 << 28))
+        let all = Data(try InputFile(descriptor: descriptor).read(upTo: 1 << 28))
+        let data = try beforeZeros(all, path)
         let first = Data(header.utf8)
         guard data.starts(with: first) || first.starts(with: data) else {
             throw Failure(
@@ -135,10 +136,19 @@ final class FleetJournal: Sendable {
                 remedy: "Name another one with --journal, or remove it if the change that it is of is over.")
         }
         let whole = data.lastIndex(of: UInt8(ascii: "\n")).map { data[...$0] } ?? Data()
-        if whole.count < data.count, ftruncate(descriptor, off_t(whole.count)) != 0 {
+        if whole.count < all.count, ftruncate(descriptor, off_t(whole.count)) != 0 {
             throw Failure(.inputOutput, "the journal cannot be truncated", path: path, remedy: "Check its disk.")
         }
         return whole.isEmpty ? nil : whole.dropFirst(first.count)
+    }
+
+    /// What precedes the zeros of a line that was being appended when the power failed: the file has its new size, and not all of
+    /// its new content. Zeros before a further line are damage: each line is durable before the next is written.
+    private static func beforeZeros(_ data: Data, _ path: String) throws -> Data {
+        guard let zeros = data.firstIndex(of: 0) else { return data }
+        let end = data[zeros...].firstIndex(of: UInt8(ascii: "\n")) ?? data.endIndex
+        guard data[end...].dropFirst().allSatisfy({ $0 == 0 }) else { throw damaged(path) }
+        return data[..<zeros]
     }
 
     private static func entries(_ lines: Data, _ path: String) throws -> [String: Entry] {

@@ -1,4 +1,5 @@
 internal import LiteVaultCore
+internal import LiteVaultQuoting
 
 /// Keys in places where they do not belong: in arguments, which other processes can read, and in SQL text. They are refused, and
 /// never repeated.
@@ -39,7 +40,7 @@ enum MisplacedKey {
     /// - Throws: `usage` for `PRAGMA key` and its like, and for `ATTACH … KEY`.
     static func refuse(inStatement sql: String) throws(Failure) {
         let words = SQLTokens(sql).filter { ![.space, .comment].contains($0.kind) && $0.text != ";" }
-            .map { $0.unquoted.lowercased() }
+            .map { foldedName($0.unquoted) }
             .drop { ["explain", "query", "plan"].contains($0) }
         switch words.first {
         case "pragma"?:
@@ -49,7 +50,7 @@ enum MisplacedKey {
             throw refusal("'.open PATH --key-file …' takes the key options, 'litevault rekey' changes a key.")
         case "attach"?:
             // As a word, or as a parameter of a URI.
-            guard words.contains("key") || words.contains(where: { $0.contains("key=") }) else { return }
+            guard words.contains("key") || words.contains(where: { containsText($0, "key=") }) else { return }
             throw refusal("'litevault diff' and 'litevault export' work on databases with keys of their own.")
         default: return
         }
@@ -62,12 +63,42 @@ enum MisplacedKey {
     static func isSuspected(in text: String, ran: Bool) -> Bool {
         // A raw key has 64 digits, or 96 with its salt.
         if text.split(whereSeparator: { !$0.isHexDigit }).contains(where: { $0.count >= 64 }) { return true }
+        let words = SQLTokens(text).filter { ![.space, .comment].contains($0.kind) }.map { foldedName($0.unquoted) }
+        // The engine ignores a pragma that it does not know, without an error.
+        if setsUnknownPragma(words) { return true }
         if ran { return false }
-        let words = SQLTokens(text).filter { ![.space, .comment].contains($0.kind) }.map { $0.unquoted.lowercased() }
-        return text.lowercased().contains("key=") || words.contains("attach")
-            || text.hasPrefix(".") && text.contains(" -")
+        return containsText(foldedName(text), "key=") || words.contains("attach")
+            || text.utf8.first == UInt8(ascii: ".") && containsText(text, " -")
             || words.contains { word in pragmas.contains(word) || word.hasPrefix("pragm") || word.hasSuffix("key") }
     }
+
+    /// Whether a statement gives a value to a pragma that is not one of SQLite or SQLCipher: `PRAGMA keyy = 'secret'`.
+    private static func setsUnknownPragma(_ words: [String]) -> Bool {
+        words.indices.contains { index in
+            guard words[index] == "pragma", index + 1 < words.count else { return false }
+            let hasSchema = index + 3 < words.count && words[index + 2] == "."
+            let name = index + (hasSchema ? 3 : 1)
+            guard name + 1 < words.count, ["=", "("].contains(words[name + 1]) else { return false }
+            return !knownPragmas.contains(words[name])
+        }
+    }
+
+    /// The pragmas that take a value, which is not a key.
+    private static let knownPragmas: Set<String> = Set(
+        """
+        analysis_limit application_id auto_vacuum automatic_index busy_timeout cache_size cache_spill case_sensitive_like \
+        cell_size_check checkpoint_fullfsync cipher_compatibility cipher_default_compatibility \
+        cipher_default_hmac_algorithm cipher_default_kdf_algorithm cipher_default_kdf_iter cipher_default_page_size \
+        cipher_default_plaintext_header_size cipher_default_use_hmac cipher_hmac_algorithm cipher_kdf_algorithm \
+        cipher_log cipher_log_level cipher_log_source cipher_memory_security cipher_page_size \
+        cipher_plaintext_header_size cipher_profile cipher_use_hmac data_version default_cache_size \
+        defer_foreign_keys encoding foreign_key_check foreign_key_list foreign_keys fullfsync hard_heap_limit \
+        ignore_check_constraints incremental_vacuum index_info index_list index_xinfo integrity_check journal_mode \
+        journal_size_limit kdf_iter legacy_alter_table locking_mode max_page_count mmap_size optimize page_size \
+        query_only quick_check read_uncommitted recursive_triggers reverse_unordered_selects secure_delete \
+        soft_heap_limit synchronous table_info table_list table_xinfo temp_store threads trusted_schema user_version \
+        wal_autocheckpoint wal_checkpoint writable_schema
+        """.split(separator: " ").map(String.init))
 
     private static func refusal(_ remedy: String) -> Failure {
         Failure(

@@ -39,6 +39,7 @@ enum FailureCode: String, CaseIterable {
     case noEncryption = "no-encryption"
     case unsupported
     case cannotCreate = "cannot-create"
+    case conflict
     case inputOutput = "io"
     case noSpace = "no-space"
     case busy
@@ -55,7 +56,7 @@ enum FailureCode: String, CaseIterable {
         case .damaged: .damaged
         case .noInput, .wrongKind: .noInput
         case .noEncryption, .unsupported: .unsupported
-        case .cannotCreate, .promoted: .cannotCreate
+        case .cannotCreate, .conflict, .promoted: .cannotCreate
         case .inputOutput, .noSpace: .inputOutput
         case .busy: .busy
         case .keyRejected: .keyRejected
@@ -107,11 +108,27 @@ enum ExitStatus: Int32, CaseIterable {
     /// The last line of the help of each command.
     static let helpPointer = "See 'litevault help topics' for exit statuses, keys, times and JSON."
 
+    /// Breaks a meaning where a terminal of 80 columns would, with the next line below its start.
+    private static func wrapped(_ text: String) -> String {
+        var lines = [""]
+        for word in text.split(separator: " ") {
+            let line = lines[lines.count - 1]
+            if line.isEmpty {
+                lines[lines.count - 1] = String(word)
+            } else if line.count + word.count < 72 {
+                lines[lines.count - 1] += " " + word
+            } else {
+                lines.append(String(word))
+            }
+        }
+        return lines.joined(separator: "\n" + String(repeating: " ", count: 7))
+    }
+
     /// The page of the exit statuses, which is also at the end of the tool's own help.
     static let helpSection: String = {
         let lines = allCases.map { status in
             let number = String(status.rawValue)
-            return "  " + number + String(repeating: " ", count: 5 - number.count) + status.meaning
+            return "  " + number + String(repeating: " ", count: 5 - number.count) + wrapped(status.meaning)
         }
         return (["EXIT STATUS:"] + lines).joined(separator: "\n")
     }()
@@ -124,8 +141,10 @@ extension Failure {
         case let failure as Failure:
             self = failure
         case let error as VaultError:
+            // What another writer was first with is over: trying again helps. What is there to stay says what to do about it.
+            let stays = error.code == .conflict && error.remedy != nil
             self.init(
-                FailureCode(error.code), Self.phrase(error.message), path: error.path,
+                stays ? .conflict : FailureCode(error.code), Self.phrase(error.message), path: error.path,
                 remedy: error.commandLineRemedy)
             if let broken = error.cause as? BrokenLogError {
                 times = Times(

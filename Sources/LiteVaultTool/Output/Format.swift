@@ -1,4 +1,5 @@
 internal import LiteVaultFoundation
+internal import LiteVaultQuoting
 
 /// How text output shows values. JSON output has numbers in bytes and seconds instead.
 enum Format {
@@ -62,13 +63,5 @@ enum Format {
     }
 
     /// Text that is safe for a terminal: control characters in a file or table name could write anywhere on the screen.
-    static func visible(_ text: String) -> String {
-        guard text.unicodeScalars.contains(where: { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) }) else {
-            return text
-        }
-        return text.unicodeScalars.map { scalar in
-            scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)
-                ? "\\u{" + String(scalar.value, radix: 16) + "}" : String(scalar)
-        }.joined()
-    }
+    static func visible(_ text: String) -> String { Quoting.terminal(text) }
 }

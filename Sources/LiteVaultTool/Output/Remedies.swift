@@ -40,7 +40,19 @@ extension Remedy {
         case .rebuild: "'litevault repair' rebuilds it."
         case .checkOrRepair: "'litevault check' or 'litevault repair' rebuilds it."
         case .repairThenForget:
-            "'litevault repair' reports what is lost; pruning continues once 'forget' has removed that snapshot."
+            "'litevault repair' reports what is lost; pruning continues once 'litevault forget --snapshot' has removed that "
+                + "snapshot."
+        case .repairOrForget(let snapshot):
+            "The next snapshot does not share what is damaged. Then 'litevault repair' records what is lost, and 'litevault "
+                + "forget --snapshot \(snapshot)' removes this one."
+        case .retestOrForget(let snapshot):
+            "If the database was damaged when it was taken, 'litevault forget --snapshot \(snapshot)' removes it; otherwise "
+                + "test it again: 'litevault check --restore-test --snapshot \(snapshot)'."
+        case .storeAgain: "'litevault snapshot' stores the lost blocks again."
+        case .returnOrRestart:
+            "Bring the former one back: nothing was written to this one. If it was replaced on purpose, start this process again, with "
+                + "--accept-repository or after 'litevault init --accept-repository'."
+        case .verifyNewerFirst: "First take a snapshot, and verify it as thoroughly with 'litevault check'."
         case .nameDatabase: "Give it a name of its own with --database, or confirm this one with it."
         case .chooseDatabase: "Name one with --database."
         case .encryptOrAllowPlaintext: "Encrypt it ('litevault encrypt'), or allow it with --allow-plaintext."
@@ -53,6 +65,9 @@ extension Remedy {
         case .restoreReachable(let time):
             "Use '--at \(time)', or '--at latest-reachable' for the newest state that can be reached."
         case .addRetentionRule: "Give at least one --keep-… option."
+        case .lostObject:
+            "Copy it from a copy of the repository, if there is one. Else restore another snapshot (--snapshot ID): 'litevault check "
+                + "--read-data' records which are intact, and 'litevault snapshots' lists them."
         case .completeRotation: "'litevault secret rotate' completes it; until then the old key is accepted, too."
         }
     }

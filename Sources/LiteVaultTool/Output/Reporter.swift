@@ -87,16 +87,16 @@ struct TextReporter: Reporter {
     }
 
     func failure(_ failure: Failure) {
-        terminal.printMessage(styled("error:", "1;31") + " " + text(of: failure))
+        terminal.printMessage(text(of: failure), label: ("error:", "1;31"), priority: .error)
         if let remedy = failure.remedy {
-            terminal.printMessage(styled("hint:", "1;36") + "  " + Format.visible(remedy))
+            terminal.printMessage(" " + Format.visible(remedy), label: ("hint:", "1;36"), priority: .error)
         }
     }
 
     func warning(_ message: String, path: String?) {
         guard !quiet else { return }
         let prefix = path.map { Format.visible($0) + ": " } ?? ""
-        terminal.printMessage(styled("warning:", "1;33") + " " + prefix + Format.visible(message))
+        terminal.printMessage(prefix + Format.visible(message), label: ("warning:", "1;33"), priority: .warning)
     }
 
     func progress(_ state: ProgressState) {
@@ -112,10 +112,6 @@ struct TextReporter: Reporter {
     private func text(of failure: Failure) -> String {
         guard let path = failure.path, !failure.message.contains(path) else { return Format.visible(failure.message) }
         return Format.visible(path) + ": " + Format.visible(failure.message)
-    }
-
-    private func styled(_ text: String, _ style: String) -> String {
-        terminal.usesColor ? "\u{1B}[\(style)m\(text)\u{1B}[0m" : text
     }
 }
 
@@ -142,7 +138,7 @@ struct JSONReporter: Reporter {
             "error",
             Body(
                 code: failure.code.rawValue, message: failure.message, path: failure.path, remedy: failure.remedy,
-                wanted: failure.times?.wanted, reachable: failure.times?.reachable))
+                wanted: failure.times?.wanted, reachable: failure.times?.reachable), priority: .error)
     }
 
     func warning(_ message: String, path: String?) {
@@ -151,7 +147,7 @@ struct JSONReporter: Reporter {
             let path: String?
         }
         guard !quiet else { return }
-        printEvent("warning", Body(message: message, path: path))
+        printEvent("warning", Body(message: message, path: path), priority: .warning)
     }
 
     func progress(_ state: ProgressState) {
@@ -170,9 +166,21 @@ struct JSONReporter: Reporter {
                 rate: state.pace?.rate.rounded(), remaining: state.pace?.remaining.rounded()))
     }
 
-    private func printEvent(_ name: String, _ body: some Encodable) {
-        terminal.printMessage((try? ResultEncoder.line(Event(name: name, body: body))) ?? "{\"schema\": 1}")
+    private func printEvent(_ name: String, _ body: some Encodable, priority: Terminal.Priority = .info) {
+        terminal.printMessage(
+            (try? ResultEncoder.line(Event(name: name, body: body))) ?? "{\"schema\": 1}", priority: priority)
     }
+}
+
+/// Results as text, messages as JSON, for `--log json`: whatever reads standard error finds one JSON object per line.
+struct MixedReporter: Reporter {
+    let results: TextReporter
+    let messages: JSONReporter
+
+    func report(_ report: Report, of command: String) throws { try results.report(report, of: command) }
+    func failure(_ failure: Failure) { messages.failure(failure) }
+    func warning(_ message: String, path: String?) { messages.warning(message, path: path) }
+    func progress(_ state: ProgressState) { messages.progress(state) }
 }
 
 /// A JSON object on standard error: `{"schema": 1, "NAME": {…}}`.
@@ -199,14 +207,19 @@ struct OutputOptions: ParsableArguments {
     var progress = false
 
     /// Creates the reporter that the options ask for.
-    func reporter(on terminal: Terminal) -> any Reporter {
+    ///
+    /// - Parameter logsJSON: whether messages are JSON even if results are not.
+    func reporter(on terminal: Terminal, logsJSON: Bool = false) -> any Reporter {
         // A bar is redrawn in place; JSON readers and logs get fewer lines.
-        let drawsBar = terminal.errorIsTerminal && !json
+        let drawsBar = terminal.errorIsTerminal && !json && !logsJSON
         let showsProgress = !quiet && (progress || drawsBar)
         let meter = showsProgress ? ProgressMeter(interval: drawsBar ? 0.1 : 0.5) : nil
-        return json
-            ? JSONReporter(terminal: terminal, quiet: quiet, meter: meter)
-            : TextReporter(terminal: terminal, quiet: quiet, meter: meter)
+        let (text, lines) = (
+            TextReporter(terminal: terminal, quiet: quiet, meter: meter),
+            JSONReporter(terminal: terminal, quiet: quiet, meter: meter)
+        )
+        if json { return lines }
+        return logsJSON ? MixedReporter(results: text, messages: lines) : text
     }
 
     /// Creates a reporter for failures before the arguments are parsed.

@@ -1,3 +1,5 @@
+internal import LiteVaultQuoting
+
 /// Encodes results as one line of JSON. Members keep the order in which they are encoded, so that output is stable, and their
 /// names become snake_case.
 ///
@@ -12,26 +14,6 @@ enum ResultEncoder {
         var text = ""
         node.write(to: &text)
         return text
-    }
-
-    /// A JSON string.
-    static func quoted(_ string: String) -> String {
-        var output = "\""
-        for scalar in string.unicodeScalars {
-            switch scalar {
-            case "\"": output += "\\\""
-            case "\\": output += "\\\\"
-            case "\n": output += "\\n"
-            case "\r": output += "\\r"
-            case "\t": output += "\\t"
-            // Line separators and DEL are legal in JSON; escaped, one object stays one line for every reader.
-            case "\u{0}"..."\u{1F}", "\u{7F}", "\u{2028}", "\u{2029}":
-                let digits = String(scalar.value, radix: 16)
-                output += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-            default: output.unicodeScalars.append(scalar)
-            }
-        }
-        return output + "\""
     }
 }
 
@@ -69,7 +51,7 @@ private final class Node {
 
     func encode(_ value: any Encodable) throws {
         switch value {
-        case let text as String: content = .literal(ResultEncoder.quoted(text))
+        case let text as String: content = .literal(Quoting.json(text))
         case let flag as Bool: content = .literal(flag ? "true" : "false")
         // JSON has no infinities; no result is one.
         case let number as Double: content = .literal(number.isFinite ? String(number) : "null")
@@ -143,7 +125,7 @@ private final class Node {
             output += "{"
             for (index, member) in members.enumerated() {
                 if index > 0 { output += ", " }
-                output += ResultEncoder.quoted(member.name) + ": "
+                output += Quoting.json(member.name) + ": "
                 member.value.write(to: &output)
             }
             output += "}"

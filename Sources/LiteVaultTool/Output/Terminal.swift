@@ -1,4 +1,5 @@
 internal import LiteVaultFoundation
+internal import LiteVaultQuoting
 internal import LiteVaultSupport
 
 /// The two output streams. Commands do not write to them: they return a ``Report``, which a reporter prints here.
@@ -9,10 +10,13 @@ final class Terminal: Sendable {
     let inputIsTerminal = isatty(STDIN_FILENO) == 1
     /// Whether a status line can be redrawn in place.
     let errorIsTerminal: Bool
+    private let outputIsTerminal: Bool
     /// Whether a result can be redrawn: standard output is a terminal that moves its cursor.
     let redraws: Bool
     /// Whether messages are colored.
     let usesColor: Bool
+    /// Whether standard error is the journal of systemd, which reads a message's priority from its start: sd-daemon(3).
+    private let errorIsJournal: Bool
 
     /// The status line on the screen.
     private let status = Locked("")
@@ -20,15 +24,22 @@ final class Terminal: Sendable {
     init(environment: [String: String] = ProcessInfo.processInfo.environment) {
         let dumb = environment["TERM"] == "dumb"
         errorIsTerminal = isatty(STDERR_FILENO) == 1 && !dumb
-        redraws = isatty(STDOUT_FILENO) == 1 && !dumb
+        outputIsTerminal = isatty(STDOUT_FILENO) == 1
+        redraws = outputIsTerminal && !dumb
         // https://no-color.org: any value that is not empty.
         usesColor = errorIsTerminal && (environment["NO_COLOR"] ?? "").isEmpty
+        var status = stat()
+        errorIsJournal =
+            fstat(STDERR_FILENO, &status) == 0
+            && environment["JOURNAL_STREAM"] == "\(UInt64(status.st_dev)):\(UInt64(status.st_ino))"
     }
 
-    /// Writes one line of the result to standard output.
+    /// Writes one line of the result to standard output. Control characters are shown, wherever its text comes from.
     ///
     /// - Throws: `io` or `no-space` if it cannot be written. A closed pipe (EPIPE) is ignored.
-    func printResult(_ line: String) throws(Failure) {
+    func printResult(_ line: String) throws(Failure) { try printUnchanged(Quoting.terminalLines(line)) }
+
+    private func printUnchanged(_ line: String) throws(Failure) {
         let code = status.withLock { status in
             Self.erase(&status)
             return Self.write(line + "\n", to: STDOUT_FILENO)
@@ -46,18 +57,19 @@ final class Terminal: Sendable {
     /// - Throws: as ``printResult(_:)``.
     func redraw(_ lines: [String]) throws(Failure) {
         // Home, then each line and the rest of its old one, then everything below: no flicker.
-        let text = lines.map { $0 + "\u{1B}[K" }.joined(separator: "\n")
-        try printResult("\u{1B}[H" + text + "\n\u{1B}[J")
+        let text = lines.map { Quoting.terminalLines($0) + "\u{1B}[K" }.joined(separator: "\n")
+        try printUnchanged("\u{1B}[H" + text + "\n\u{1B}[J")
     }
 
-    /// Writes bytes of the result to standard output.
+    /// Writes bytes of the result to standard output: as they are to a file or a pipe, with control characters shown to a terminal.
     ///
     /// - Returns: false if the reader has closed it.
     /// - Throws: `io` or `no-space` if they cannot be written.
     func writeResult(_ bytes: UnsafeRawBufferPointer) throws(Failure) -> Bool {
         let code = status.withLock { status in
             Self.erase(&status)
-            return Self.write(bytes, to: STDOUT_FILENO)
+            guard outputIsTerminal else { return Self.write(bytes, to: STDOUT_FILENO) }
+            return Self.write(Quoting.terminalLines(String(decoding: bytes, as: UTF8.self)), to: STDOUT_FILENO)
         }
         guard code == 0 || code == EPIPE else {
             throw Failure(
@@ -68,11 +80,26 @@ final class Terminal: Sendable {
         return code == 0
     }
 
+    /// The priorities of messages in a system's log: syslog(3).
+    enum Priority: Int {
+        case error = 3
+        case warning = 4
+        case info = 6
+        case debug = 7
+    }
+
     /// Writes one line to standard error.
-    func printMessage(_ line: String) {
+    ///
+    /// - Parameters:
+    ///   - line: the line. Control characters are shown.
+    ///   - label: what comes before it, in a style that is used where messages are colored.
+    ///   - priority: its priority in a system's log, which gets it where standard error is one.
+    func printMessage(_ line: String, label: (text: String, style: String)? = nil, priority: Priority = .info) {
+        let start = errorIsJournal ? "<\(priority.rawValue)>" : ""
+        let name = label.map { usesColor ? "\u{1B}[\($0.style)m\($0.text)\u{1B}[0m " : $0.text + " " } ?? ""
         status.withLock { status in
             Self.erase(&status)
-            _ = Self.write(line + "\n", to: STDERR_FILENO)
+            _ = Self.write(start + name + Quoting.terminalLines(line) + "\n", to: STDERR_FILENO)
         }
     }
 
@@ -80,7 +107,7 @@ final class Terminal: Sendable {
     func drawStatus(_ line: String) {
         status.withLock { status in
             guard errorIsTerminal, line != status else { return }
-            _ = Self.write("\r" + line + "\u{1B}[K", to: STDERR_FILENO)
+            _ = Self.write("\r" + Quoting.terminal(line) + "\u{1B}[K", to: STDERR_FILENO)
             status = line
         }
     }

@@ -22,6 +22,8 @@ final class Interruption: Sendable {
         var actions: [(token: Int, immediately: Bool, run: @Sendable () -> Void)] = []
         var nextToken = 0
         var children: Set<pid_t> = []
+        /// Whether SIGHUP asks for a reload, and whether it has; nil if it ends the command.
+        var reload: Bool?
     }
 
     private let state = Locked(State())
@@ -52,6 +54,15 @@ final class Interruption: Sendable {
         let received = state.withLock { $0.received }
         return received == 0 ? nil : received
     }
+
+    /// From now on SIGHUP asks a service to read its configuration again, instead of ending it.
+    func acceptReloads() { state.withLock { $0.reload = $0.reload ?? false } }
+
+    /// Whether a reload was asked for.
+    var isReloadRequested: Bool { state.withLock { $0.reload == true } }
+
+    /// The reload that was asked for begins.
+    func beginReload() { state.withLock { $0.reload = false } }
 
     /// Extends the time that the running operation may take to stop.
     func allowMoreTime(_ time: Duration) { state.withLock { $0.grace = max($0.grace, time) } }
@@ -91,6 +102,12 @@ final class Interruption: Sendable {
     }
 
     private func handle(_ signal: Int32) {
+        let isReload = state.withLock { state in
+            guard signal == SIGHUP, state.reload != nil, state.received == 0 else { return false }
+            state.reload = true
+            return true
+        }
+        if isReload { return }
         let (first, grace, atOnce) = state.withLock { state in
             let isSecond = state.received != 0
             if !isSecond { state.received = signal }

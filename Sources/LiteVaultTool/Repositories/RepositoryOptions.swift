@@ -69,10 +69,6 @@ struct StoreOptions: ParsableArguments {
     /// - Parameter timeLimit: how long it may be silent, return errors or be locked; nil for its default.
     /// - Throws: `usage` or `unsupported` for a location of another kind, `config` for invalid settings of an object store.
     func store(_ location: String, timeLimit: Duration? = nil) throws -> any ObjectStore {
-        guard !location.isEmpty else {
-            throw Failure(
-                .usage, "--repository is empty", remedy: "Give a directory, s3://BUCKET/PREFIX, or sftp://HOST/PATH.")
-        }
         return try Self.store(
             location, endpoint: endpoint, region: region, usesPathStyle: usesPathStyle, proxy: proxy,
             uploads: try uploads.applied(to: UploadOptions()), sftpCommand: sftpCommand,
@@ -90,18 +86,16 @@ struct StoreOptions: ParsableArguments {
         _ location: String, endpoint: String?, region: String?, usesPathStyle: Bool, proxy: String?,
         uploads: UploadOptions, sftpCommand: String?, cache: String, timeLimit: Duration? = nil
     ) throws -> any ObjectStore {
-        guard let scheme = location.firstRange(ofText: "://") else {
-            // With a slash too few, a directory of that name would be created.
-            guard !["s3:", "sftp:"].contains(where: { location.lowercased().hasPrefix($0) }) else {
-                throw Failure(
-                    .usage, "neither a directory nor a URL", path: location,
-                    remedy:
-                        "Write s3://BUCKET/PREFIX, sftp://HOST/PATH, or ./\(location) for a directory of that name.")
-            }
+        let kind: StoreLocation
+        do { kind = try StoreLocation(location) } catch {
+            throw Failure(
+                location.firstRange(ofText: "://") == nil ? .usage : .unsupported, error.message,
+                path: location.isEmpty ? nil : location.withoutPassword, remedy: error.remedy)
+        }
+        if kind == .directory {
             return DirectoryStore(location, lockTimeout: min(timeLimit ?? .seconds(60), .seconds(60)))
         }
-        let name = location[..<scheme.lowerBound].lowercased()
-        if name == "sftp" {
+        if kind == .sftp {
             var settings = try SFTPSettings(url: location)
             settings.command = sftpCommand
             if let timeLimit { settings.limit(to: timeLimit) }
@@ -112,11 +106,6 @@ struct StoreOptions: ParsableArguments {
             throw Failure(
                 .usage, "--s3-proxy contains a user or a password, which other users of this machine would see",
                 remedy: "Set HTTPS_PROXY or HTTP_PROXY to it, and leave out --s3-proxy.")
-        }
-        guard name == "s3" else {
-            throw Failure(
-                .unsupported, "unsupported repository scheme '\(location[..<scheme.lowerBound])'", path: location,
-                remedy: "Give a directory, s3://BUCKET/PREFIX, or sftp://HOST/PATH.")
         }
         #if S3
             var settings = try S3Settings(url: location)
@@ -133,7 +122,7 @@ struct StoreOptions: ParsableArguments {
             return try S3Store(settings)
         #else
             throw Failure(
-                .unsupported, "this litevault was built without S3", path: location,
+                .unsupported, "this litevault was built without S3", path: location.withoutPassword,
                 remedy: "Give a directory or sftp://HOST/PATH, or build with the package trait ObjectStore.")
         #endif
     }
@@ -203,60 +192,5 @@ struct LocalDirectoryOptions: ParsableArguments {
         if let cache { folders.cache = cache }
         if let spool { folders.spool = spool }
         return folders
-    }
-}
-
-/// Times and durations in arguments.
-enum TimeArgument {
-    /// Parses a local time: the text before `local`.
-    ///
-    /// - Throws: if no clock here shows that time, or shows it twice.
-    private static func localDate(parsing text: String) throws -> Date? {
-        guard let instant = date(parsing: text), !text.contains("Z") else { return nil }
-        let seconds = instant.timeIntervalSince1970.rounded(.down)
-        let moments = WallClock(zone: .current).moments(Int(seconds))
-        guard let found = moments.first, moments.count == 1 else {
-            throw ValidationError(
-                "\(text) does not occur, or occurs twice, in local time: write it in UTC, or with an offset such as +01:00"
-            )
-        }
-        return Date(timeIntervalSince1970: Double(found)) + (instant.timeIntervalSince1970 - seconds)
-    }
-
-    /// Parses an ISO 8601 time, in UTC unless it has a zone.
-    private static func date(parsing text: String) -> Date? {
-        var full = text.replacing(text: " ", with: "T")
-        if !full.contains("T") { full += "T00:00:00" }
-        let clock = full[(full.firstIndex(of: "T") ?? full.startIndex)...]
-        if !clock.contains("Z"), !clock.contains("+"), !clock.contains("-") {
-            if clock.split(separator: ":").count == 2 { full += ":00" }
-            full += "Z"
-        }
-        for style in [Date.ISO8601FormatStyle(), Date.ISO8601FormatStyle(includingFractionalSeconds: true)] {
-            if let date = try? style.parse(full) { return date }
-        }
-        return nil
-    }
-
-    /// Parses the value of `--at`.
-    static func selection(parsing text: String) throws -> SnapshotSelection {
-        if text == "latest-reachable" { return .latestReachable }
-        if text == "latest" { return .latest }
-        let isLocal = text.hasSuffix(" local")
-        guard let date = isLocal ? try localDate(parsing: String(text.dropLast(6))) : date(parsing: text) else {
-            throw ValidationError(
-                "invalid time: write 2026-11-21T12:30:00Z (UTC without a zone), '2026-11-21 12:30 local', latest or "
-                    + "latest-reachable")
-        }
-        return .at(date)
-    }
-
-    /// Parses `90s`, `15m`, `36h`, `30d`, `8w`.
-    static func duration(parsing text: String) throws -> Duration {
-        let units: [Character: Double] = ["s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800]
-        guard let unit = text.last, let factor = units[unit], let number = Double(text.dropLast()), number >= 0,
-            number.isFinite
-        else { throw ValidationError("invalid duration: write 90s, 15m, 36h, 30d or 8w") }
-        return Duration(seconds: number * factor)
     }
 }

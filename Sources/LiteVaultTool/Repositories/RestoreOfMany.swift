@@ -20,6 +20,35 @@ struct RestoreOfManyOptions: ParsableArguments {
 
     @Flag(help: "Do not restore keyrings.")
     var noKeyring = false
+
+    @OptionGroup var ownership: OwnerOption
+}
+
+extension RestoredKeyring {
+    /// The keyring, if the restore wrote it.
+    var writtenPath: String? { [.written, .replaced].contains(outcome) ? path : nil }
+}
+
+/// Whom what is restored belongs to.
+struct OwnerOption: ParsableArguments {
+    @Option(
+        help: .init(
+            "The user whom restored files belong to (as root; default: root, or the owner of the directory with --to-sources).",
+            valueName: "user"))
+    var owner: String?
+
+    /// - Throws: `no-input` if there is no such user: before anything is restored.
+    func check() throws(Failure) { if let owner { _ = try UserIdentity(owner) } }
+
+    /// Gives restored files to the owner: of those that exist.
+    ///
+    /// - Parameter standard: the owner if none was named.
+    func apply(to paths: [String?], standard: UserIdentity? = nil) throws(Failure) {
+        var user = standard
+        if let owner { user = try UserIdentity(owner) }
+        guard let user else { return }
+        for path in paths.compactMap(\.self) { try user.own(path) }
+    }
 }
 
 /// Restores several databases of a repository as they were at one moment, for `restore-all` and `schedule restore`.
@@ -36,6 +65,9 @@ struct RestoreOfMany {
     /// Whether nothing is written.
     private let isDry: Bool
     private let restoresKeyrings: Bool
+    private let ownership: OwnerOption
+    /// Names and patterns of which each must match a database.
+    var wanted: [String] = []
     /// The message if no database is chosen.
     var nothingChosen = "no database has such a name"
 
@@ -78,12 +110,14 @@ struct RestoreOfMany {
         selection = options.at ?? .latest
         (skipsPresent, isDry) = (options.ifMissing, options.dryRun)
         restoresKeyrings = !options.noKeyring
+        ownership = options.ownership
     }
 
     /// Rejects a directory that is not empty, unless existing databases are skipped.
     ///
     /// - Throws: `cannot-create`.
     func checkDirectory() throws(Failure) {
+        try ownership.check()
         guard let directory, !skipsPresent else { return }
         guard let content = try? FileManager.default.contentsOfDirectory(atPath: directory) else {
             return try Preflight.requireAbsent(directory)
@@ -93,6 +127,11 @@ struct RestoreOfMany {
                 .cannotCreate, "is not empty", path: directory,
                 remedy: "Name another directory, or use --if-missing to restore only what is not there.")
         }
+    }
+
+    /// Whether a database has a name, or matches a pattern.
+    static func matches(_ name: String, _ snapshot: Snapshot) -> Bool {
+        name == snapshot.database || fnmatch(name, snapshot.database, 0) == 0
     }
 
     /// Restores the chosen databases.
@@ -112,6 +151,11 @@ struct RestoreOfMany {
                 .noInput, newest.isEmpty ? "the repository has no snapshot" : nothingChosen, path: location,
                 remedy: "See 'litevault snapshots --repository \(location)'.")
         }
+        if let unknown = wanted.first(where: { name in !chosen.contains { Self.matches(name, $0) } }) {
+            throw Failure(
+                .noInput, "no database is called '\(unknown)'", path: location,
+                remedy: "See 'litevault snapshots --repository \(location)'.")
+        }
         var items: [Item] = []
         for snapshot in chosen {
             try Interruption.shared.check()
@@ -129,7 +173,7 @@ struct RestoreOfMany {
         let name = newest.database
         do {
             let destination = try destination(of: newest)
-            if skipsPresent, Preflight.size(destination) != nil {
+            if skipsPresent, try Preflight.isPresent(destination) {
                 return Item(database: name, state: .present, destination: destination)
             }
             var options = RestoreOptions()
@@ -141,6 +185,13 @@ struct RestoreOfMany {
                 try Self.createDirectory(LocalDirectory.parent(of: destination))
                 return try await opened.restore(
                     selection, database: name, to: destination, options: chosen, warning: warnings.add)
+            }
+            if !isDry {
+                // To where it was backed up from, it goes to whom the directory belongs to: root's file would be of no use there.
+                let parent = LocalDirectory.parent(of: destination)
+                try ownership.apply(
+                    to: [destination, found.keyring?.writtenPath],
+                    standard: directory == nil && UserIdentity.isRoot ? UserIdentity(ownerOf: parent) : nil)
             }
             var item = Item(database: name, state: isDry ? .ready : .restored, destination: destination)
             item.snapshot = found.snapshot.id
@@ -197,6 +248,15 @@ struct RestoreOfMany {
         return directory + "/" + name
     }
 
+    /// What to do about failures: what they say themselves if they agree, and nothing about others if there are none.
+    private func remedy(_ items: [Item], _ failed: Int) -> String {
+        let own = Set(items.filter { $0.state == .failed }.map(\.remedy))
+        let what =
+            own.count == 1 ? own.first.flatMap { $0 } : nil
+        let rest = failed < items.count ? "The others \(isDry ? "can be" : "are"). " : ""
+        return rest + (what ?? "'litevault check' examines the repository.")
+    }
+
     private func report(
         _ items: [Item], _ opened: Repository, _ warnings: WarningList, _ session: Session
     ) -> Report {
@@ -243,7 +303,7 @@ struct RestoreOfMany {
             report.failure = Failure(
                 (codes.count == 1 ? codes.first.flatMap(FailureCode.init(rawValue:)) : nil) ?? .jobFailed,
                 "\(failed) of \(Format.count(items.count, "database")) cannot be restored", path: location,
-                remedy: "The others \(isDry ? "can be" : "are"). 'litevault check' examines the repository.")
+                remedy: remedy(items, failed))
         }
         return report
     }

@@ -56,7 +56,7 @@ struct SnapshotSummary: Encodable {
     var line: String {
         var line = "  \(id)  \(time)  "
         line += Self.rightAligned(Format.size(size)) + "  " + Self.rightAligned("+" + Format.size(stored)) + "  "
-        line += verification.map { "\($0.level) \($0.passed ? "ok" : "FAILED")" } ?? "-"
+        line += verification?.text ?? "-"
         if rewritten { line += "  rewritten (rekey or VACUUM), epoch \(epoch)" }
         if let logUntil { line += "  every commit to \(logUntil)" }
         if let gap {
@@ -93,10 +93,21 @@ struct VerificationSummary: Encodable {
     let level: String
     let passed: Bool
     let time: String
+    let failedSince: String?
+    let lostBlocks: Int?
 
     init(_ found: SnapshotVerification) {
         level = found.level.rawValue
         passed = found.passed
-        time = Format.time(found.time)
+        time = Format.exactTime(found.time)
+        failedSince = found.failedSince.map(Format.exactTime)
+        lostBlocks = found.lostBlocks
+    }
+
+    /// `restore ok`, `data FAILED since …`, `lost 3 blocks, known since …`.
+    fileprivate var text: String {
+        guard !passed else { return "\(level) ok" }
+        let since = failedSince.map { " since \($0)" } ?? ""
+        return lostBlocks.map { "lost \(Format.count($0, "block")), known\(since)" } ?? "\(level) FAILED\(since)"
     }
 }

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import LiteVault
 internal import LiteVaultFoundation
+internal import LiteVaultQuoting
 internal import LiteVaultSupport
 
 /// How `litevault query` prints rows. A blob is `x'…'` in hexadecimal digits in every format.
@@ -51,7 +52,7 @@ final class ArrayPrinter: RowPrinter {
 
     init(_ stream: ResultStream, _ names: [String]) throws {
         self.stream = stream
-        let columns = names.map { ResultEncoder.quoted($0) }.joined(separator: ", ")
+        let columns = names.map { Quoting.json($0) }.joined(separator: ", ")
         try stream.append("{\"schema\": 1, \"command\": \"query\", \"columns\": [\(columns)], \"rows\": [")
     }
 
@@ -72,7 +73,7 @@ private final class ObjectPrinter: RowPrinter {
 
     init(stream: ResultStream, names: [String], isArray: Bool) {
         self.stream = stream
-        self.names = names.map { ResultEncoder.quoted($0) + ": " }
+        self.names = names.map { Quoting.json($0) + ": " }
         self.isArray = isArray
     }
 
@@ -97,26 +98,19 @@ private final class CSVPrinter: RowPrinter {
 
     func row(_ values: [StoredValue]) throws {
         try printNames()
-        try line(values.map { $0 == .null ? "" : Self.field(ValueText.plain($0)) })
+        try line(values.map { $0 == .null ? "" : Quoting.csvField(ValueText.plain($0)) })
     }
 
     func end() throws { try printNames() }
 
     private func printNames() throws {
-        if let names { try line(names.map(Self.field)) }
+        if let names { try line(names.map(Quoting.csvField)) }
         names = nil
     }
 
     private func line(_ fields: [String]) throws {
         // A line with one empty field would be an empty line, which readers skip.
         try stream.append((fields == [""] ? "\"\"" : fields.joined(separator: ",")) + "\r\n")
-    }
-
-    private static func field(_ text: String) -> String {
-        guard text.unicodeScalars.contains(where: { "\",\r\n".unicodeScalars.contains($0) }) || text.isEmpty else {
-            return text
-        }
-        return "\"" + text.replacing(text: "\"", with: "\"\"") + "\""
     }
 }
 
@@ -231,7 +225,7 @@ private final class TablePrinter: RowPrinter {
 
     private static func cell(_ text: String, _ style: Style) -> String {
         let visible = Format.visible(text)
-        return style == .markdown ? visible.replacing(text: "|", with: "\\|") : visible
+        return style == .markdown ? Quoting.markdownCell(visible) : visible
     }
 }
 
@@ -244,7 +238,7 @@ enum ValueText {
         case .integer(let number): String(number)
         case .real(let number): number.isInfinite ? (number < 0 ? "-Inf" : "Inf") : String(number)
         case .text(let text): text
-        case .blob(let bytes): "x'" + hexadecimal(bytes) + "'"
+        case .blob(let bytes): Quoting.sqlBlob(bytes)
         }
     }
 
@@ -254,13 +248,8 @@ enum ValueText {
         case .null: "null"
         case .integer(let number): String(number)
         case .real(let number): number.isInfinite ? (number < 0 ? "-9e999" : "9e999") : String(number)
-        case .text(let text): ResultEncoder.quoted(text)
-        case .blob: ResultEncoder.quoted(plain(value))
+        case .text(let text): Quoting.json(text)
+        case .blob: Quoting.json(plain(value))
         }
-    }
-
-    private static func hexadecimal(_ bytes: [UInt8]) -> String {
-        let digits = Array("0123456789abcdef".utf8)
-        return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
     }
 }

@@ -25,20 +25,22 @@ struct OutcomeSummary: Encodable {
     @Nullable var verified: Bool?
     let snapshots: [Stored]
     let failures: [ProblemSummary]
+    let warnings: [ProblemSummary]
     /// `hourly: 12 databases, 3.4 MB stored in 2.1 s; 1 failure`.
     let line: String
 
     private enum CodingKeys: CodingKey {
-        case job, succeeded, interrupted, start, end, next, stored, unchanged, removed, verified, snapshots, failures
+        case job, succeeded, interrupted, start, end, next, stored, unchanged, removed, verified, snapshots, failures,
+            warnings
     }
 
     init(_ outcome: JobOutcome) {
         job = outcome.job
         succeeded = outcome.isSuccess
         interrupted = outcome.isInterrupted
-        start = Format.time(outcome.start)
-        end = Format.time(outcome.end)
-        next = outcome.next.map(Format.time)
+        start = Format.exactTime(outcome.start)
+        end = Format.exactTime(outcome.end)
+        next = outcome.next.map(Format.exactTime)
         stored = outcome.storedBytes
         unchanged = outcome.unchanged
         removed = outcome.removed
@@ -49,6 +51,7 @@ struct OutcomeSummary: Encodable {
                 stored: $0.stored)
         }
         failures = outcome.problems.map(ProblemSummary.init)
+        warnings = outcome.warnings.map(ProblemSummary.init)
         let seconds = outcome.end.timeIntervalSince(outcome.start)
         var line =
             "\(outcome.job): \(Format.count(outcome.stored.count, "database")), "
@@ -79,8 +82,12 @@ struct ProblemSummary: Encodable {
         remedy = problem.remedy
     }
 
-    var line: String {
-        Format.visible("  FAILED \(step): \(path.map { "\($0): " } ?? "")\(message)")
+    /// The text output.
+    func lines(_ verdict: String = "FAILED") -> [String] {
+        // A path inside a message is named once.
+        let subject = path.map { message.contains($0) ? "" : "\($0): " } ?? ""
+        return ["  \(verdict) \(step): \(subject)\(message)"].map(Format.visible)
+            + (remedy.map { ["    hint: " + Format.visible($0)] } ?? [])
     }
 }
 
@@ -166,12 +173,12 @@ struct FollowingSummary: Encodable {
             line += "; NOT RUNNING: start 'litevault schedule run'"
         }
         report.appendRow("follows", line)
-        if let problem { report.appendLine(problem.line) }
+        for line in problem?.lines() ?? [] { report.appendLine(line) }
         for database in databases { report.appendRow("", Format.visible(database.line)) }
     }
 }
 
 extension Format {
     /// A time of a state file, in seconds since 1970.
-    static func time(_ seconds: Double?) -> String? { seconds.map { time(Date(timeIntervalSince1970: $0)) } }
+    static func time(_ seconds: Double?) -> String? { seconds.map { exactTime(Date(timeIntervalSince1970: $0)) } }
 }

@@ -18,8 +18,11 @@ struct ScheduleOptions: ParsableArguments {
     }
 
     /// Reads the state file.
-    func stateFile(_ configuration: ScheduleConfiguration) throws -> StateFile {
-        guard let folder = directories.applied(to: configuration).state else {
+    ///
+    /// - Parameter onlyReading: whether the state of a service will do, which is that of its own user.
+    func stateFile(_ configuration: ScheduleConfiguration, onlyReading: Bool = false) throws -> StateFile {
+        let local = onlyReading ? directories.shown(for: configuration) : directories.applied(to: configuration)
+        guard let folder = local.state else {
             throw Failure(
                 .config, "no directory for the state: neither HOME nor XDG_STATE_HOME is set",
                 path: configuration.name, remedy: "Set state-folder in the configuration, or give --state-folder.")
@@ -29,6 +32,18 @@ struct ScheduleOptions: ParsableArguments {
 }
 
 extension LocalDirectoryOptions {
+    /// The directories to look at the jobs of a configuration: unless one is named, the state may be that of a service.
+    func shown(for configuration: ScheduleConfiguration) -> LocalDirectories {
+        var local = applied(to: configuration)
+        let isNamed =
+            state != nil || configuration.stateFolder != nil
+            || ProcessInfo.processInfo.environment["STATE_DIRECTORY"] != nil
+        if !isNamed, let own = local.state {
+            local.state = StateFile.newest(of: configuration.name, in: [own, StateFile.serviceFolder])
+        }
+        return local
+    }
+
     /// The directories, with the given ones in place of that of a configuration and the standard ones.
     func applied(to configuration: ScheduleConfiguration) -> LocalDirectories {
         var standard = LocalDirectories.standard
@@ -118,10 +133,22 @@ private struct ScheduleLogHandler: LogHandler {
         switch form {
         case .text:
             let pairs = values.map { " \($0.key)=\(Format.visible($0.value))" }.joined()
-            terminal.printMessage("\(entry.time) \(entry.level) \(Format.visible(entry.message))\(pairs)")
+            terminal.printMessage(
+                "\(entry.time) \(entry.level) \(Format.visible(entry.message))\(pairs)", priority: event.level.priority)
         case .json:
             guard let line = try? ResultEncoder.line(Event(name: "log", body: entry)) else { return }
-            terminal.printMessage(line)
+            terminal.printMessage(line, priority: event.level.priority)
+        }
+    }
+}
+
+extension Logger.Level {
+    fileprivate var priority: Terminal.Priority {
+        switch self {
+        case .trace, .debug: .debug
+        case .info, .notice: .info
+        case .warning: .warning
+        case .error, .critical: .error
         }
     }
 }

@@ -11,16 +11,23 @@ internal import LiteVaultSupport
 
 extension Session {
     /// Reads the configuration, locks the schedule and creates its runner.
+    ///
+    /// - Parameters:
+    ///   - held: the state that this process has locked already, of the same directory.
+    ///   - check: throws when the runner has to end.
     func scheduleRunner(
-        _ options: ScheduleOptions, _ log: LogOptions, _ output: OutputOptions
-    ) throws -> ScheduleRunner {
+        _ options: ScheduleOptions, _ log: LogOptions, _ output: OutputOptions, state held: StateFile? = nil,
+        check: (@Sendable () throws -> Void)? = nil
+    ) throws -> (runner: ScheduleRunner, state: StateFile) {
         let configuration = try options.configuration()
-        let services = try scheduleServices(configuration, options, output)
-        let state = try options.stateFile(configuration)
-        try state.lock()
-        return ScheduleRunner(
+        var services = try scheduleServices(configuration, options, output)
+        if let check { services.check = check }
+        var state = try options.stateFile(configuration)
+        if let held, held.path == state.path { state = held } else { try state.lock() }
+        let runner = ScheduleRunner(
             configuration, state: state, services: services, log: log.logger(output, terminal),
             host: ProcessInfo.processInfo.hostName)
+        return (runner, state)
     }
 
     /// What the tool provides to the jobs of a configuration. The variables that it refers to are removed from the environment.
@@ -43,6 +50,8 @@ extension Session {
         services.hook = { try await HookCommand(text: $0, variables: $1, limit: $2, quiet: quiet).run() }
         services.heartbeat = { try await sendHeartbeat(to: $0, within: $1) }
         services.check = { try Interruption.shared.check() }
+        let remedies = ScheduleRemedies(local: local)
+        services.remedy = { remedies.text($0, $1) }
         return services
     }
 }

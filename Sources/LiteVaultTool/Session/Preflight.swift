@@ -85,6 +85,25 @@ enum Preflight {
         }
     }
 
+    /// Whether there is a file to leave alone (`--if-missing`).
+    ///
+    /// - Throws: `cannot-create` for what cannot be a database: a program that starts with it would not have one.
+    static func isPresent(_ path: String) throws(Failure) -> Bool {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return false }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw Failure(
+                .cannotCreate, "the destination exists and is not a file", path: path,
+                remedy: "Name the file of the database itself.")
+        }
+        guard status.st_size > 0 else {
+            throw Failure(
+                .cannotCreate, "the destination exists and is an empty file", path: path,
+                remedy: "Remove it: the database is then restored.")
+        }
+        return true
+    }
+
     /// The size of a file in bytes; nil if it does not exist.
     static func size(_ path: String) -> Int64? {
         var status = stat()

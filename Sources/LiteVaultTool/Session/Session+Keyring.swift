@@ -4,6 +4,18 @@ internal import LiteVaultSupport
 
 // What opens a keyring, and what a new slot is made from.
 
+extension Failure {
+    /// Names the keyring beside a database that no key opened, unless the arguments have one: its key is not that of a key file.
+    mutating func nameKeyring(unlessIn arguments: [String]) {
+        guard code == .keyRejected, let path, !arguments.contains(where: { $0.hasPrefix("--keyring") }),
+            case let keyring = Keyring.path(beside: path), (try? Keyring(keyring).slots()) != nil,
+            remedy?.contains(keyring) != true
+        else { return }
+        let hint = "There is a keyring beside it: --keyring '\(keyring)' takes what opens that."
+        remedy = [remedy, hint].compactMap(\.self).joined(separator: " ")
+    }
+}
+
 extension Session {
     /// The key of a database that is in a keyring.
     ///

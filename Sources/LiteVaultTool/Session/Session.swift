@@ -9,6 +9,8 @@ internal import LiteVaultSupport
 protocol VaultCommand: ParsableCommand {
     /// `--json`, `--quiet`, `--progress`.
     var output: OutputOptions { get }
+    /// Whether messages on standard error are JSON even without `--json`.
+    var logsJSON: Bool { get }
     /// Does the work.
     func perform(_ session: Session) throws -> Report
 }
@@ -16,6 +18,8 @@ protocol VaultCommand: ParsableCommand {
 extension VaultCommand {
     /// The name on the command line and in JSON output.
     static var name: String { _commandName }
+
+    var logsJSON: Bool { false }
 
     /// Creates a configuration whose help ends with examples, and says where the exit statuses are.
     static func configured(
@@ -72,7 +76,7 @@ struct Session {
     }
 
     /// The end of a remedy that names the keyring beside the database, if it exists.
-    private func hint<Role: KeyRole>(ofKeyringBeside path: String, _: Role.Type) -> String {
+    func hint<Role: KeyRole>(ofKeyringBeside path: String, _: Role.Type) -> String {
         let keyring = Keyring.path(beside: path)
         guard Role.Keyring.self != NoKeyring.self, (try? Keyring(keyring).slots()) != nil else { return "" }
         return " With --\(Role.prefix)keyring '\(keyring)', they give what opens that."

@@ -153,7 +153,7 @@ struct ShellCommands {
         guard try !database.isOwnFile(path) else {
             throw Failure(.usage, "this is the database itself", path: path, remedy: "Name a CSV file.")
         }
-        guard let file = try? InputFile(path: path) else {
+        guard let file = try? InputFile(path: path, allowsPipes: true) else {
             throw Failure(.noInput, "the file cannot be read", path: path, remedy: "Check its permissions.")
         }
         var reader = CSVReader(file)

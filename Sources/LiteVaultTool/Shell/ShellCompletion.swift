@@ -1,4 +1,5 @@
 internal import LiteVaultCore
+internal import LiteVaultQuoting
 
 /// What Tab completes in the shell: commands and formats, names of the schema, and words of SQL.
 struct ShellCompletion {
@@ -42,8 +43,8 @@ struct ShellCompletion {
 
     private func matching(_ word: String, _ all: [String]) -> (replaced: Int, candidates: [String]) {
         let wanted = word.lowercased()
-        var seen = Set<String>()
-        let found = all.filter { $0.lowercased().hasPrefix(wanted) && seen.insert($0.lowercased()).inserted }
+        var seen: Set<SQLName> = []
+        let found = all.filter { $0.lowercased().hasPrefix(wanted) && seen.insert(SQLName($0)).inserted }
         return (word.count, found.sorted { $0.lowercased() < $1.lowercased() })
     }
 
@@ -65,7 +66,8 @@ struct ShellCompletion {
     private static func written(_ name: String) -> String? {
         guard !name.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else { return nil }
         let isPlain =
-            name.utf8.allSatisfy(SQLTokens.isWord) && !words.contains(name.uppercased()) && name.first?.isNumber != true
+            name.utf8.allSatisfy(SQLTokens.isWord) && !words.contains(foldedKeyword(name))
+            && name.first?.isNumber != true
         return isPlain ? name : quoted(name)
     }
 }

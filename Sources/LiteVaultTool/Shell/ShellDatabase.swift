@@ -3,6 +3,7 @@ internal import LiteVault
 internal import LiteVaultCipher
 internal import LiteVaultCore
 internal import LiteVaultFoundation
+internal import LiteVaultQuoting
 
 /// The database of a shell: a connection, and what it was opened with.
 struct ShellDatabase {
@@ -38,7 +39,7 @@ struct ShellDatabase {
 
     /// Runs one statement and prints its rows.
     func run(_ sql: String, _ mode: RowFormat, _ stream: ResultStream) throws {
-        if isReadOnly, let word = SQLTokens(sql).first(where: { $0.kind == .word })?.text.lowercased(),
+        if isReadOnly, let word = SQLTokens(sql).first(where: { $0.kind == .word }).map({ foldedName($0.text) }),
             ["begin", "commit", "end", "rollback", "savepoint", "release"].contains(word)
         {
             throw Failure(.usage, "with --read-only the whole shell is one transaction", remedy: "Leave it out.")

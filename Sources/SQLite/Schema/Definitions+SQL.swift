@@ -1,5 +1,6 @@
 public import Foundation
 public import LiteVaultCore
+internal import LiteVaultQuoting
 public import LiteVaultSchema
 
 // Definitions as SQL text, and other members that SQLite.swift has on them. `import LiteVault` creates tables with
@@ -42,7 +43,7 @@ extension ColumnDefinition.ForeignKey {
     /// Quotes a text that is not an action, so that the engine's parser rejects it.
     private static func action(_ text: String) -> String {
         let known = ["NO ACTION", "RESTRICT", "SET NULL", "SET DEFAULT", "CASCADE"]
-        return known.contains(text.uppercased()) ? text : quoted(text)
+        return known.contains(foldedKeyword(text)) ? text : quoted(text)
     }
 }
 

@@ -5,13 +5,13 @@ import shutil
 import tempfile
 import time
 
-from . import concurrency, crashed, injection, kills, operations, order, refusals, secrets
+from . import concurrency, crashed, durable, injection, kills, operations, order, powerloss, refusals, secrets
 from .engine import Engine
 from .report import Report, Skip
 from .settings import Settings
 
 SUITES = dict(
-    order=order, refusals=refusals, crashed=crashed, injection=injection, kills=kills, secrets=secrets,
+    order=order, durable=durable, powerloss=powerloss, refusals=refusals, crashed=crashed, injection=injection, kills=kills, secrets=secrets,
     concurrency=concurrency)
 
 

@@ -47,8 +47,8 @@ def require_strace():
         raise Skip("strace may not trace here")
 
 
-def trace(command, log, calls=CALLS, inject=None, extra=(), **rest):
-    arguments = ["strace", "-f", "-y", "-q", "-o", log, "-e", "trace=" + ",".join(calls)]
+def trace(command, log, calls=CALLS, inject=None, extra=(), decorated=True, **rest):
+    arguments = ["strace", "-f", *(["-y"] if decorated else []), "-q", "-o", log, "-e", "trace=" + ",".join(calls)]
     if inject:
         arguments += ["-e", "inject=" + inject]
     if not inject or "signal" not in inject:

@@ -1,6 +1,7 @@
 import Foundation
 import LiteVault
 import LiteVaultBackup
+import LiteVaultSupport
 import Testing
 
 /// The pauses of a follower whose repository fails, by a clock that runs as fast as it is asked.
@@ -19,8 +20,8 @@ import Testing
         var gaps: [String] { lock.withLock { reasons } }
         func note(gap reason: String) { lock.withLock { reasons.append(reason) } }
 
-        var clock: PauseClock {
-            PauseClock(
+        var clock: HostClock {
+            HostClock(
                 now: { self.now },
                 sleep: { seconds in
                     self.lock.withLock { self.time += seconds }
@@ -39,9 +40,9 @@ import Testing
     ) async throws -> [(at: Double, again: Double)] {
         let local = LocalDirectories(
             state: live.folder + "/state", cache: live.folder + "/cache", spool: live.folder + "/spool")
-        let repository = try await Repository.openOrCreate(store, local: local)
+        var repository = try await Repository.openOrCreate(store, local: local)
+        repository.clock = time.clock
         var options = FollowingOptions(database: "followed")
-        options.clock = time.clock
         options.allowsPlaintext = true
         let holder = Holder()
         let follower = DatabaseFollower(

@@ -22,7 +22,7 @@ struct SegmentFolder: WALSegmentSink {
 
     init(_ folder: String) { self.folder = folder }
 
-    mutating func begin(run: [UInt8], at position: LogPosition, gap: String?) {
+    mutating func begin(run: [UInt8], began: Date, at position: LogPosition, gap: String?) {
         begun.append((position, gap))
         stored = []
     }

@@ -361,12 +361,21 @@ import Testing
         #expect(try await rows(copy, .latest) == 130)
         #expect(try await problems(copy) == [])
         #expect(try await repository.copy(to: place).segments == 0)
-        // The times of the segments are behind that of the newer snapshot, which may need them.
-        _ = try await dated.followed.take()
+        // A machine that has seen no segment does not know which of them its snapshot has: it may need them.
+        var options = SnapshotOptions()
+        options.allowsPlaintext = true
+        let other = try await self.repository(machine: "two")
+        _ = try await other.snapshot(of: dated.followed.path, options: options)
         var retention = RetentionPolicy()
         retention.last = 1
         _ = try await repository.forget(retention)
         #expect(try await names(repository) == (try await names(copy)))
+        #expect(try await problems(repository) == [])
+        #expect(try await rows(repository, .latest) == 130)
+        // The machine that stored them does, whatever their times.
+        _ = try await dated.followed.take()
+        _ = try await repository.forget(retention)
+        #expect(try await names(repository).joined.isEmpty)
         #expect(try await problems(repository) == [])
         #expect(try await rows(repository, .latest) == 130)
     }

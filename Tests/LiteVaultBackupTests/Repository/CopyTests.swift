@@ -146,7 +146,7 @@ import Testing
         func code(_ place: String) async -> VaultError.Code? {
             await StoreCalls.code { _ = try await repository.copy(to: DirectoryStore(scratch.path(place))) }
         }
-        #expect(await code("near") == .config)
+        for place in ["near", "near/inside", "near/../near/deep/er", ""] { #expect(await code(place) == .config, "\(place)") }
         try await open("other").snapshot(image)
         let before = try await DirectoryStore(scratch.path("other")).list("")
         #expect(await code("other") == .conflict)

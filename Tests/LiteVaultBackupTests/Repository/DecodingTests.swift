@@ -167,6 +167,32 @@ import Testing
         #expect(try await repository.check().isIntact)
     }
 
+    /// Unlike a file of zeros, it starts as it should.
+    @Test(arguments: ["tree/", "data/"])
+    func `H-SEC-09: a pack that was extended to terabytes is damage, and is neither read to its end nor copied`(
+        kind: String
+    ) async throws {
+        let (repository, _) = try await made()
+        let name = try #require(try await store.list(kind).first?.name)
+        do {
+            let file = try LocalFile(updating: scratch.path("repository/" + name))
+            do { try file.truncate(to: 15 << 40) } catch { try file.truncate(to: 15 << 30) }
+        }
+        let start = Date()
+        let problems = try await repository.check().problems
+        #expect(problems.contains { $0.path == name }, "\(problems)")
+        var all = CheckOptions()
+        all.readsData = true
+        #expect(try await repository.check(all).problems.contains { $0.path == name })
+        var options = RepairOptions()
+        options.dryRun = true
+        _ = try await repository.repair(options)
+        let target = DirectoryStore(scratch.path("copy"))
+        _ = try? await repository.copy(to: target)
+        #expect(try await target.list(kind).isEmpty)
+        #expect(Date().timeIntervalSince(start) < 100, "it was read")
+    }
+
     @Test(arguments: [
         Array(repeating: UInt8(ascii: "["), count: 60_000), Array("{\"type\":\"\u{0}".utf8), [0xFF, 0xFE, 0x7B, 0x00],
         [UInt8](repeating: 0, count: 3_000), Array("{\"a\":1e999999999}".utf8),

@@ -96,6 +96,7 @@ import Testing
         await followed.writer.close()
         let spool = scratch.path("repository/.spool")
         let own = ProcessIdentity.current
+        // Of a process in another container only the lock says whether it lives.
         let owners = [
             own, ProcessIdentity(process: own.process, start: own.start &+ 1, boot: own.boot, namespace: own.namespace),
             ProcessIdentity(process: 1, start: 1, boot: own.boot, namespace: own.namespace &+ 1),
@@ -103,11 +104,15 @@ import Testing
         ]
         let left = owners.map { "\(spool)/\(TemporaryName(for: "segments", owner: $0).name)" }
         for directory in left {
-            try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-            try Data([1]).write(to: URL(fileURLWithPath: directory + "/segment"))
+            try FileManager.default.createDirectory(
+                atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            for name in [WorkDirectory.marker, "segment"] {
+                try Data([1]).write(to: URL(fileURLWithPath: directory + "/" + name))
+            }
         }
-        try FileManager.default.setAttributes(
-            [.modificationDate: Date(timeIntervalSinceNow: -8 * 86_400)], ofItemAtPath: left[3])
+        let held = try LocalFile(reading: left[2] + "/" + WorkDirectory.marker)
+        #expect(try held.tryLock())
+        defer { withExtendedLifetime(held) {} }
         #expect(try await restored(repository, .latest) == 2)
         #expect(left.map { FileManager.default.fileExists(atPath: $0) } == [true, false, true, false])
     }

@@ -49,7 +49,8 @@ import Testing
             _ = try follower.poll(into: &spool)
             var seen: Date?
             for waiting in spool.takeWaiting() {
-                try await writer.append(waiting.path, began: waiting.began, snapshot: newest)
+                try await writer.append(
+                    waiting.path, began: waiting.began, snapshot: newest, end: waiting.end, start: waiting.start)
                 seen = Date(timeIntervalSince1970: Double(waiting.segment.seen) / 1000)
                 waiting.discard()
             }

@@ -125,6 +125,40 @@ import Testing
         }
     }
 
+    @Test(arguments: [667, 1400, 2000])
+    func `H-VER-10 a table with long values is copied and compared, however many columns it has`(count: Int) throws {
+        let columns = (1..<count).map { "c\($0)" }.joined(separator: ", ")
+        let tables = """
+            CREATE TABLE wide (id INTEGER PRIMARY KEY, \(columns)); CREATE INDEX wide_c1 ON wide (c1, c5);
+            INSERT INTO wide (id, c1, c5, c\(count - 1)) VALUES (1, zeroblob(5000), 5, zeroblob(5000)), (2, 'x', 5, NULL);
+            """
+        try compare(tables, longest: 1000)
+        for change in [
+            "UPDATE wide SET c\(count - 1) = x'01' || zeroblob(4999) WHERE id = 1",
+            "UPDATE wide SET c\(count - 2) = 0 WHERE id = 2", "UPDATE wide SET c5 = 5.5 WHERE id = 2",
+        ] {
+            let error = #expect(throws: VaultError.self, "\(change)") {
+                try compare(tables, change: change, longest: 1000)
+            }
+            #expect(error?.code == .internalFailure)
+        }
+        let path = try database(tables + "UPDATE wide SET c2 = zeroblob(5000000) WHERE id = 2")
+        try DatabaseFile(path).vacuum(into: scratch.path("copy.db"))
+        #expect(try Connection(scratch.path("copy.db")).value("SELECT sum(length(c2)) FROM wide", as: Int.self) == 5_000_000)
+        try DatabaseFile(path).backup(to: scratch.path("backup.db"))
+        #expect(try DatabaseFile(scratch.path("backup.db")).verify().problems == [])
+    }
+
+    @Test func `a statement that the engine rejects is not taken for damage`() throws {
+        // As many columns as there may be, and a rowid that has no column: the rows cannot be written with their rowids.
+        let columns = (0..<2000).map { "c\($0)" }.joined(separator: ", ")
+        let path = try database("CREATE TABLE wide (\(columns)); INSERT INTO wide (c1) VALUES (1)")
+        let error = vaultError { try DatabaseFile(path).vacuum(into: scratch.path("copy.db")) }
+        #expect(error?.code == .unsupported)
+        #expect(error?.message.contains("2000 columns") == true)
+        try DatabaseFile(path).backup(to: scratch.path("backup.db"))
+    }
+
     @Test func `what others commit during a copy is not in it`() throws {
         let path = try database("PRAGMA journal_mode = WAL; CREATE TABLE t (a); INSERT INTO t VALUES (1)")
         let writer = try Connection(path)

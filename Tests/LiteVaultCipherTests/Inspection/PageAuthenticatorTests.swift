@@ -55,6 +55,29 @@ struct PageAuthenticatorTests {
         #expect(cut.trailingBytes == 10288 - 8192)
     }
 
+    @Test func `waiting for a write under way does not take longer the more pages are damaged`() throws {
+        let authenticator = try authenticator(Self.kdf1000)
+        // 40 MB: as many pages as matter, all of them wrong.
+        let size: Int64 = 40 << 20
+        var retries = 0
+        let found = try authenticator.report(
+            size: size, read: { [UInt8](repeating: UInt8(truncatingIfNeeded: $0 >> 12) | 1, count: $1) },
+            retry: { retries += 1 })
+        #expect(found.failureCount == Int(size) / 4096)
+        #expect(retries == PageReport.retries)
+    }
+
+    @Test func `a page that was read during a write is read again`() throws {
+        let bytes = try Fixture.bytes("v4-4.6.1-kdf1000.db")
+        var torn = bytes
+        for page in [1, 2] { torn[page * 4096 + 5] ^= 1 }
+        var retries = 0
+        let found = try authenticator(Self.kdf1000).report(
+            size: Int64(bytes.count),
+            read: { Array((retries == 0 ? torn : bytes)[Int($0)..<(Int($0) + $1)]) }, retry: { retries += 1 })
+        #expect(found.failures == [] && retries == 1)
+    }
+
     @Test func `a page in the place of another fails although it is genuine`() throws {
         let bytes = try Fixture.bytes("v4-4.6.1-kdf1000.db")
         let swapped = Array(bytes[0..<4096] + bytes[8192..<12288] + bytes[4096..<8192])

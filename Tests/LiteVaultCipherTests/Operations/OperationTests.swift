@@ -137,13 +137,36 @@ import Testing
         try db.createCollation("backwards") { $1.compare($0) }
         try db.execute("CREATE TABLE t (a TEXT COLLATE backwards UNIQUE); INSERT INTO t VALUES ('a'), ('b')")
         try db.close()
-        try DatabaseFile(path).backup(to: scratch.path("copy.db"), key: key, settings: fast)
+        let isChecked = try DatabaseFile(path).backup(to: scratch.path("copy.db"), key: key, settings: fast)
+        #expect(!isChecked, "the order of the index is the application's")
         let other = try DatabaseKey.passphrase("other")
         try DatabaseFile(path).rekey(from: key, to: other, settings: fast)
         let report = try DatabaseFile(path).verify(key: other, settings: fast)
         #expect(report.problems == [])
         #expect(!report.unchecked.isEmpty)
         #expect(try Connection(path, key: other, settings: fast).value("SELECT count(*) FROM t", as: Int.self) == 2)
+    }
+
+    @Test(arguments: ["t (b)", "t (length(b))", "t (b) WHERE b > 0"], [nil, "other"])
+    func `H-VER-09 an index that disagrees with its table is not backed up as verified, under any key`(
+        index: String, newKey: String?
+    ) throws {
+        let path = scratch.path("encrypted.db")
+        let db = try Connection(path, key: key, settings: fast)
+        try db.execute(
+            """
+            CREATE TABLE t (a INT, b INT); CREATE INDEX i ON \(index);
+            INSERT INTO t VALUES (1, 10), (2, 20);
+            PRAGMA writable_schema = ON;
+            UPDATE sqlite_master SET sql = replace(sql, 'b', 'a') WHERE name = 'i';
+            """)
+        try db.close()
+        let error = vaultError {
+            try DatabaseFile(path).backup(
+                to: scratch.path("copy.db"), key: key, settings: fast, newKey: newKey.map { try .passphrase($0) })
+        }
+        #expect(error?.code == .damaged)
+        #expect(try scratch.names() == ["encrypted.db"])
     }
 
     @Test func `a path with a NUL is refused, not cut`() throws {

@@ -119,13 +119,23 @@ import Testing
         #expect(try verify(scratch.write(bytes, to: "long.db"), nil).problems.contains { $0.kind == .excess })
     }
 
-    @Test func `a foreign key that leads nowhere is a problem`() throws {
+    @Test func `H-VER-08 foreign keys that lead nowhere, which SQLite allows, are reported and are not damage`() throws {
         let path = scratch.path("fk.db")
         try Connection(path).execute(
             "CREATE TABLE a (id INTEGER PRIMARY KEY); CREATE TABLE b (a REFERENCES a); INSERT INTO b VALUES (7)")
         let report = try verify(path, nil)
-        #expect(report.problems.map(\.kind) == [.foreignKey])
-        #expect(report.problems.first?.message == "row 1 of table 'b' refers to no row in 'a'")
+        #expect(report.isIntact && report.problems == [])
+        #expect(report.foreignKeyViolations.map(\.kind) == [.foreignKey])
+        #expect(report.foreignKeyViolations.first?.message == "row 1 of table 'b' refers to no row in 'a'")
+    }
+
+    @Test func `a foreign key whose parent has no such unique column is not damage either`() throws {
+        let path = scratch.path("fk.db")
+        try Connection(path).execute(
+            "CREATE TABLE a (id); CREATE TABLE b (a REFERENCES a (id)); INSERT INTO b VALUES (7)")
+        let report = try verify(path, nil)
+        #expect(report.isIntact)
+        #expect(report.foreignKeyViolations.first?.message.contains("foreign key mismatch") == true)
     }
 
     @Test func `a truncated plain database is damaged`() throws {

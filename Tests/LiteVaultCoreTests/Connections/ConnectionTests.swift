@@ -3,6 +3,25 @@ import LiteVaultCore
 import Testing
 
 @Suite struct ConnectionTests {
+    @Test(arguments: ["-journal", "-wal"])
+    func `H-SEC-10: a FIFO beside a database, under the name of its journal, is refused without waiting`(
+        ending: String
+    ) throws {
+        let scratch = try Scratch()
+        let path = scratch.directory.appendingPathComponent("a.db").path
+        do { try Connection(path).execute("CREATE TABLE t(x)") }
+        #expect(mkfifo(path + ending, 0o600) == 0)
+        // By another name, too: the engine looks beside the file itself.
+        let link = scratch.directory.appendingPathComponent("link.db").path
+        #expect(symlink(path, link) == 0)
+        for path in [path, link] {
+            let error = #expect(throws: VaultError.self) { try Connection(path).number("SELECT count(*) FROM t") }
+            #expect(error?.code == .wrongKind)
+        }
+        #expect(unlink(path + ending) == 0)
+        #expect(try Connection(path).number("SELECT count(*) FROM t") == 0)
+    }
+
     @Test func `a connection is in memory by default`() throws {
         let db = try Connection()
         #expect(db.description == "")

@@ -1,0 +1,174 @@
+internal import LiteVaultCapture
+internal import LiteVaultFoundation
+internal import LiteVaultSupport
+
+/// Where the image of a snapshot ends among the segments of a followed log, as its manifest tells.
+///
+/// Dates play no part in it, but for what versions stored that recorded nothing else: they are labels, and a clock may be set at any moment.
+struct ImagePosition: Sendable {
+    /// The number of the snapshot.
+    let snapshot: Int
+    /// Its label.
+    let label: Date
+    /// How much of which log is in the image; nil if the database was not in WAL mode, so that no run has it.
+    let position: LogPosition?
+    /// The run of the follower that was at work; nil if none was in that process.
+    let run: String?
+    /// Segments up to this number are in the image, or are of another history.
+    let known: Int
+    /// Whether an older version stored it, which recorded neither.
+    let isDated: Bool
+
+    /// - Parameter previous: the newest known manifest before it: what had been stored then is in this image as well.
+    init(_ snapshot: Snapshot, previous: Snapshot? = nil) {
+        let manifest = snapshot.manifest
+        self.snapshot = snapshot.sequence
+        label = snapshot.time
+        position = manifest.log.flatMap { log in
+            UInt64(log.salts, radix: 16).map { LogPosition(salts: $0, frame: UInt32(clamping: log.frames)) }
+        }
+        run = manifest.followed?.run
+        known = max(manifest.followed?.segment ?? 0, previous?.manifest.newestSegment?.sequence ?? 0)
+        isDated = manifest.followed == nil
+    }
+
+    /// Whether all of a segment is known to be in the image, by its name alone.
+    func contains(_ name: SegmentName, newest: SegmentMark?) -> Bool {
+        if name.sequence <= known { return true }
+        // An older version: it was stored before the manifest, and seen before the image.
+        return isDated && name.sequence <= newest?.sequence ?? 0 && name.time < label.milliseconds
+    }
+}
+
+/// Finds, among segments in the order of their numbers, the first that continues a snapshot. What it says follows from the numbers of frames,
+/// the salts of logs and the names of runs.
+///
+/// A log with other salts begins at frame 1, and only when all of the log before it is in the database. So, of segments of one run:
+///
+/// 1. With the image's salts: a segment that ends at or before the image's last frame is contained in it. One that ends
+///    behind it, and does not begin after the next frame, continues it.
+/// 2. The segment right behind one that ends exactly where the image does continues it, too. Its log has other salts.
+/// 3. So does the first segment of a run that began exactly where the image ends.
+/// 4. The first half of salts is a counter: what has a lower one precedes the image. It only passes over segments, and finds an image
+///    within a joined one.
+///
+/// Anything else does not continue the snapshot. Whether that is because the segments are of a run that began later is the last question.
+struct LogOrder {
+    /// What a segment is to the image.
+    enum Place: Equatable {
+        /// All of it is in the image, or precedes it.
+        case contained
+        /// The image ends in it, or right before it.
+        case continues
+        /// Frames between the image and this segment are missing.
+        case lacking
+        /// It belongs to another run, which the image is not in.
+        case foreign
+        /// Neither records the order.
+        case unknown
+    }
+
+    let image: ImagePosition
+    /// Whether labels show that a clock was set back, so that dates tell nothing.
+    let isStepped: Bool
+    /// Segments up to this number are in the image.
+    private(set) var contained: Int
+    /// The segment at whose end the image ends.
+    private var end: SegmentRecord?
+
+    init(_ image: ImagePosition, isStepped: Bool) {
+        (self.image, self.isStepped) = (image, isStepped)
+        contained = image.known
+    }
+
+    /// The place of the next segment.
+    mutating func place(of record: SegmentRecord) -> Place {
+        guard let position = image.position else { return .foreign }
+        let place = place(of: record, position)
+        if place == .contained {
+            contained = max(contained, record.sequence)
+            let isAtEnd =
+                record.last == position
+                || (position.frame == 0 && Self.resets(from: record.last.salts, to: position.salts) == 1)
+            end = isAtEnd ? record : nil
+        }
+        return place
+    }
+
+    private func place(of record: SegmentRecord, _ position: LogPosition) -> Place {
+        let (first, last) = (record.firstFramePosition, record.last)
+        if record.sequence <= image.known { return .contained }
+        if last.salts == position.salts, last.frame <= position.frame { return .contained }
+        if first.salts == position.salts {
+            return first.frame <= position.frame &+ 1 ? .continues : beganLater(record, position) ? .foreign : .lacking
+        }
+        // A joined one, whose first log precedes that of the image.
+        if last.salts == position.salts { return .continues }
+        if record.joined != nil, let all = Self.resets(from: first.salts, to: last.salts),
+            let some = Self.resets(from: first.salts, to: position.salts), some < all
+        {
+            return .continues
+        }
+        if first.frame == 1, followsReset(record, position) { return .continues }
+        if Self.resets(from: last.salts, to: position.salts) != nil { return .contained }
+        if record.start == nil, !isStepped, record.seen < image.label.milliseconds { return .contained }
+        return beganLater(record, position) ? .foreign : .unknown
+    }
+
+    /// Whether the image ends where the log before a segment's ends.
+    private func followsReset(_ record: SegmentRecord, _ position: LogPosition) -> Bool {
+        let isNext = Self.resets(from: position.salts, to: record.firstFramePosition.salts) == 1
+        if record.firstPlace > 0 {
+            if let end, end.run == record.run, end.place &+ 1 == record.firstPlace { return true }
+            // All that precedes it is in the image, and the image does not end in it.
+            if isNext, record.first - 1 <= image.known, image.run.map({ $0 == record.run }) ?? true { return true }
+        } else if let start = record.start {
+            if start.snapshot == image.snapshot { return true }
+            // The salts of a log that was never written to are 0 in any of them.
+            return start.position == position && (position.salts != 0 || image.run == record.run)
+        }
+        // An older version recorded no more than dates.
+        guard record.start == nil, !isStepped, let began = Timestamp.date(record.began) else { return false }
+        return began <= image.label && image.label.milliseconds <= record.seen
+    }
+
+    /// Whether a segment's run began after the image, so that nothing says what lies between them.
+    private func beganLater(_ record: SegmentRecord, _ position: LogPosition) -> Bool {
+        // A run that began with this snapshot, taken by the follower in the run before.
+        if record.start?.snapshot == image.snapshot { return false }
+        if let run = image.run { return run != record.run }
+        guard let start = record.start else { return Timestamp.date(record.began).map { $0 > image.label } ?? true }
+        if start.newest >= image.snapshot { return true }
+        if start.position.salts == position.salts { return start.frame > position.frame }
+        return Self.resets(from: position.salts, to: start.position.salts) != nil
+    }
+
+    /// The most resets that are counted. A log that is removed and made again begins with random salts: one in 4096 of them seems to
+    /// be a later state of the old log within this limit, which is years of commits.
+    private static let limit: UInt32 = 1 << 20
+
+    /// How often a log was reset to get from one pair of salts to the other: the first half counts. Nil if the salts do not lead forward.
+    static func resets(from old: UInt64, to new: UInt64) -> UInt32? {
+        let count = UInt32(truncatingIfNeeded: new >> 32) &- UInt32(truncatingIfNeeded: old >> 32)
+        return (1..<limit).contains(count) ? count : nil
+    }
+}
+
+extension SegmentRecord {
+    /// The first frame, of the first segment of a joined one.
+    var firstFramePosition: LogPosition {
+        LogPosition(salts: UInt64(joined?.salts ?? salts, radix: 16) ?? 0, frame: joined?.firstFrame ?? firstFrame)
+    }
+    /// The last frame.
+    var last: LogPosition {
+        LogPosition(salts: UInt64(salts, radix: 16) ?? 0, frame: firstFrame + (frames - 1))
+    }
+}
+
+extension [SegmentName] {
+    /// The first two segments in the order of numbers whose labels are in the other order. The clock was set back between them, and an
+    /// older version stored what it said.
+    var step: (before: SegmentName, after: SegmentName)? {
+        zip(self, dropFirst()).first { $0.sequence < $1.sequence && $1.time < $0.time }.map { ($0, $1) }
+    }
+}

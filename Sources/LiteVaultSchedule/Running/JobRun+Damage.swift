@@ -1,0 +1,54 @@
+internal import LiteVaultBackup
+internal import LiteVaultFoundation
+internal import Logging
+
+extension UnrestorableSnapshot {
+    /// Whether the next snapshot of its database stores what is damaged again, even if the database is unchanged.
+    var isStoredAgain: Bool { isNewest && (verification.level < .pages || verification.lostBlocks != nil) }
+}
+
+/// What is known not to be restorable, from verifications by anybody.
+extension JobRun {
+    /// Documents that are remembered as harmless; those of more databases are read again.
+    private static let examinedLimit = 10_000
+
+    /// Finds the snapshots of databases that failed a verification.
+    ///
+    /// - Parameter examined: the versions of documents that are known to name none.
+    /// - Returns: nil if the repository does not tell.
+    func damage(
+        _ names: [String], _ repository: Repository, examined: [String: String]?, _ outcome: inout JobOutcome
+    ) async -> [UnrestorableSnapshot]? {
+        do {
+            let found = try await repository.unrestorable(names, examined: examined ?? [:])
+            outcome.examined = found.examined.count <= Self.examinedLimit ? found.examined : nil
+            outcome.unrestorable = found.snapshots.prefix(JobState.unrestorableLimit).map(JobState.Unrestorable.init)
+            return found.snapshots
+        } catch {
+            // The steps that need the repository report that it does not respond. What was known stands.
+            log.warning("the results of verifications cannot be read: \(error)", metadata: ["job": "\(job.name)"])
+            return nil
+        }
+    }
+
+    /// Records what cannot be restored and needs attention: a failure of the run, even if all of its own steps succeeded.
+    ///
+    /// - Parameters:
+    ///   - known: what was known before this run.
+    ///   - time: when its verification began, which has reported what it found itself.
+    func recordDamage(
+        _ names: [String], _ repository: Repository, _ known: [UnrestorableSnapshot]?, verifiedSince time: Date,
+        _ outcome: inout JobOutcome
+    ) async {
+        var all = known ?? []
+        // A new snapshot, retention and the verification may have changed it.
+        if outcome.verified != nil || !all.isEmpty {
+            all = await damage(names, repository, examined: outcome.examined, &outcome) ?? all
+        }
+        for one in all {
+            if let warning = one.warning, outcome.verified == nil || one.verification.time < time - 0.01 {
+                record(warning, &outcome)
+            }
+        }
+    }
+}

@@ -1,0 +1,222 @@
+import Foundation
+import LiteVault
+import LiteVaultBackup
+import Testing
+
+/// What verifications have found stands until one as thorough finds otherwise.
+@Suite(.limited) struct VerdictTests {
+    let scratch = Scratch()
+
+    private func repository(_ name: String = "repository", state: String = "state") async throws -> Repository {
+        try await Repository.openOrCreate(
+            DirectoryStore(scratch.path(name)),
+            local: LocalDirectories(
+                state: scratch.path(state), cache: scratch.path("cache"), spool: scratch.path("spool")))
+    }
+
+    /// A database with a table and an index.
+    private func makeDatabase(_ name: String) throws -> String {
+        let db = try Connection(scratch.path(name))
+        try db.execute("CREATE TABLE t(a, b); CREATE INDEX i ON t(a)")
+        try db.execute(
+            "WITH n(a) AS (SELECT 1 UNION ALL SELECT a + 1 FROM n WHERE a < 500) INSERT INTO t SELECT a, 'row ' || a FROM n"
+        )
+        try db.close()
+        return scratch.path(name)
+    }
+
+    /// Overwrites the cells of its index: the file can be read and copied, but is not an intact database.
+    private func damage(_ path: String) throws {
+        let db = try Connection(path)
+        let page = try db.value("SELECT rootpage FROM sqlite_master WHERE name = 'i'", as: Int.self)
+        let size = try db.value("PRAGMA page_size", as: Int.self)
+        try db.close()
+        let handle = try FileHandle(forUpdating: URL(fileURLWithPath: path))
+        try handle.seek(toOffset: UInt64(page * size - 1000))
+        try handle.write(contentsOf: [UInt8](repeating: 0x5A, count: 990))
+        try handle.close()
+    }
+
+    @discardableResult
+    private func take(_ path: String, _ repository: Repository) async throws -> Snapshot {
+        var options = SnapshotOptions()
+        options.allowsPlaintext = true
+        options.fullReadInterval = nil
+        return try await repository.snapshot(of: path, options: options).snapshot
+    }
+
+    private func check(_ repository: Repository, _ change: (inout CheckOptions) -> Void = { _ in }) async throws
+        -> CheckReport
+    {
+        var options = CheckOptions()
+        change(&options)
+        return try await repository.check(options)
+    }
+
+    private func verdicts(_ repository: Repository) async throws -> [String] {
+        try await repository.snapshots().map { snapshot in
+            snapshot.verification.map { "\($0.level) \($0.passed)" } ?? "-"
+        }
+    }
+
+    private func last(_ count: Int) -> RetentionPolicy {
+        var policy = RetentionPolicy()
+        policy.last = count
+        return policy
+    }
+
+    private func packs(_ repository: Repository) async throws -> [String] {
+        try await repository.store.list("data/").sorted { $0.modified < $1.modified }.map(\.name)
+    }
+
+    @Test func `H-REP-09 the only snapshot whose restore was proven stays, whatever less thorough checks say`()
+        async throws
+    {
+        let repository = try await repository()
+        let path = try makeDatabase("a.db")
+        let good = try await take(path, repository)
+        #expect(try await check(repository) { $0.restores = true }.isIntact)
+        try damage(path)
+        for _ in 0..<2 {
+            try await take(path, repository)
+            #expect(try await check(repository) { $0.restores = true }.problems.count > 0)
+        }
+        #expect(try await verdicts(repository) == ["restore true", "restore false", "restore false"])
+
+        let plain = try await check(repository)
+        #expect(plain.problems == [] && !plain.isIntact)
+        #expect(
+            plain.recorded.map(\.snapshot.sequence) == [2, 3] && plain.recorded.allSatisfy { $0.state == .damaged })
+        #expect(try await check(repository) { $0.readsData = true }.recorded.count == 2)
+        #expect(try await verdicts(repository) == ["restore true", "restore false", "restore false"])
+        let decisions = try await repository.forget(last(1))
+        #expect(decisions.map(\.keeps) == [true, false, true])
+        #expect(decisions[0].reasons == ["last verified"] && decisions[0].snapshot.id == good.id)
+        // By its name, neither.
+        let code = await StoreCalls.code { _ = try await repository.forget(snapshots: [good.id]) }
+        #expect(code == .usage)
+        #expect(try await repository.snapshots().map(\.sequence) == [1, 3])
+    }
+
+    @Test func `the newest snapshot that passed a restore stays beside one that passed a less thorough check`()
+        async throws
+    {
+        let repository = try await repository()
+        let path = try makeDatabase("a.db")
+        try await take(path, repository)
+        _ = try await check(repository) { $0.restores = true }
+        for _ in 0..<2 { try await take(path, repository) }
+        _ = try await check(repository)
+        try await take(path, repository)
+        let decisions = try await repository.forget(last(1), dryRun: true)
+        #expect(decisions.map(\.keeps) == [true, false, false, true])
+        #expect(decisions[0].reasons == ["last verified"])
+    }
+
+    @Test func `a snapshot that failed because the store lacked a pack for a while is as proven as before`()
+        async throws
+    {
+        let repository = try await repository()
+        let path = try makeDatabase("a.db")
+        try await take(path, repository)
+        _ = try await check(repository) { $0.restores = true }
+        let pack = scratch.path("repository/" + (try #require(try await packs(repository).first)))
+        try FileManager.default.moveItem(atPath: pack, toPath: scratch.path("pack"))
+        #expect(try await !check(repository).isIntact)
+        let failed = try #require(try await repository.snapshots().first?.verification)
+        #expect(!failed.passed && failed.failedSince != nil && failed.lastPass?.level == .restore)
+        // It is kept although nothing is known to be good now.
+        try FileManager.default.moveItem(atPath: scratch.path("pack"), toPath: pack)
+        #expect(try await check(repository).isIntact)
+        #expect(try await verdicts(repository) == ["restore true"])
+    }
+
+    @Test func `a failure has the time of when it was first found, until it is over`() async throws {
+        let repository = try await repository()
+        let path = try makeDatabase("a.db")
+        try await take(path, repository)
+        try damage(path)
+        try await take(path, repository)
+        _ = try await check(repository) { $0.restores = true }
+        let first = try #require(try await repository.snapshots().last?.verification?.failedSince)
+        _ = try await check(repository) { $0.restores = true }
+        let again = try #require(try await repository.snapshots().last?.verification)
+        #expect(again.failedSince == first && again.time > first)
+        let listed = try await repository.snapshots().unrestorable
+        #expect(listed.map(\.snapshot.sequence) == [2] && listed.map(\.since) == [first])
+        // A newer one that passes as thorough a check shows that the database is well again.
+        try FileManager.default.removeItem(atPath: path)
+        _ = try makeDatabase("a.db")
+        try await take(path, repository)
+        #expect(try await repository.snapshots().unrestorable.map(\.state) == [.damaged])
+        _ = try await check(repository) { $0.restores = true }
+        #expect(try await repository.snapshots().unrestorable.map(\.state) == [.superseded])
+        // A check still knows of it; to forget it by name is the way to be rid of it.
+        #expect(try await check(repository).recorded.map(\.state) == [.superseded])
+        let bad = try #require(listed.first?.snapshot.id)
+        _ = try await repository.forget(snapshots: [bad])
+        #expect(try await check(repository).isIntact)
+    }
+
+    @Test func `H-REP-10 a database that no key opens keeps no other from being checked and recorded`() async throws {
+        let repository = try await repository()
+        for name in ["a.db", "z.db"] { try await take(try makeDatabase(name), repository) }
+        // It looks like an encrypted one.
+        try await repository.snapshot(try TestImage(scratch.path("m.db"), blocks: 20))
+        let report = try await check(repository) { $0.restores = true }
+        #expect(report.unverified.map(\.snapshot.database) == ["m.db"] && report.problems == [])
+        #expect(report.isIntact && report.isRecorded)
+        #expect(try await verdicts(repository) == ["restore true", "structure true", "restore true"])
+        // It alone: the error, and the rest is recorded.
+        let code = await StoreCalls.code {
+            _ = try await check(repository) { ($0.readsData, $0.restores, $0.databases) = (true, true, ["m.db"]) }
+        }
+        #expect(code != nil && code != .damaged)
+        #expect(try await verdicts(repository) == ["restore true", "data true", "restore true"])
+    }
+
+    @Test func `H-REP-10 a database that was rolled back keeps no other from retention`() async throws {
+        let repository = try await repository()
+        var images = try ["a.db", "m.db", "z.db"].map { try TestImage(scratch.path($0), blocks: 10) }
+        for block in 0..<3 {
+            for index in images.indices {
+                try images[index].change(block: block)
+                try await repository.snapshot(images[index])
+            }
+        }
+        _ = try await repository.snapshots()
+        let newest = try #require(try await repository.snapshots().last { $0.database == "m.db" })
+        try await repository.store.remove(newest.object)
+        var warnings: [RepositoryWarning] = []
+        let decisions = try await repository.forget(last(1), warning: { warnings.append($0) })
+        #expect(Set(decisions.map(\.snapshot.database)) == ["a.db", "z.db"])
+        #expect(warnings.contains { $0.message.contains("rolled back") })
+        #expect(
+            try await repository.snapshots().map { "\($0.database) \($0.sequence)" } == [
+                "a.db 3", "m.db 1", "m.db 2", "z.db 3",
+            ])
+        #expect(await StoreCalls.code { _ = try await repository.forget(last(1), database: "m.db") } == .damaged)
+    }
+
+    @Test func `H-REP-10 a copy that differs in one database gets the others`() async throws {
+        let repository = try await repository()
+        var images = try ["a.db", "m.db", "z.db"].map { try TestImage(scratch.path($0), blocks: 10) }
+        for image in images { try await repository.snapshot(image) }
+        let store = DirectoryStore(scratch.path("copy"))
+        _ = try await repository.copy(to: store)
+        // Somebody stores a snapshot in the copy.
+        let copy = try await self.repository("copy", state: "other")
+        try images[1].change(block: 1)
+        try await copy.snapshot(images[1])
+        for index in images.indices {
+            try images[index].change(block: 2)
+            try await repository.snapshot(images[index])
+        }
+        let result = try await repository.copy(to: store)
+        #expect(result.snapshots == 2 && result.warnings.contains { $0.code == .conflict })
+        #expect(
+            try await copy.snapshots().map { "\($0.database) \($0.sequence)" }
+                == ["a.db 1", "a.db 2", "m.db 1", "m.db 2", "z.db 1", "z.db 2"])
+        #expect(await StoreCalls.code { _ = try await repository.copy(to: store, database: "m.db") } == .conflict)
+    }
+}

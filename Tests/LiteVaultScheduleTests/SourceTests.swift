@@ -1,0 +1,44 @@
+import Foundation
+import LiteVaultBackup
+import LiteVaultSchedule
+import LiteVaultScheduleFile
+import Testing
+
+/// What the sources of a job match.
+@Suite struct SourceTests {
+    let scratch = Scratch()
+
+    private func write(_ name: String) throws {
+        let url = URL(fileURLWithPath: scratch.path(name))
+        try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data("x".utf8).write(to: url)
+    }
+
+    private func link(_ name: String, to target: String) throws {
+        try FileManager.default.createSymbolicLink(atPath: scratch.path(name), withDestinationPath: target)
+    }
+
+    private func list(_ more: String) throws -> SourceList {
+        let configuration = try ScheduleConfiguration(
+            text: "repository: r\njobs: [{name: a, every: 1h, \(more)}]", path: scratch.path("backup.yml"))
+        return SourceList(try #require(configuration.jobs.first))
+    }
+
+    @Test func `a pattern that matches a link to nowhere is a failure, wherever in the path the link is`() throws {
+        try write("db/one/a.db")
+        try link("db/two", to: "/nowhere/volume")
+        try link("db/one/b.db", to: "c.db")
+        try link("db/one/a.db-wal", to: "c.db-wal")
+        let sources = "sources: '\(scratch.path("db/*/*.db"))', database: '{parent}/{file}'"
+        let found = try list(sources)
+        #expect(found.databases.map(\.name) == ["one/a.db"])
+        #expect(found.problems.map(\.source) == [scratch.path("db/one/b.db"), scratch.path("db/two")])
+        #expect(found.problems.allSatisfy { $0.code == "no-input" && $0.remedy?.contains("exclude") == true })
+        #expect(found.problems.first?.message.contains("/nowhere/volume") == true)
+        // As the remedy says.
+        #expect(try list(sources + ", exclude: [b.db, '\(scratch.path("db/two"))']").problems.isEmpty)
+        // `allow-none` is about databases that may come, not about those that went.
+        try FileManager.default.removeItem(atPath: scratch.path("db/one/a.db"))
+        #expect(try list(sources + ", allow-none: true").problems.count == 2)
+    }
+}

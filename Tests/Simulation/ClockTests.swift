@@ -1,0 +1,250 @@
+import Foundation
+import LiteVault
+import LiteVaultBackup
+import LiteVaultSupport
+import Testing
+
+/// A clock that somebody sets while a database is followed: nothing that was stored gets lost by it, and no state is mixed.
+@Suite struct ClockTests {
+    /// A follower with some commits that are stored.
+    private func followed(isConditional: Bool = true) async throws -> SimulatedHost {
+        let host = try await SimulatedHost(isConditional: isConditional)
+        try await host.poll()
+        try await commit(5, host)
+        return host
+    }
+
+    private func commit(_ count: Int, _ host: SimulatedHost, sql: String? = nil) async throws {
+        for _ in 0..<count {
+            try host.commit(sql)
+            try await host.poll()
+        }
+    }
+
+    private func expectRight(_ host: SimulatedHost, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        do { try await host.verify() } catch let wrong as SimulatedHost.Wrong {
+            Issue.record("\(wrong): \(host.events.suffix(40))", sourceLocation: sourceLocation)
+        }
+        let newest = try await host.restored(.latest).state
+        #expect(newest == host.latest, sourceLocation: sourceLocation)
+        var options = CheckOptions()
+        options.readsData = true
+        let report = try await host.repository.check(options)
+        #expect(report.problems == [] && report.warnings == [], sourceLocation: sourceLocation)
+        // What a listing promises is what a restore reaches.
+        let snapshots = try await Array(host.repository.snapshots())
+        let logs = try await host.repository.followed(snapshots)
+        #expect(logs.warnings == [], sourceLocation: sourceLocation)
+        if let last = snapshots.last {
+            let reached = try await host.restored(.latest).reached
+            #expect((logs.until[last.id] ?? last.time).milliseconds == reached, sourceLocation: sourceLocation)
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `H-CLOCK-03 a clock set back by a second hides none of the commits that follow`(isConditional: Bool)
+        async throws
+    {
+        let host = try await followed(isConditional: isConditional)
+        host.clock.step(-1000)
+        try await commit(20, host)
+        try await expectRight(host)
+        #expect(try await host.restored(.at(Date(milliseconds: host.clock.shown + 3_600_000))).state == host.latest)
+        #expect(host.remarks > 0)
+    }
+
+    @Test func `H-CLOCK-04 a clock that was two hours ahead and is set right hides none of the commits that follow`()
+        async throws
+    {
+        let host = try await followed()
+        host.clock.step(7_200_000)
+        try await commit(5, host)
+        host.clock.step(-7_200_000)
+        try await commit(5, host)
+        try await expectRight(host)
+        // Labels continue from where they were, until the clock is ahead of them.
+        let labels = host.acknowledged.map(\.label)
+        #expect(labels == labels.sorted() && Set(labels).count == labels.count)
+        host.clock.pass(8_000_000)
+        try await commit(2, host)
+        #expect(host.acknowledged.last?.label == host.clock.shown - 20)
+        try await expectRight(host)
+    }
+
+    @Test(arguments: ["PASSIVE", "RESTART", "TRUNCATE"])
+    func `H-CLOCK-05 a log that is reset while no follower runs and the clock is set back leads to no mixed state`(
+        mode: String
+    ) async throws {
+        let host = try await followed()
+        host.clock.step(7_200_000)
+        try await commit(5, host)
+        try await host.stop()
+        host.clock.step(-7_200_000)
+        for _ in 0..<5 {
+            try host.commit()
+            try host.checkpoint(mode)
+        }
+        try await commit(5, host)
+        try await expectRight(host)
+        try await host.snapshot()
+        try await commit(3, host)
+        try await expectRight(host)
+    }
+
+    @Test func `H-CLOCK-06 deletes and a VACUUM while the clock is set back lead to no torn database`() async throws {
+        let host = try await followed()
+        try await commit(40, host)
+        host.clock.step(7_200_000)
+        try await commit(5, host)
+        try await host.stop()
+        host.clock.step(-7_200_000)
+        try host.commit("DELETE FROM t WHERE rowid % 2 = 0")
+        try host.vacuum()
+        try host.checkpoint("TRUNCATE")
+        try await commit(5, host)
+        try host.commit("DELETE FROM t WHERE rowid % 3 = 0")
+        try host.vacuum()
+        try await commit(20, host)
+        try await expectRight(host)
+    }
+
+    @Test func `H-CLOCK-07 steps in both directions around snapshots of other processes lose no commit`() async throws {
+        let host = try await followed()
+        for (index, step) in [-1000, 500, -86_400_000, 86_400_000, -3, -2, 7_200_000, -7_201_000].enumerated() {
+            host.clock.step(Int64(step))
+            if index % 2 == 0 { try await host.snapshot() }
+            try await commit(2, host)
+            if index % 3 == 0 { try host.checkpoint("RESTART") }
+            try await commit(1, host)
+            if index % 2 == 1 { try await host.snapshot(byFollower: true) }
+            try await host.verify()
+        }
+        try await expectRight(host)
+    }
+
+    @Test func `H-CLOCK-08 a host that starts again with a clock behind continues without a gap`() async throws {
+        let host = try await followed()
+        for step in [-1000, -86_400_000] {
+            await host.kill()
+            host.clock.step(Int64(step))
+            try await commit(3, host)
+            try await expectRight(host)
+        }
+        #expect(try await host.repository.snapshots().count == 1)
+    }
+
+    @Test func `H-CLOCK-09 joining segments after the clock was set back changes no state`() async throws {
+        let host = try await followed()
+        for step in [-1000, 60_000, -3_600_000] {
+            host.clock.step(Int64(step))
+            for _ in 0..<6 {
+                try await commit(2, host)
+                host.clock.pass(7000)
+            }
+            try host.checkpoint("RESTART")
+            try await host.compact()
+            try await host.verify()
+        }
+        try await expectRight(host)
+    }
+
+    @Test func `H-CLOCK-10 retention keeps what continues a snapshot that was taken after the clock was set back`()
+        async throws
+    {
+        let host = try await followed()
+        host.clock.step(-7_200_000)
+        try await commit(3, host)
+        try await host.snapshot(byFollower: true)
+        try await commit(3, host)
+        try await host.forget(keeping: 1)
+        try await expectRight(host)
+        try await host.snapshot()
+        host.clock.step(-1000)
+        try await commit(3, host)
+        try await host.forget(keeping: 1)
+        try await expectRight(host)
+    }
+
+    /// The repository that an older version would have left.
+    private func old(_ host: SimulatedHost) async throws -> Repository {
+        let store = SimulatedStore(host.clock)
+        store.replace(try OldHistory.made(of: host.store.objects))
+        let local = LocalDirectories(
+            state: host.folder + "/old-state", cache: host.folder + "/old-cache", spool: host.folder + "/old-spool")
+        return try await Repository.open(store, local: local)
+    }
+
+    @Test(arguments: [-1000, -7_200_000])
+    func `H-CLOCK-12 a history that an older version stored across a step is restored right, and check names it`(
+        step: Int
+    ) async throws {
+        let host = try await followed()
+        host.clock.step(Int64(-step))
+        try await commit(5, host)
+        try await host.stop()
+        host.clock.step(Int64(step))
+        for _ in 0..<3 {
+            try host.commit()
+            try host.checkpoint("TRUNCATE")
+        }
+        try await commit(5, host)
+        #expect(try await host.repository.snapshots().count == 2)
+        let repository = try await old(host)
+        #expect(try await host.restored(.latest, from: repository).state == host.latest)
+        let report = try await repository.check()
+        #expect(report.problems == [])
+        #expect(report.warnings.contains { $0.message.contains("the clock was set back") })
+    }
+
+    @Test func `H-CLOCK-12 where an older version stored too little across a step, a restore says so`() async throws {
+        let host = try await followed()
+        host.clock.step(7_200_000)
+        try await commit(5, host)
+        try await host.stop()
+        host.clock.step(-7_200_000)
+        try host.commit()
+        try host.checkpoint("TRUNCATE")
+        try host.commit()
+        try await host.poll()
+        // The log is reset behind the snapshot of the run, before the run has a segment.
+        try host.checkpoint("PASSIVE")
+        try await host.poll()
+        try await commit(3, host)
+        #expect(try await host.restored(.latest).state == host.latest)
+        let repository = try await old(host)
+        await #expect {
+            try await host.restored(.latest, from: repository)
+        } throws: { error in
+            ((error as? VaultError)?.cause as? BrokenLogError)?.problem.contains("cannot be placed") == true
+        }
+        #expect(try await host.restored(.latestReachable, from: repository).state.number == host.latest.number - 3)
+    }
+
+    @Test func `a run that began with a snapshot of the run before is continued after another restart`() async throws {
+        let host = try await followed()
+        try await host.snapshot(byFollower: true)
+        await host.kill()
+        for _ in 0..<3 {
+            try await commit(2, host)
+            await host.kill()
+        }
+        try await commit(2, host)
+        try await expectRight(host)
+        #expect(try await host.repository.snapshots().count == 2)
+    }
+
+    @Test func `a run that begins with the only snapshot, without a segment before, is continued after restarts`()
+        async throws
+    {
+        let host = try await SimulatedHost()
+        try await host.poll()
+        await host.kill()
+        for _ in 0..<3 {
+            try await commit(2, host)
+            await host.kill()
+        }
+        try await commit(2, host)
+        try await expectRight(host)
+        #expect(try await host.repository.snapshots().count == 1)
+    }
+}

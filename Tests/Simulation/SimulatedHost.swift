@@ -1,0 +1,344 @@
+import Foundation
+import LiteVault
+import LiteVaultBackup
+import LiteVaultSupport
+import Testing
+
+/// A host with a database in WAL mode, an application that writes to it, and a follower, on a clock and a store of the simulation.
+///
+/// The parts are those of ``DatabaseFollower``, called one after the other instead of by its tasks, so that a test decides what happens next.
+/// The model knows every commit: each writes its number, and the sums of that state are noted.
+final class SimulatedHost {
+    /// What a state of the database is known by.
+    struct State: Equatable, CustomStringConvertible {
+        let number: Int64
+        let rows: Int64
+        let sum: Int64
+
+        var description: String { "commit \(number) (\(rows) rows, sum \(sum))" }
+    }
+
+    /// A label that a command has reported as restorable, and the state that it had then.
+    struct Acknowledged {
+        let label: Int64
+        let state: State
+        /// Whether the label names this state alone. A snapshot by another process may have one that the follower gives to later commits, if
+        /// the clock is set back in between.
+        var isExact = true
+    }
+
+    private struct Session {
+        let writer: SegmentWriter
+        let follower: Follower
+        let spool: SegmentSpool
+        let pages: FollowedPages
+        /// The run whose base snapshot is stored.
+        var based: [UInt8]?
+        /// The label of that snapshot: what was seen before is not restored from it.
+        var baseLabel: Int64 = 0
+        /// The states at the end of what is spooled.
+        var read: [(place: UInt64, state: State)] = []
+    }
+
+    let folder: String
+    let clock: SimulatedClock
+    let store: SimulatedStore
+    let repository: Repository
+    var path: String { folder + "/a.db" }
+    private var connection: Connection
+    private var session: Session?
+    private var newest = 0
+    private var label = Date(milliseconds: 0)
+    /// Why the next base snapshot has a gap before it.
+    private var gap: SnapshotGap?
+    private(set) var states: [Int64: State] = [:]
+    private(set) var acknowledged: [Acknowledged] = []
+    /// The newest acknowledged state.
+    private(set) var newestAcknowledged: State?
+    private(set) var latest = State(number: 0, rows: 0, sum: 0)
+    private(set) var events: [String] = []
+    /// How often the clock was found behind.
+    private(set) var remarks = 0
+
+    init(isConditional: Bool = true) async throws {
+        folder = FileManager.default.temporaryDirectory.path + "/litevault-simulation-" + UUID().uuidString
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        clock = SimulatedClock()
+        store = SimulatedStore(clock, isConditional: isConditional)
+        var repository = try await Repository.openOrCreate(
+            store,
+            local: LocalDirectories(
+                state: folder + "/state", cache: folder + "/cache", spool: folder + "/spool"))
+        repository.clock = clock.host
+        self.repository = repository
+        connection = try Connection(folder + "/a.db")
+        try connection.execute(
+            "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = OFF; PRAGMA busy_timeout = 0; CREATE TABLE t(a, filler);"
+                + "CREATE TABLE state(n); INSERT INTO state VALUES (0)")
+        note(try Self.state(connection))
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: folder) }
+
+    func log(_ event: String) { events.append("\(clock.shown % 100_000_000): \(event)") }
+
+    static func state(_ db: Connection) throws -> State {
+        State(
+            number: try db.value("SELECT n FROM state", as: Int64.self),
+            rows: try db.value("SELECT count(*) FROM t", as: Int64.self),
+            sum: try db.value("SELECT coalesce(sum(a), 0) FROM t", as: Int64.self))
+    }
+
+    private func note(_ state: State) {
+        states[state.number] = state
+        latest = state
+    }
+
+    // MARK: The application
+
+    /// One commit.
+    func commit(_ sql: String? = nil) throws {
+        let number = latest.number + 1
+        try connection.execute(
+            "BEGIN; UPDATE state SET n = \(number); \(sql ?? "INSERT INTO t VALUES (\(number * 7), zeroblob(300))"); COMMIT"
+        )
+        note(try Self.state(connection))
+        log("commit \(number)")
+    }
+
+    func checkpoint(_ mode: String) throws {
+        _ = try connection.value("PRAGMA wal_checkpoint(\(mode))", as: Int64.self)
+        log("checkpoint \(mode)")
+    }
+
+    func vacuum() throws {
+        try connection.execute("VACUUM")
+        log("VACUUM")
+    }
+
+    /// Closes the last connection, which removes the log unless a follower holds it, and opens another one.
+    func reopen() throws {
+        try connection.close()
+        connection = try Connection(path)
+        try connection.execute("PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = OFF; PRAGMA busy_timeout = 0")
+        _ = try Self.state(connection)
+        log("reopened")
+    }
+
+    // MARK: The follower
+
+    var isFollowing: Bool { session != nil }
+
+    /// Starts a follower, as ``DatabaseFollower`` opens a session.
+    func start() async throws {
+        let writer = try await SegmentWriter.open(repository, database: "a.db")
+        let database = repository.databaseID("a.db")
+        newest = max(newest, try await repository.newestSequence(database))
+        let resumption = try await writer.resumption()
+        var start: FollowerStart?
+        switch resumption {
+        case .from(let found, _): start = found
+        case .none(let reason):
+            if let seen = await writer.seen {
+                gap =
+                    gap
+                    ?? SnapshotGap(
+                        since: seen, reason: "no follower was running" + (reason.map { ", and " + $0 } ?? ""))
+            }
+        }
+        let pages = FollowedPages()
+        let number = newest
+        let known = Locked(number)
+        session = Session(
+            writer: writer,
+            follower: Follower(
+                path, from: start, after: await writer.newestLabel, clock: clock.host),
+            spool: try SegmentSpool(
+                directory: folder + "/spool", allowsPlaintext: true, pages: pages, newestSnapshot: { known.value }),
+            pages: pages)
+        self.known = known
+        log("follower starts\(start == nil ? "" : " where another one had been")")
+    }
+    private var known = Locked(0)
+
+    /// Reads the log once.
+    func read() throws {
+        guard var session else { return }
+        var spool = session.spool
+        session.follower.advance(to: label)
+        let outcome = try session.follower.poll(into: &spool)
+        if session.follower.behind >= 0.5 { remarks += 1 }
+        switch outcome {
+        case .resumed:
+            (session.based, session.baseLabel) = (session.spool.run?.id, 0)
+            gap = nil
+            log("resumed")
+        case .attached:
+            if let reason = session.follower.discontinuity { gap = gap ?? SnapshotGap(since: nil, reason: reason) }
+            log("attached")
+        case .read(let frames):
+            if frames > 0, let last = session.spool.last {
+                session.read.append((last.segment.sequence, latest))
+                log("read \(latest.number)")
+            }
+        case .gap(let reason):
+            gap = gap ?? SnapshotGap(since: session.follower.looked, reason: reason)
+            session.based = nil
+            log("gap: \(reason)")
+        case .waiting(let reason): log("waiting: \(reason)")
+        }
+        self.session = session
+    }
+
+    /// Takes the snapshot that the run needs, if it has none.
+    func base() async throws {
+        guard let run = session?.spool.run, session?.follower.isAttached == true, session?.based != run.id else {
+            return
+        }
+        let snapshot = try await take(followed: session?.pages, gap: gap)
+        session?.based = run.id
+        session?.baseLabel = snapshot.time.milliseconds
+        gap = nil
+        log("base \(snapshot.sequence) of \(latest.number), dated \(snapshot.time.milliseconds)")
+    }
+
+    /// Stores what was read, and notes what has been acknowledged by that.
+    func storeAll() async throws {
+        while let waiting = session?.spool.first, let open = session {
+            try await open.writer.append(
+                waiting.path, began: waiting.began, snapshot: newest, end: waiting.end, start: waiting.start)
+            open.spool.removeFirst()
+            let label = Int64(clamping: waiting.segment.seen)
+            let state = open.read.first { $0.place == waiting.segment.sequence }?.state
+            if let state, open.based == waiting.segment.run, label > open.baseLabel { acknowledge(label, state) }
+            log("stored \(state?.number ?? -1), dated \(label)")
+        }
+    }
+
+    /// One round of the follower: what its tasks do when nothing fails.
+    func poll() async throws {
+        if session == nil { try await start() }
+        try read()
+        try await base()
+        try await storeAll()
+        clock.pass(20)
+    }
+
+    /// Ends the follower, after a last round.
+    func stop() async throws {
+        guard let open = session else { return }
+        try read()
+        try await storeAll()
+        open.follower.stop()
+        await open.writer.close()
+        session = nil
+        log("follower stopped")
+    }
+
+    /// Kills the follower: what was not stored is lost.
+    func kill() async {
+        guard let open = session else { return }
+        open.spool.discardAll()
+        open.follower.stop()
+        await open.writer.close()
+        session = nil
+        log("follower killed")
+    }
+
+    // MARK: Snapshots
+
+    private func take(followed: FollowedPages?, gap: SnapshotGap?) async throws -> Snapshot {
+        var options = SnapshotOptions()
+        options.allowsPlaintext = true
+        (options.gap, options.followed) = (gap, followed)
+        let state = latest
+        let snapshot = try await repository.snapshot(of: path, options: options).snapshot
+        // A follower knows of its own ones alone.
+        if followed != nil {
+            newest = max(newest, snapshot.sequence)
+            known.withLock { $0 = max($0, snapshot.sequence) }
+            label = max(label, snapshot.time)
+        }
+        acknowledge(snapshot.time.milliseconds, state, isExact: followed != nil)
+        return snapshot
+    }
+
+    /// A snapshot by the follower's process, or by another one.
+    @discardableResult
+    func snapshot(byFollower: Bool = false) async throws -> Snapshot {
+        let snapshot = try await take(followed: byFollower ? session?.pages : nil, gap: nil)
+        log("snapshot \(snapshot.sequence) of \(latest.number), dated \(snapshot.time.milliseconds)")
+        return snapshot
+    }
+
+    private func acknowledge(_ label: Int64, _ state: State, isExact: Bool = true) {
+        acknowledged.append(Acknowledged(label: label, state: state, isExact: isExact))
+        if state.number >= newestAcknowledged?.number ?? 0 { newestAcknowledged = state }
+    }
+
+    /// Forgets all but the newest snapshots: what was acknowledged before the oldest kept one no longer counts.
+    func forget(keeping last: Int) async throws {
+        var policy = RetentionPolicy()
+        policy.last = last
+        _ = try await repository.forget(policy)
+        _ = try await repository.prune(grace: .zero)
+        let left = try await repository.snapshots(database: "a.db")
+        let oldest = left.map { $0.time.milliseconds }.max() ?? 0
+        acknowledged.removeAll { $0.label < oldest }
+        log("forgot all but \(last)")
+    }
+
+    func compact() async throws {
+        let result = try await repository.compact()
+        log("joined \(result.joined)")
+    }
+
+    // MARK: The model
+
+    /// Restores a state, which has to be one that was committed.
+    func restored(
+        _ selection: SnapshotSelection, from other: Repository? = nil
+    ) async throws -> (state: State, reached: Int64) {
+        let repository = other ?? self.repository
+        let destination = folder + "/restored-" + UUID().uuidString
+        defer {
+            for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: destination + suffix) }
+        }
+        let result = try await repository.restore(selection, to: destination)
+        let db = try Connection(destination)
+        defer { try? db.close() }
+        let verdict = try db.value("PRAGMA integrity_check", as: String.self)
+        guard verdict == "ok" else { throw Wrong(what: "\(selection): \(verdict)") }
+        let state = try Self.state(db)
+        guard states[state.number] == state else { throw Wrong(what: "\(selection): \(state) was never committed") }
+        return (state, (result.segmentsUntil ?? result.snapshot.time).milliseconds)
+    }
+
+    /// What must hold at any moment.
+    ///
+    /// - Parameter count: how many of the acknowledged labels to restore, the newest and others by `choose`.
+    func verify(_ count: Int = .max, choose: (Int) -> Int = { $0 - 1 }) async throws {
+        guard let newestAcknowledged else { return }
+        let found = try await restored(.latest)
+        guard found.state.number >= newestAcknowledged.number else {
+            throw Wrong(what: "latest is \(found.state), although \(newestAcknowledged) was stored")
+        }
+        var chosen = Set(acknowledged.indices)
+        if acknowledged.count > count {
+            chosen = Set((0..<count).map { _ in choose(acknowledged.count) })
+        }
+        for index in chosen.sorted() {
+            let one = acknowledged[index]
+            let found = try await restored(.at(Date(milliseconds: one.label)))
+            let isRight = one.isExact ? found.state == one.state : found.state.number >= one.state.number
+            guard isRight, found.reached <= one.label else {
+                throw Wrong(what: "at \(one.label) is \(found.state) of \(found.reached) instead of \(one.state)")
+            }
+        }
+    }
+
+    struct Wrong: Error, CustomStringConvertible {
+        let what: String
+        var description: String { what }
+    }
+}

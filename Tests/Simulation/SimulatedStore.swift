@@ -1,0 +1,130 @@
+import Foundation
+import LiteVaultBackup
+import LiteVaultSupport
+
+/// An object store in memory that may fail as the test says. Its clock is that of the simulated host.
+final class SimulatedStore: ObjectStore {
+    /// What happens to a request that stores something.
+    enum Fault: Sendable {
+        /// It is carried out, and the answer is lost.
+        case lostAnswer
+        /// It is not carried out.
+        case lostRequest
+    }
+
+    private struct Content {
+        var objects: [String: (bytes: [UInt8], modified: Date, tag: ETag)] = [:]
+        var versions = 0
+        var faults: [Fault] = []
+    }
+
+    let location = "memory:simulation"
+    private let clock: SimulatedClock
+    private let isConditional: Bool
+    private let content = Locked(Content())
+
+    init(_ clock: SimulatedClock, isConditional: Bool = true) {
+        (self.clock, self.isConditional) = (clock, isConditional)
+    }
+
+    /// Makes the next request that stores a segment or snapshot fail.
+    func fail(_ fault: Fault) { content.withLock { $0.faults.append(fault) } }
+
+    /// No request fails from now on.
+    func recover() { content.withLock { $0.faults = [] } }
+
+    /// Replaces what is stored, for histories that older versions have left.
+    func replace(_ objects: [String: [UInt8]]) {
+        let now = Date(milliseconds: clock.shown)
+        content.withLock { content in
+            content.objects = objects.mapValues { ($0, now, ETag("1")) }
+        }
+    }
+
+    /// All that is stored.
+    var objects: [String: [UInt8]] { content.withLock { $0.objects.mapValues(\.bytes) } }
+
+    func supportsConditionalWrites() async throws -> Bool { isConditional }
+
+    func put(_ name: String, bytes: [UInt8], condition: PutCondition) async throws -> ETag {
+        try ObjectName.validate(name)
+        let now = Date(milliseconds: clock.shown)
+        return try content.withLock { content in
+            var fault: Fault?
+            if name.hasPrefix("segments/") || name.hasPrefix("snapshots/"), !content.faults.isEmpty {
+                fault = content.faults.removeFirst()
+            }
+            if case .lostRequest = fault { throw VaultError(.io, "no answer", path: name) }
+            let holds =
+                switch condition {
+                case .none: true
+                case .absent: content.objects[name] == nil
+                case .unchanged(let tag): content.objects[name]?.tag == tag
+                }
+            guard holds else { throw VaultError(.conflict, "another writer was first", path: name) }
+            content.versions += 1
+            let tag = ETag(String(content.versions))
+            content.objects[name] = (bytes, now, tag)
+            if case .lostAnswer = fault { throw VaultError(.io, "no answer", path: name) }
+            return tag
+        }
+    }
+
+    func put(_ name: String, file path: String, condition: PutCondition) async throws -> ETag {
+        guard let data = FileManager.default.contents(atPath: path) else {
+            throw VaultError(.noInput, "cannot be read", path: path)
+        }
+        return try await put(name, bytes: Array(data), condition: condition)
+    }
+
+    func get(_ name: String) async throws -> [UInt8] { try await get(name, upTo: 64 << 20) }
+
+    func get(_ name: String, upTo limit: Int) async throws -> [UInt8] {
+        try ObjectName.validate(name)
+        guard let object = content.withLock({ $0.objects[name] }) else {
+            throw VaultError(.missing, "there is no such object", path: name)
+        }
+        guard object.bytes.count <= limit else { throw VaultError(.damaged, "is larger than \(limit)", path: name) }
+        return object.bytes
+    }
+
+    func get(_ name: String, range: Range<Int64>) async throws -> [UInt8] {
+        let bytes = try await get(name, upTo: .max)
+        guard range.upperBound <= bytes.count else { throw VaultError(.damaged, "is too short", path: name) }
+        return Array(bytes[Int(range.lowerBound)..<Int(range.upperBound)])
+    }
+
+    func fetch(_ name: String, into path: String) async throws {
+        let data = Data(try await get(name, upTo: .max))
+        do { try data.write(to: URL(fileURLWithPath: path), options: .withoutOverwriting) } catch {
+            throw VaultError(.cannotCreate, "cannot be created", path: path, cause: error)
+        }
+    }
+
+    func attributes(_ name: String) async throws -> ObjectAttributes? {
+        try ObjectName.validate(name)
+        return content.withLock { content in
+            content.objects[name].map {
+                ObjectAttributes(name: name, size: Int64($0.bytes.count), modified: $0.modified, tag: $0.tag)
+            }
+        }
+    }
+
+    func list(_ prefix: String) async throws -> [ObjectAttributes] {
+        content.withLock { content in
+            content.objects.filter { $0.key.hasPrefix(prefix) }
+                .sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+                .map {
+                    ObjectAttributes(
+                        name: $0.key, size: Int64($0.value.bytes.count), modified: $0.value.modified, tag: $0.value.tag)
+                }
+        }
+    }
+
+    func remove(_ name: String) async throws {
+        try ObjectName.validate(name)
+        content.withLock { $0.objects[name] = nil }
+    }
+
+    func now() async throws -> Date { Date(milliseconds: clock.shown) }
+}
