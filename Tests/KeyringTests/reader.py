@@ -1,6 +1,7 @@
 """A reader of keyrings, written from the page "Keyring format": nothing of it is the project's code.
 
-    reader.py KEYRING passphrase|recovery|identity|secret FILE    prints the database keys, newest first, in hexadecimal
+    reader.py KEYRING passphrase|recovery|identity|secret FILE    prints the database keys, newest first, in hexadecimal,
+                                                                  the fingerprint, and whether the slot endorsed it
 """
 import hashlib
 import hmac
@@ -94,7 +95,7 @@ KINDS = {"recovery": "recovery", "file": "secret", "credential": "secret", "stor
 
 def parse(data):
     lines = Lines(data)
-    lines.take("litevault-keyring 1")
+    version = lines.take("litevault-keyring ([12])")[0]
     ring = {"id": bytes.fromhex(lines.take("id ([0-9a-f]{32})")[0])}
     ring["generation"] = number(lines.take("generation " + NUMBER)[0], 1, 2**63 - 1)
     ring["keys"] = lines.take("keys ((?:[0-9a-f]{16})(?: [0-9a-f]{16}){0,15})")[0].split(" ")
@@ -105,7 +106,7 @@ def parse(data):
         slot = {}
         digits, slot["kind"], added, name = lines.take(f"slot {NUMBER} ([a-z]+) {NUMBER} (-|(?:[0-9a-f]{{2}})+)")
         slot["number"], last = number(digits, last + 1, 2**32 - 1), int(digits)
-        number(added, 0, 253402300799)
+        slot["added"] = number(added, 0, 253402300799)
         try:
             slot["name"] = "" if name == "-" else bytes.fromhex(name).decode("utf-8")
         except UnicodeDecodeError:
@@ -130,9 +131,15 @@ def parse(data):
         slot["encapsulated"], slot["sealed"] = (bytes.fromhex(text) for text in sealed)
         if (len(slot["sealed"]) - 16) % 48 or not 1 <= (len(slot["sealed"]) - 16) // 48 <= len(ring["keys"]):
             raise Rejected("sealed")
+        slot["endorsed"] = None
+        if lines.next_is("endorsed"):
+            key, time, code = lines.take(f"endorsed ([0-9a-f]{{16}}) {NUMBER} ([0-9a-f]{{64}})")
+            slot["endorsed"] = key, number(time, 1, ring["generation"]), bytes.fromhex(code)
         ring["slots"].append(slot)
     if not 1 <= len(ring["slots"]) <= 32:
         raise Rejected("slots")
+    if version != ("2" if any(slot["endorsed"] for slot in ring["slots"]) else "1"):
+        raise Rejected("version")
     ring["codes"] = [bytes.fromhex(lines.take(f"mac {key} ([0-9a-f]{{64}})")[0]) for key in ring["keys"]]
     if lines.lines:
         raise Rejected("more than the file")
@@ -170,7 +177,26 @@ def private_key(slot, method, secret):
 
 def unlock(data, method, secret):
     """The database keys, newest first, that a secret opens."""
-    ring = parse(data)
+    return unlocked(parse(data), method, secret)[0]
+
+
+def has_endorsed(ring, slot, raw, keys):
+    """Whether who has the private key of a slot said that the newest key is the right one."""
+    if slot["endorsed"] is None or len(keys) < len(ring["keys"]):
+        return False
+    key, generation, code = slot["endorsed"]
+    message = slot["number"].to_bytes(4, "big") + generation.to_bytes(8, "big") + keys[0]
+    own = hmac.new(hkdf(raw, ring["id"], b"litevault-keyring 1 endorsement", 32), message, hashlib.sha256).digest()
+    return key == ring["keys"][0] and hmac.compare_digest(own, code)
+
+
+def fingerprint(ring, keys):
+    digits = hkdf(keys[0], ring["id"], b"litevault-keyring 1 fingerprint", 16).hex()
+    return "-".join(digits[at:at + 4] for at in range(0, 32, 4))
+
+
+def unlocked(ring, method, secret):
+    """The database keys, newest first, that a secret opens, and whether its slot has endorsed the newest."""
     for slot in ring["slots"]:
         raw = private_key(slot, method, secret)
         if raw is None:
@@ -191,7 +217,7 @@ def unlock(data, method, secret):
             hkdf(keys[0], ring["id"], b"litevault-keyring 1 mac", 32), ring["body"], hashlib.sha256).digest()
         if not hmac.compare_digest(code, ring["codes"][missing]):
             raise Rejected("authentication")
-        return keys
+        return keys, has_endorsed(ring, slot, raw, keys)
     raise WrongSecret(f"no slot opens by this {method}")
 
 
@@ -203,5 +229,8 @@ def secret_of(path):
 
 if __name__ == "__main__":
     with open(sys.argv[1], "rb") as keyring:
-        for found in unlock(keyring.read(), sys.argv[2], secret_of(sys.argv[3])):
-            print(found.hex())
+        parsed = parse(keyring.read())
+    found, endorsed = unlocked(parsed, sys.argv[2], secret_of(sys.argv[3]))
+    for each in found:
+        print(each.hex())
+    print(fingerprint(parsed, found), "endorsed" if endorsed else "not endorsed")

@@ -506,10 +506,15 @@ def stored(report, settings, place):
     backups.backups(report, settings, place)
 
 
+def proven(report, settings, place):
+    import proofs
+    proofs.proofs(report, settings, place)
+
+
 def typed(report, settings, place):
     import prompts
     prompts.prompts(report, settings, place)
 
 
-SUITES = {"reader": read, "commands": commands, "kills": kill, "fleet": many, "backups": stored, "prompts": typed,
-          "secrets": secrets, "timing": timing}
+SUITES = {"reader": read, "commands": commands, "proofs": proven, "kills": kill, "fleet": many, "backups": stored,
+          "prompts": typed, "secrets": secrets, "timing": timing}

@@ -63,7 +63,7 @@ struct Dice: RandomNumberGenerator {
             else { continue }
             for way in ways {
                 let opened = Result {
-                    let (_, keys) = try way.open(document, path: "mutated")
+                    let (_, keys, _) = try way.open(document, path: "mutated")
                     try document.verify(keys, path: "mutated")
                 }
                 guard case .failure(let error) = opened else {
@@ -167,7 +167,7 @@ struct Dice: RandomNumberGenerator {
     {
         let bytes = try scratch.bytes("keys")
         for (start, code, message) in [
-            ("litevault-keyring 2\n", VaultError.Code.unsupported, "newer version"),
+            ("litevault-keyring 3\n", VaultError.Code.unsupported, "newer version"),
             ("litevault-keyring 12\n", .unsupported, "newer version"),
             ("SQLite format 3\0", .damaged, "does not begin with"), ("", .damaged, "does not begin with"),
             ("litevault-keyring x\n", .damaged, "line 1"), ("litevault-keyring 1", .damaged, "newline"),

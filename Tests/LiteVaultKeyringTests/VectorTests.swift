@@ -30,4 +30,22 @@ import Testing
         }
         #expect(try keyring.slots()[0].name == "größer")
     }
+
+    @Test
+    func `the endorsements and the fingerprint of the documented keyring are those that an independent writer made`()
+        throws
+    {
+        let keyring = Keyring(directory.appendingPathComponent("keyring-2").path)
+        var identity = try line("identity")
+        let ways: [KeyringUnlock] = [
+            try .passphrase(line("passphrase")), .recoveryCode(try RecoveryCode(line("recovery"))),
+            .identity(try identity.withUTF8 { try KeyringIdentity(contentsOf: UnsafeRawBufferPointer($0)) }),
+            .secret(try KeyMaterial(line("secret"))),
+        ]
+        for way in ways {
+            let unlocked = try keyring.unlock(with: way)
+            #expect(try unlocked.proof() == .endorsed)
+            #expect(try unlocked.fingerprint.description == line("fingerprint"))
+        }
+    }
 }

@@ -47,19 +47,21 @@ extension DatabaseFile {
     ///   - new: the new key.
     ///   - settings: the settings that the file is, and will be, encrypted with.
     ///   - progress: called periodically; throws to cancel.
-    /// - Throws: ``VaultError``: `keyRejected` for a wrong old key, `busy` when another connection has the file open,
-    ///   `noSpace` and others. The file is unchanged, except with `io` after the replacement.
+    /// - Throws: ``VaultError``: `keyRejected` for a wrong old key, `usage` when both are the same, `busy` when another
+    ///   connection has the file open, `noSpace` and others. The file is unchanged, except with `io` after the replacement.
     public func rekey(
         from old: DatabaseKey, to new: DatabaseKey, settings: CipherSettings = .init(),
         progress: OperationProgress.Report? = nil
     ) throws {
+        guard !old.equals(new) else {
+            throw VaultError(
+                .usage, "The new key is the old one, which would still open the database", path: path,
+                remedy: "Give another new key.")
+        }
         let file = try resolved()
         let source = try file.open(key: old, settings: settings)
-        // The salt of the old key or file does not apply to the new one; only a plaintext header needs it kept.
-        let hasHeader = (settings.plaintextHeaderSize ?? 0) > 0
-        var newSettings = settings
-        newSettings.salt = hasHeader && new.salt == nil ? settings.salt ?? old.salt : nil
-        let target = try NewDatabase(replacing: file.path, key: new, settings: newSettings)
+        let target = try NewDatabase(
+            replacing: file.path, key: new, settings: settings.afterRekey(from: old, to: new))
         let unlocker = try file.unlocker(old, settings)
         let replacement = try InPlaceReplacement(of: file.path, source: source)
         try replacement.replace(with: target, checkingOld: false) {

@@ -15,9 +15,12 @@ struct KeyringDocument: Equatable {
 
     /// The length of a database key with its salt, in bytes.
     static let keyLength = 48
-    static let magic = "litevault-keyring 1"
     /// The start of the first line, before the version.
     static let kind = "litevault-keyring "
+    /// The versions of the format. The second one has endorsements.
+    static let versions = 1...2
+    /// The first words of what is derived: in all versions the same, so that a slot has one key pair in all of them.
+    static let domain = "litevault-keyring 1"
 
     /// 16 random bytes, which bind each slot to its keyring.
     var id: [UInt8]
@@ -29,9 +32,12 @@ struct KeyringDocument: Equatable {
     /// An authentication code of everything above, for each key in the same order.
     var codes: [[UInt8]]
 
+    /// The version is that of the first readers that understand the file: 2 exactly if a slot has an endorsement.
+    var version: Int { slots.contains { $0.endorsement != nil } ? 2 : 1 }
+
     /// The bytes that are authenticated.
     var body: String {
-        var text = Self.magic + "\n"
+        var text = "\(Self.kind)\(version)\n"
         text += "id \(id.hexadecimal)\n"
         text += "generation \(generation)\n"
         text += "keys \(keys.map(\.bytes.hexadecimal).joined(separator: " "))\n"
@@ -77,6 +83,8 @@ struct SlotRecord: Equatable {
     var encapsulated: [UInt8]
     /// The sealed keys: the last ones of the keyring's list. A slot that is being removed lacks the newest.
     var sealed: [UInt8]
+    /// What the holder of the slot's secret said of the newest key, when that was last written by them.
+    var endorsement: SlotEndorsement?
 
     /// How many database keys are sealed.
     var keyCount: Int { (sealed.count - Self.tagLength) / KeyringDocument.keyLength }
@@ -109,6 +117,22 @@ struct SlotRecord: Equatable {
         case .command(let blob): text += "blob \(blob.hexadecimal)\n"
         case .recipient: break
         }
-        return text + "sealed \(encapsulated.hexadecimal) \(sealed.hexadecimal)\n"
+        text += "sealed \(encapsulated.hexadecimal) \(sealed.hexadecimal)\n"
+        if let endorsement {
+            text += "endorsed \(endorsement.key.bytes.hexadecimal) \(endorsement.generation)"
+            text += " \(endorsement.code.hexadecimal)\n"
+        }
+        return text
     }
+}
+
+/// That a slot stands for a database key: see ``SlotEndorser``.
+struct SlotEndorsement: Equatable {
+    static let codeLength = 32
+
+    /// The identifier of the key: the newest one when it was endorsed. The keyring may have dropped it since.
+    let key: KeyIdentifier
+    /// The generation that was written with it.
+    let generation: UInt64
+    let code: [UInt8]
 }

@@ -10,6 +10,9 @@ extension VaultError.Code {
     public static let keyStoreLocked = Self(rawValue: "key-store-locked")
     /// A key or a keyring exists, but its database does not. Nothing was created.
     public static let databaseMissing = Self(rawValue: "database-missing")
+    /// Nothing shows that a keyring is the one that it should be, so new data is not encrypted under its key: see
+    /// ``UnlockedKeyring/proof()``.
+    public static let keyringUntrusted = Self(rawValue: "keyring-untrusted")
 }
 
 extension VaultError {
@@ -21,7 +24,7 @@ extension VaultError {
         }
         if problem.isAnotherKind {
             return VaultError(
-                .damaged, "This is not a keyring: it does not begin with '\(KeyringDocument.magic)'", path: path,
+                .damaged, "This is not a keyring: it does not begin with '\(KeyringDocument.domain)'", path: path,
                 remedy: "Check the path. If it was a keyring, restore it from a copy of any age.")
         }
         return VaultError(

@@ -17,12 +17,13 @@ struct KeyringParser {
 
     private init(_ bytes: [UInt8]) throws(Problem) {
         guard bytes.count <= KeyringDocument.Limit.fileSize else { throw Problem(line: 0, expected: "a smaller file") }
-        let first = bytes.prefix(KeyringDocument.magic.utf8.count + 1).prefix { $0 != UInt8(ascii: "\n") }
-        guard first.elementsEqual(KeyringDocument.magic.utf8) else {
+        let first = bytes.prefix(KeyringDocument.domain.utf8.count + 1).prefix { $0 != UInt8(ascii: "\n") }
+        guard KeyringDocument.versions.contains(where: { first.elementsEqual("\(KeyringDocument.kind)\($0)".utf8) })
+        else {
             let isKeyring = first.starts(with: KeyringDocument.kind.utf8)
             let hasVersion = first.last.map { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } ?? false
             throw Problem(
-                line: 1, expected: "'\(KeyringDocument.magic)'", isAnotherKind: !isKeyring,
+                line: 1, expected: "'\(KeyringDocument.domain)'", isAnotherKind: !isKeyring,
                 isAnotherVersion: isKeyring && hasVersion)
         }
         guard bytes.last == UInt8(ascii: "\n") else { throw Problem(line: 0, expected: "a newline at the end") }
@@ -41,12 +42,17 @@ struct KeyringParser {
     }
 
     private mutating func document() throws(Problem) -> KeyringDocument {
-        guard take() == Array(KeyringDocument.magic.utf8) else { throw problem("'\(KeyringDocument.magic)'") }
+        // The version was looked at; that it is the one of the content follows from the canonical form.
+        _ = take()
         let id = try hexadecimal(try fields("id", 1)[0], 16)
         let generation = try number(try fields("generation", 1)[0], in: 1...UInt64(Int64.max))
         let keys = try identifiers()
         var slots: [SlotRecord] = []
-        while peek("slot") { slots.append(try slot(keys: keys.count, after: slots)) }
+        while peek("slot") {
+            var record = try slot(keys: keys.count, after: slots)
+            if peek("endorsed") { record.endorsement = try endorsement(upTo: generation) }
+            slots.append(record)
+        }
         guard !slots.isEmpty else { throw problem("a slot") }
         guard ScryptParameters.areBounded(slots) else { throw problem("a lower cost of all passphrases together") }
         var codes: [[UInt8]] = []
@@ -125,6 +131,14 @@ struct KeyringParser {
             }
             return .command(blob: blob)
         }
+    }
+
+    private mutating func endorsement(upTo generation: UInt64) throws(Problem) -> SlotEndorsement {
+        let fields = try fields("endorsed", 3)
+        return SlotEndorsement(
+            key: KeyIdentifier(bytes: try hexadecimal(fields[0], KeyIdentifier.length)),
+            generation: try number(fields[1], in: 1...generation),
+            code: try hexadecimal(fields[2], SlotEndorsement.codeLength))
     }
 
     private mutating func salt() throws(Problem) -> [UInt8] {

@@ -17,15 +17,20 @@ public struct Keyring: Sendable {
     public let path: String
     /// How long to wait for another process that changes the keyring.
     public var lockTimeout: Duration
+    /// What this machine remembers of keyrings; nil, the default, compares nothing. See ``UnlockedKeyring/proof()``.
+    public var memory: KeyringMemory?
 
     /// A reference to a keyring. Nothing is opened yet.
     ///
     /// - Parameters:
     ///   - path: the path of the file.
     ///   - lockTimeout: how long to wait for another process that changes it, 5 seconds by default.
-    public init(_ path: String, lockTimeout: Duration = .seconds(5)) {
+    ///   - memory: what this machine remembers of keyrings, by which one that was replaced is found out: ``KeyringMemory/standard``
+    ///     for example. Nil, the default, compares nothing.
+    public init(_ path: String, lockTimeout: Duration = .seconds(5), memory: KeyringMemory? = nil) {
         self.path = path
         self.lockTimeout = lockTimeout
+        self.memory = memory
     }
 
     /// The usual name of the keyring of a database: `.keys` after its own.
@@ -53,10 +58,17 @@ public struct Keyring: Sendable {
         let id = try KeyMaterial.random(count: 16).withBytes { [UInt8]($0) }
         var document = KeyringDocument(
             id: id, generation: 1, keys: [KeyringCode.identifier(of: key)], slots: [], codes: [])
-        for slot in slots { try document.add(slot, keys: [key]) }
+        var endorser: SlotEndorser?
+        for (index, slot) in slots.enumerated() {
+            let added = try document.add(slot, keys: [key], endorsing: document.generation)
+            if index == 0 { endorser = added.endorser }
+        }
         document.authenticate(by: [key])
         try file.locked(timeout: lockTimeout) { try file.write(document, replacing: false) }
-        return UnlockedKeyring(keyring: self, file: file, document: document, keys: [key], slot: document.slots[0])
+        var unlocked = try UnlockedKeyring(
+            keyring: self, file: file, document: document, keys: [key], slot: document.slots[0], endorser: endorser)
+        unlocked.isTrusted = true
+        return unlocked
     }
 
     /// The slots, by their numbers. No secret is needed, and nothing is authenticated: only unlocking shows that nobody else
@@ -76,37 +88,70 @@ public struct Keyring: Sendable {
 
     /// Opens the keyring by a slot, and authenticates all of it.
     ///
-    /// - Parameter unlock: the secret of a slot.
+    /// Anyone who can write the file can replace it with another keyring, for the same slots, which opens as this one did. It
+    /// does not open the database then; but before *new* data is encrypted under its key, that has to be proven: see
+    /// ``UnlockedKeyring/proof()``.
+    ///
+    /// - Parameters:
+    ///   - unlock: the secret of a slot.
+    ///   - fingerprint: the fingerprint of the keyring, if somebody has compared it: it is trusted for new data then. Nil by default.
     /// - Throws: `VaultError`: `keyRejected` when it opens no slot; `damaged` when the keyring was changed by
-    ///   someone who cannot open it; `unsupported` for one of a newer version; `noInput`, `io`; the errors of a key store or command.
-    public func unlock(with unlock: KeyringUnlock) throws -> UnlockedKeyring {
+    ///   someone who cannot open it; `unsupported` for one of a newer version; `keyringUntrusted` when its fingerprint is
+    ///   another one; `noInput`, `io`; the errors of a key store or command.
+    public func unlock(
+        with unlock: KeyringUnlock, trusting fingerprint: KeyringFingerprint? = nil
+    ) throws -> UnlockedKeyring {
         let file = try KeyringFile(path)
         let document = try file.read()
-        let (slot, keys) = try unlock.open(document, path: path)
+        let (slot, keys, endorser) = try unlock.open(document, path: path)
         try document.verify(keys, path: path)
-        return UnlockedKeyring(keyring: self, file: file, document: document, keys: keys, slot: slot)
+        var unlocked = try UnlockedKeyring(
+            keyring: self, file: file, document: document, keys: keys, slot: slot, endorser: endorser)
+        if let fingerprint { try unlocked.trust(fingerprint) }
+        return unlocked
     }
 }
 
 extension KeyringDocument {
     /// Adds a slot under the lowest free number.
+    ///
+    /// - Parameter generation: that in which the slot endorses the newest key, if its secret is at hand; nil if it does not.
     @discardableResult
-    mutating func add(_ slot: NewKeyringSlot, keys: [KeyMaterial]) throws -> SlotRecord {
+    mutating func add(
+        _ slot: NewKeyringSlot, keys: [KeyMaterial], endorsing generation: UInt64?
+    ) throws -> (record: SlotRecord, endorser: SlotEndorser?) {
         guard slots.count < Limit.slots else {
             throw VaultError(.usage, "A keyring has at most \(Limit.slots) slots", remedy: "Remove one first.")
         }
         let taken = Set(slots.map(\.number))
         let number = (1...UInt32(Limit.slots)).first { !taken.contains($0) } ?? UInt32(Limit.slots)
-        var record = try slot.record(number: number)
-        guard ScryptParameters.areBounded(slots + [record]) else {
+        let new = try sealed(slot, number, keys, generation)
+        guard ScryptParameters.areBounded(slots + [new.record]) else {
             throw VaultError(
                 .usage, "The passphrases of this keyring would together take too long to try",
                 remedy: "Remove a slot first, or use another kind of slot.")
         }
-        try SlotKeyPair.seal(keys, for: &record, of: id)
-        slots.append(record)
+        slots.append(new.record)
         slots.sort { $0.number < $1.number }
-        return record
+        return new
+    }
+
+    /// A slot with its keys. What can be opened here is opened: nothing depends on a slot that does not.
+    func sealed(
+        _ slot: NewKeyringSlot, _ number: UInt32, _ keys: [KeyMaterial], _ generation: UInt64?
+    ) throws -> (record: SlotRecord, endorser: SlotEndorser?) {
+        let unsealed = try slot.record(number: number)
+        var record = unsealed.record
+        try SlotKeyPair.seal(keys, for: &record, of: id)
+        guard let pair = unsealed.pair, let newest = keys.first else { return (record, nil) }
+        guard let opened = try pair.open(record, of: id, path: ""), opened.count == keys.count,
+            zip(opened, keys).allSatisfy({ $0.equals($1) })
+        else { throw VaultError(.internalFailure, "The new slot does not open the keyring") }
+        let endorser = try SlotEndorser(pair, of: id)
+        if let generation {
+            record.endorsement = try endorser.endorsement(of: newest, slot: number, generation: generation)
+        }
+        return (record, endorser)
     }
 
     /// Replaces the authentication codes.

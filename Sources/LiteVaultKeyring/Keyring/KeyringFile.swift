@@ -49,6 +49,18 @@ struct KeyringFile {
         }
         let original = replacing ? try withErrorContext(path: path) { try FileMetadata(path: path) } : nil
         try text.withUnsafeBytes { try SecretFile.write($0, to: path, replacing: original) }
+        try requireWritten(document)
+    }
+
+    /// Reads the file back: what a caller reports was observed.
+    ///
+    /// - Throws: `io` when the file has another content.
+    func requireWritten(_ document: KeyringDocument) throws {
+        guard try read() == document else {
+            throw VaultError(
+                .io, "The keyring does not have the content that was written", path: path,
+                remedy: "Another program may have replaced it: list its slots.")
+        }
     }
 
     /// Runs `body` while no other process changes the keyring.

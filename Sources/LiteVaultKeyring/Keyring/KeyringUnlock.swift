@@ -51,9 +51,11 @@ public struct KeyringUnlock: Sendable {
 
     /// Opens the first slot of a document that this opens.
     ///
-    /// - Returns: the slot, and the database keys it seals, newest first.
+    /// - Returns: the slot, the database keys it seals, newest first, and what endorses them.
     /// - Throws: `keyRejected` when it opens none.
-    func open(_ document: KeyringDocument, path: String) throws -> (slot: SlotRecord, keys: [KeyMaterial]) {
+    func open(
+        _ document: KeyringDocument, path: String
+    ) throws -> (slot: SlotRecord, keys: [KeyMaterial], endorser: SlotEndorser) {
         let isLoaded = try loaded()
         var failure: (any Error)?
         for record in document.slots where slot.map({ $0 == Int(record.number) }) ?? true {
@@ -61,7 +63,7 @@ public struct KeyringUnlock: Sendable {
                 guard let pair = try isLoaded.pair(for: record),
                     let keys = try pair.open(record, of: document.id, path: path)
                 else { continue }
-                return (record, keys)
+                return (record, keys, try SlotEndorser(pair, of: document.id))
             } catch let error as VaultError where error.code == .damaged {
                 throw error
             } catch {

@@ -101,38 +101,42 @@ public struct NewKeyringSlot: Sendable {
         return NewKeyringSlot(.secret(kind, secret))
     }
 
-    /// The slot as a record that seals nothing yet. Commands run here.
-    func record(number: UInt32) throws -> SlotRecord {
+    /// The slot as a record that seals nothing yet, and its key pair; nil for a recipient's, which is elsewhere. Commands run
+    /// here.
+    func record(number: UInt32) throws -> (record: SlotRecord, pair: SlotKeyPair?) {
         guard SlotName.isValid(name) else {
             throw VaultError(
                 .usage, "This cannot be the name of a slot",
                 remedy: "Use at most \(KeyringDocument.Limit.name) bytes, without control characters.")
         }
-        let (parameters, publicKey) = try key()
-        return SlotRecord(
+        let (parameters, pair) = try key()
+        let publicKey: [UInt8]
+        if case .recipient(let recipient) = source {
+            publicKey = recipient.publicKey
+        } else {
+            publicKey = pair?.publicKey ?? []
+        }
+        let record = SlotRecord(
             number: number, parameters: parameters, added: Int64(max(0, Date().timeIntervalSince1970)), name: name,
             publicKey: publicKey, encapsulated: [], sealed: [])
+        return (record, pair)
     }
 
-    private func key() throws -> (SlotRecord.Parameters, [UInt8]) {
+    private func key() throws -> (SlotRecord.Parameters, SlotKeyPair?) {
         var generator = SystemRandomNumberGenerator()
         let salt = (0..<SlotRecord.saltLength).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
         switch source {
         case .passphrase(let passphrase, let cost):
-            return (
-                .passphrase(cost, salt: salt), try SlotKeyPair(passphrase: passphrase, cost, salt: salt).publicKey
-            )
+            return (.passphrase(cost, salt: salt), try SlotKeyPair(passphrase: passphrase, cost, salt: salt))
         case .recovery(let code):
-            return (
-                .recovery(salt: salt), try SlotKeyPair(secret: code.secret, salt: salt, use: SlotUse.recovery).publicKey
-            )
-        case .recipient(let recipient): return (.recipient, recipient.publicKey)
+            return (.recovery(salt: salt), try SlotKeyPair(secret: code.secret, salt: salt, use: SlotUse.recovery))
+        case .recipient: return (.recipient, nil)
         case .secret(let kind, let secret):
-            let publicKey = try SlotKeyPair(secret: secret, salt: salt, use: SlotUse.secret).publicKey
+            let pair = try SlotKeyPair(secret: secret, salt: salt, use: SlotUse.secret)
             switch kind {
-            case .credential: return (.credential(salt: salt), publicKey)
-            case .store: return (.store(salt: salt), publicKey)
-            default: return (.file(salt: salt), publicKey)
+            case .credential: return (.credential(salt: salt), pair)
+            case .store: return (.store(salt: salt), pair)
+            default: return (.file(salt: salt), pair)
             }
         case .command(let wrapping, let unwrapping):
             let secret = try KeyMaterial.random(count: SlotKeyPair.commandSecretLength)
@@ -148,7 +152,7 @@ public struct NewKeyringSlot: Sendable {
                     .keyMaterialRejected, "The unwrapping command does not return what the wrapping command was given",
                     remedy: "Check both by themselves. Nothing was added.")
             }
-            return (.command(blob: blob), try SlotKeyPair(commandSecret: secret).publicKey)
+            return (.command(blob: blob), try SlotKeyPair(commandSecret: secret))
         }
     }
 }

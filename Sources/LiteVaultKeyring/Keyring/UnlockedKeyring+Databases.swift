@@ -7,24 +7,26 @@ extension UnlockedKeyring {
     /// The key of a database: the one of the keyring's that opens it.
     ///
     /// - Parameters:
-    ///   - path: the path of the database. For a file that is missing or empty it is the newest key.
+    ///   - path: the path of the database. For a file that is missing or empty it is the newest key, as for a new database.
     ///   - settings: the settings that the file is encrypted with.
-    /// - Throws: `VaultError` `io`, `wrongKind`. Where no key opens the file, it is the newest key: opening then
-    ///   explains why.
+    /// - Throws: `VaultError` `io`, `wrongKind`; for a file that is missing or empty, `keyringUntrusted` as
+    ///   ``databaseKey()``. Where no key opens the file, it is the newest key: opening then explains why.
     public func databaseKey(for path: String, settings: CipherSettings = .init()) throws -> DatabaseKey {
         try databaseKey(for: path, settings: settings, lockTimeout: .seconds(5))
     }
 
     func databaseKey(for path: String, settings: CipherSettings, lockTimeout: Duration) throws -> DatabaseKey {
-        guard keys.count > 1, try SecretFile.exists(path) else { return try databaseKey() }
+        guard try SecretFile.exists(path) else { return try databaseKey() }
         let kind = try DatabaseFile(path).kind()
+        guard kind != .empty else { return try databaseKey() }
+        guard keys.count > 1 else { return try newestKey() }
         if kind == .encryptedOrUnknown {
             let salt = try EngineFile(path: path).read(at: 0, count: 16)
             for key in keys where key.withBytes({ $0.suffix(16).elementsEqual(salt) }) {
                 return try Self.databaseKey(key)
             }
         }
-        guard kind == .encryptedOrUnknown || kind == .plaintextHeader else { return try databaseKey() }
+        guard kind == .encryptedOrUnknown || kind == .plaintextHeader else { return try newestKey() }
         // The salt of a file with a plaintext header is kept elsewhere: only opening shows which key it has.
         for key in keys {
             let key = try Self.databaseKey(key)
@@ -36,7 +38,23 @@ extension UnlockedKeyring {
                 return key
             } catch let error as VaultError where [.keyRejected, .damaged, .wrongKind].contains(error.code) { continue }
         }
-        return try databaseKey()
+        return try newestKey()
+    }
+
+    /// The key that opens a database, observed: it was opened with it, without writing.
+    ///
+    /// - Throws: `keyRejected`, which names the database, when no key of the keyring opens it; as for opening.
+    func observedKey(of path: String, settings: CipherSettings, lockTimeout: Duration) throws -> DatabaseKey {
+        let file = DatabaseFile(path, lockTimeout: lockTimeout)
+        let salt = try EngineFile(path: path).read(at: 0, count: 16)
+        // The key with the file's salt first. The writer of the file chose that salt: it proves nothing.
+        let ordered = keys.filter { $0.withBytes { $0.suffix(16).elementsEqual(salt) } } + keys
+        for key in try ordered.map(Self.databaseKey) where try file.opens(with: key, settings: settings) {
+            return key
+        }
+        throw VaultError(
+            .keyRejected, "No key of the keyring opens the database", path: path,
+            remedy: "Its key was not changed. An older copy of the keyring may have its key: 'rekey' it with that.")
     }
 }
 
@@ -51,10 +69,11 @@ public enum KeyringDatabaseCreation: Sendable {
 extension Keyring {
     /// The key for opening a database.
     fileprivate func key(
-        for path: String, _ unlock: KeyringUnlock, _ settings: CipherSettings, _ creation: KeyringDatabaseCreation
+        for path: String, _ unlock: KeyringUnlock, _ creation: KeyringDatabaseCreation,
+        _ fingerprint: KeyringFingerprint?, _ settings: CipherSettings
     ) throws -> DatabaseKey {
         guard try SecretFile.exists(path) || creation == .ifMissing else { throw VaultError.databaseIsMissing(path) }
-        return try self.unlock(with: unlock).databaseKey(for: path, settings: settings)
+        return try self.unlock(with: unlock, trusting: fingerprint).databaseKey(for: path, settings: settings)
     }
 }
 
@@ -74,16 +93,19 @@ extension Connection {
     ///   - keyring: the keyring.
     ///   - unlock: the secret of a slot.
     ///   - creation: whether to create a missing database; by default that is an error.
+    ///   - fingerprint: the fingerprint of the keyring, if somebody has compared it: a database is created only under the key of a
+    ///     keyring that is proven (``UnlockedKeyring/proof()``) or has this fingerprint. One that exists needs neither.
     ///   - settings: the settings that the file is, or will be, encrypted with.
     ///   - readonly: whether to open an existing file for reading only; false by default.
     ///   - journalMode: the journal mode to set; by default that of the file stays.
-    /// - Throws: `VaultError`: `databaseMissing`; as ``Keyring/unlock(with:)``; as opening with a key.
+    /// - Throws: `VaultError`: `databaseMissing`; `keyringUntrusted` instead of creating a database; as
+    ///   ``Keyring/unlock(with:trusting:)``; as opening with a key.
     public convenience init(
         _ path: String, keyring: Keyring, unlockedBy unlock: KeyringUnlock,
-        creation: KeyringDatabaseCreation = .never, settings: CipherSettings = .init(), readonly: Bool = false,
-        journalMode: JournalMode? = nil
+        creation: KeyringDatabaseCreation = .never, trusting fingerprint: KeyringFingerprint? = nil,
+        settings: CipherSettings = .init(), readonly: Bool = false, journalMode: JournalMode? = nil
     ) throws {
-        let key = try keyring.key(for: path, unlock, settings, creation)
+        let key = try keyring.key(for: path, unlock, creation, fingerprint, settings)
         try self.init(
             .uri(path.engineFileName), key: key, settings: settings, readonly: readonly, journalMode: journalMode)
     }
@@ -92,13 +114,13 @@ extension Connection {
 extension DatabaseFileAccess {
     /// Opens a database with the key of a keyring, in a `DatabasePool` or a `DatabaseQueue`.
     ///
-    /// - Throws: as `Connection(_:keyring:unlockedBy:creation:settings:readonly:journalMode:)`, and as opening a pool or queue.
+    /// - Throws: as `Connection(_:keyring:unlockedBy:creation:trusting:settings:readonly:journalMode:)`, and as opening a pool or queue.
     public init(
         _ path: String, keyring: Keyring, unlockedBy unlock: KeyringUnlock,
-        creation: KeyringDatabaseCreation = .never, settings: CipherSettings = .init(),
-        configuration: DatabaseConfiguration = .init()
+        creation: KeyringDatabaseCreation = .never, trusting fingerprint: KeyringFingerprint? = nil,
+        settings: CipherSettings = .init(), configuration: DatabaseConfiguration = .init()
     ) throws {
-        let key = try keyring.key(for: path, unlock, settings, creation)
+        let key = try keyring.key(for: path, unlock, creation, fingerprint, settings)
         try self.init(path, key: key, settings: settings, configuration: configuration)
     }
 }

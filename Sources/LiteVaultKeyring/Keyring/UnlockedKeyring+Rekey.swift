@@ -87,13 +87,23 @@ extension UnlockedKeyring {
         // The lock is held to the end: another process must not add a slot that would miss the new key.
         var copy = self
         try file.locked(timeout: keyring.lockTimeout) {
-            try prepare(&copy)
-            let new = try copy.databaseKey()
+            // Before a key is made, or a slot is marked: a database that would keep its key is an error, not a success.
             for path in databases {
-                let old = try copy.databaseKey(for: path, settings: settings, lockTimeout: lockTimeout)
-                guard !old.equals(new) else { continue }
-                try DatabaseFile(path, lockTimeout: lockTimeout).rekey(
-                    from: old, to: new, settings: settings, progress: progress)
+                _ = try copy.observedKey(of: path, settings: settings, lockTimeout: lockTimeout)
+            }
+            // A forger of the keyring without the database's key would not have got here. A former member who has that key can
+            // bring both back as they were; this machine knows better, if it has used a later key.
+            if try copy.proof() == .contradicted { try copy.requireProof() }
+            copy.isTrusted = true
+            try prepare(&copy)
+            let all = try copy.databaseKeys()
+            for path in databases {
+                let old = try copy.observedKey(of: path, settings: settings, lockTimeout: lockTimeout)
+                let file = DatabaseFile(path, lockTimeout: lockTimeout)
+                // By an earlier call that did not get to its end.
+                if !old.equals(all[0]) { try file.rekey(from: old, to: all[0], settings: settings, progress: progress) }
+                try file.requireChanged(
+                    from: old, to: all[0], refusing: Array(all.dropFirst()), settings: settings)
             }
             try afterwards(&copy)
         }

@@ -10,7 +10,8 @@ public struct UnlockedKeyring: Sendable {
     public let keyring: Keyring
     /// The slot that opened it.
     public private(set) var slot: KeyringSlot
-    /// All slots, by their numbers. They are authentic: nobody who cannot open the keyring has changed them.
+    /// All slots, by their numbers. Who changed them has the newest key of this keyring: they are as authentic as the keyring
+    /// itself, which ``proof()`` judges.
     public private(set) var slots: [KeyringSlot]
     let file: KeyringFile
     private(set) var id: [UInt8]
@@ -18,8 +19,19 @@ public struct UnlockedKeyring: Sendable {
     /// The database keys, newest first, that the slot opened.
     private(set) var keys: [KeyMaterial]
     private(set) var identifiers: [KeyIdentifier]
+    /// What people compare to know that they mean the same keyring with the same key.
+    public private(set) var fingerprint: KeyringFingerprint
+    /// By which the slot that opened it endorses; nil for a recipient, whose secret is elsewhere.
+    private let endorser: SlotEndorser?
+    /// The generation in which the slot that opened it endorsed the newest key; nil if it did not.
+    private(set) var endorsed: UInt64?
+    /// Whether this process has proof of its own.
+    var isTrusted = false
 
-    init(keyring: Keyring, file: KeyringFile, document: KeyringDocument, keys: [KeyMaterial], slot: SlotRecord) {
+    init(
+        keyring: Keyring, file: KeyringFile, document: KeyringDocument, keys: [KeyMaterial], slot: SlotRecord,
+        endorser: SlotEndorser?
+    ) throws {
         self.keyring = keyring
         self.file = file
         self.keys = keys
@@ -28,6 +40,12 @@ public struct UnlockedKeyring: Sendable {
         id = document.id
         generation = document.generation
         identifiers = document.keys
+        self.endorser = endorser
+        fingerprint = KeyringCode.fingerprint(of: keys[0], in: document.id)
+        // A slot that is being removed does not have the newest key, so it says nothing of it.
+        if slot.keyCount == document.keys.count, try endorser?.hasEndorsed(keys[0], in: slot) == true {
+            endorsed = slot.endorsement?.generation
+        }
     }
 
     private static func slots(_ document: KeyringDocument) -> [KeyringSlot] {
@@ -37,8 +55,15 @@ public struct UnlockedKeyring: Sendable {
     /// The newest database key, for new databases. Databases that exist may still have an older one: see
     /// ``databaseKey(for:settings:)``.
     ///
-    /// - Throws: `VaultError` when there is no memory.
-    public func databaseKey() throws -> DatabaseKey { try Self.databaseKey(keys[0]) }
+    /// - Throws: `VaultError` `keyringUntrusted` when nothing shows that this is the right keyring: see ``proof()`` and
+    ///   ``trust(_:)``.
+    public func databaseKey() throws -> DatabaseKey {
+        try requireProof()
+        return try newestKey()
+    }
+
+    /// The newest database key, for a database that has it already.
+    func newestKey() throws -> DatabaseKey { try Self.databaseKey(keys[0]) }
 
     /// How many database keys the keyring has: one, and one more for each time the key was changed.
     public var keyCount: Int { keys.count }
@@ -66,9 +91,9 @@ public struct UnlockedKeyring: Sendable {
     ///   errors of the slot's command; `noSpace`, `io`. The file is unchanged.
     @discardableResult
     public mutating func add(_ slot: NewKeyringSlot) throws -> KeyringSlot {
-        let keys = keys
+        let (keys, endorses) = (keys, try proof().suffices)
         return try change { document in
-            let record = try document.add(slot, keys: keys)
+            let record = try document.add(slot, keys: keys, endorsing: endorses ? document.generation + 1 : nil).record
             return KeyringSlot(record, keyCount: keys.count)
         }
     }
@@ -85,7 +110,7 @@ public struct UnlockedKeyring: Sendable {
     /// - Throws: as ``add(_:)``; `usage` when there is no such slot.
     @discardableResult
     public mutating func change(_ id: Int, to replacement: NewKeyringSlot) throws -> KeyringSlot {
-        let keys = keys
+        let (keys, endorses) = (keys, try proof().suffices)
         return try change { document in
             let index = try document.index(of: id)
             let old = document.slots[index]
@@ -94,8 +119,9 @@ public struct UnlockedKeyring: Sendable {
             }
             var replacement = replacement
             if replacement.name.isEmpty { replacement.name = old.name }
-            var record = try replacement.record(number: old.number)
-            try SlotKeyPair.seal(keys, for: &record, of: document.id)
+            let record = try document.sealed(
+                replacement, old.number, keys, endorses ? document.generation + 1 : nil
+            ).record
             document.slots[index] = record
             return KeyringSlot(record, keyCount: keys.count)
         }
@@ -142,6 +168,9 @@ public struct UnlockedKeyring: Sendable {
 
     /// Reads the file under its lock, changes it, and replaces it.
     ///
+    /// The slot that opened it endorses the newest key, unless nothing shows that this is the right keyring: a forged one would
+    /// be proven by its next change otherwise.
+    ///
     /// - Parameter keys: the keys afterwards, newest first; those of before by default.
     mutating func change<T>(
         _ body: (inout KeyringDocument) throws -> T, keys newKeys: (() -> [KeyMaterial])? = nil
@@ -155,16 +184,36 @@ public struct UnlockedKeyring: Sendable {
         _ body: (inout KeyringDocument) throws -> T, keys newKeys: (() -> [KeyMaterial])? = nil
     ) throws -> T {
         var document = try current()
+        let endorses = try proof().suffices
         let result = try body(&document)
         try document.advance(path: file.path)
         let keys = newKeys?() ?? keys
+        let endorsement = try endorses ? endorse(keys[0], in: &document) : nil
         document.authenticate(by: keys)
         try file.write(document, replacing: true)
+        // What this process made of a keyring that was proven is proven.
+        if endorses { isTrusted = true }
+        endorsed = endorsement ?? endorsed
+        fingerprint = KeyringCode.fingerprint(of: keys[0], in: document.id)
         self.keys = keys
         identifiers = document.keys
         generation = document.generation
         slots = Self.slots(document)
         return result
+    }
+
+    /// Endorses the newest key by the slot that opened the keyring, if that is still there with all keys.
+    ///
+    /// - Returns: the generation of the endorsement; nil without one.
+    private func endorse(_ newest: KeyMaterial, in document: inout KeyringDocument) throws -> UInt64? {
+        guard let endorser,
+            let index = document.slots.firstIndex(where: {
+                Int($0.number) == slot.id && $0.publicKey == endorser.publicKey && $0.keyCount == document.keys.count
+            })
+        else { return nil }
+        document.slots[index].endorsement = try endorser.endorsement(
+            of: newest, slot: document.slots[index].number, generation: document.generation)
+        return document.generation
     }
 
     /// The document in the file, which has to be that which was unlocked, or a later state of it.

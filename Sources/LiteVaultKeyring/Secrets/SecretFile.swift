@@ -84,10 +84,14 @@ enum SecretFile {
 
     /// Writes a file, mode 0600, durable when this returns.
     ///
-    /// - Parameter original: the file that is replaced, whose mode and owner stay; nil for a new file, which must not exist.
+    /// - Parameters:
+    ///   - original: the file that is replaced, whose mode and owner stay; nil for a new file, which must not exist.
+    ///   - replacesAny: whether a new file replaces what has its name, with the mode of a new one.
     /// - Throws: `cannotCreate` when a new file exists; `noSpace`, `io`. Unless the rename itself was done, nothing changed.
-    static func write(_ bytes: UnsafeRawBufferPointer, to path: String, replacing original: FileMetadata? = nil) throws
-    {
+    static func write(
+        _ bytes: UnsafeRawBufferPointer, to path: String, replacing original: FileMetadata? = nil,
+        replacesAny: Bool = false
+    ) throws {
         try withErrorContext(path: path) {
             let file = try ReplacementFile(destination: path)
             let descriptor = open(file.path, O_WRONLY | O_CLOEXEC)
@@ -103,7 +107,7 @@ enum SecretFile {
                 }
                 done += length
             }
-            try file.publish(replacing: original != nil, like: original)
+            try file.publish(replacing: replacesAny || original != nil, like: original)
         }
     }
 

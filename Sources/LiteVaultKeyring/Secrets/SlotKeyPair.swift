@@ -9,12 +9,15 @@ internal import _CryptoExtras
 /// Because database keys are sealed to public keys, any one slot suffices to give a new one to all slots.
 struct SlotKeyPair {
     private let key: Curve25519.KeyAgreement.PrivateKey
+    /// The same, as it was derived or given: the library may keep another form of it.
+    private let secret: KeyMaterial
 
     private static let suite = HPKESuite()
 
     /// The key pair with the given private key, any 32 bytes.
     init(privateKey: KeyMaterial) throws {
         defer { HeapScrubber.run() }
+        secret = privateKey
         do {
             key = try privateKey.withBytes { try Curve25519.KeyAgreement.PrivateKey(rawRepresentation: $0) }
         } catch {
@@ -44,13 +47,20 @@ struct SlotKeyPair {
         let derived = secret.withBytes {
             HKDF<SHA256>.deriveKey(
                 inputKeyMaterial: SymmetricKey(data: $0), salt: salt,
-                info: Array("\(KeyringDocument.magic) \(use)".utf8), outputByteCount: 32)
+                info: Array("\(KeyringDocument.domain) \(use)".utf8), outputByteCount: 32)
         }
         try self.init(privateKey: derived.withUnsafeBytes { try KeyMaterial(contentsOf: $0) })
     }
 
     /// 32 bytes.
     var publicKey: [UInt8] { Array(key.publicKey.rawRepresentation) }
+
+    /// A key for another use of the same secret, by HKDF-SHA256: 32 bytes that do not lead back to it.
+    func derivedKey(salt: [UInt8], use: String) throws -> KeyMaterial {
+        defer { HeapScrubber.run() }
+        return try KeyringCode.derived(secret, salt: salt, use: use, count: 32)
+            .withUnsafeBytes { try KeyMaterial(contentsOf: $0) }
+    }
 
     /// The database keys that a slot seals for this key pair; nil when the slot is for another.
     ///
@@ -88,7 +98,7 @@ struct SlotKeyPair {
     }
 
     private static func info(_ keyring: [UInt8], _ number: UInt32) -> Data {
-        var info = Data("\(KeyringDocument.magic) slot".utf8)
+        var info = Data("\(KeyringDocument.domain) slot".utf8)
         info.append(contentsOf: keyring)
         withUnsafeBytes(of: number.bigEndian) { info.append(contentsOf: $0) }
         return info
@@ -144,11 +154,17 @@ enum KeyringCode {
         return HMAC<SHA256>.isValidAuthenticationCode(code, authenticating: Array(document.body.utf8), using: mac)
     }
 
-    private static func derived(_ key: KeyMaterial, salt: [UInt8], use: String, count: Int) -> SymmetricKey {
+    /// What people compare: see ``KeyringFingerprint``.
+    static func fingerprint(of newest: KeyMaterial, in keyring: [UInt8]) -> KeyringFingerprint {
+        let bytes = derived(newest, salt: keyring, use: "fingerprint", count: KeyringFingerprint.length)
+        return KeyringFingerprint(bytes: bytes.withUnsafeBytes { Array($0) })
+    }
+
+    fileprivate static func derived(_ key: KeyMaterial, salt: [UInt8], use: String, count: Int) -> SymmetricKey {
         key.withBytes {
             HKDF<SHA256>.deriveKey(
                 inputKeyMaterial: SymmetricKey(data: $0), salt: salt,
-                info: Array("\(KeyringDocument.magic) \(use)".utf8), outputByteCount: count)
+                info: Array("\(KeyringDocument.domain) \(use)".utf8), outputByteCount: count)
         }
     }
 }

@@ -78,9 +78,12 @@ public struct FileKeyStore: KeyStore {
     /// Writes a new file.
     public func store(_ secret: KeyMaterial) throws { try write(KeyMaterial.joined([secret, KeyMaterial("\n")])) }
 
-    /// Writes a new file without a newline: exactly these bytes.
+    /// Writes a new file without a newline: exactly these bytes, and reads it back.
     package func write(_ bytes: KeyMaterial) throws {
         try bytes.withBytes { try SecretFile.write($0, to: path) }
+        guard let written = try SecretFile.read(path, .owner)?.keyMaterial(), written.equals(bytes) else {
+            throw VaultError(.io, "\(self) does not have the content that was written", path: path)
+        }
     }
 }
 

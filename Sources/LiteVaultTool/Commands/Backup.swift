@@ -22,6 +22,7 @@ struct Backup: VaultCommand {
     var dest: String
 
     @OptionGroup(title: "Key of the copy") var copyKey: KeyOptions<CopyKeyRole>
+    @OptionGroup(title: "Key of the copy") var trust: TrustOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
     private struct Result: Encodable {
@@ -38,7 +39,7 @@ struct Backup: VaultCommand {
         try Preflight.requireSource(source.path)
         try Preflight.requireAbsent(dest)
         let key = try session.keyIfEncrypted(source)
-        let newKey = try session.keyIfGiven(copyKey, for: dest, confirms: true)
+        let newKey = try session.keyIfGiven(copyKey, for: dest, confirms: true, trusted: trust.fingerprints())
         let isChecked = try DatabaseFile(source.path).backup(
             to: dest, key: key, settings: source.cipher.settings(), newKey: newKey, progress: session.progress)
 

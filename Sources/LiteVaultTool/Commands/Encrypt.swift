@@ -52,6 +52,7 @@ struct Encrypt: VaultCommand {
     var allowWeak = false
 
     @OptionGroup(title: "Key of the new database") var key: KeyOptions<DatabaseKeyRole>
+    @OptionGroup(title: "Key of the new database") var trust: TrustOptions
     @OptionGroup(title: "Cipher settings of the new database") var written: CipherOptions<WrittenSide>
     @OptionGroup(title: "Output") var output: OutputOptions
 
@@ -78,8 +79,11 @@ struct Encrypt: VaultCommand {
         let created = try newKeyring.map { path in
             try session.createKeyring(path, key, allowWeak: allowWeak)
         }
-        let databaseKey = try created?.databaseKey() ?? session.key(key, for: result, confirms: true)
+        let databaseKey =
+            try created?.databaseKey()
+            ?? session.key(key, for: result, confirms: true, trusted: trust.fingerprints())
         try withCleanup(newKeyring, of: result) { try encrypt(to: result, databaseKey, session) }
+        if let created { session.remember(created) }
 
         let file = WrittenFile(result, session)
         var report = Report(

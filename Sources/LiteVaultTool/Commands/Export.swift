@@ -24,6 +24,7 @@ struct Export: VaultCommand {
     var dest: String
 
     @OptionGroup(title: "Key of the copy") var copyKey: KeyOptions<CopyKeyRole>
+    @OptionGroup(title: "Key of the copy") var trust: TrustOptions
     @OptionGroup(title: "Cipher settings of the copy") var written: CipherOptions<WrittenSide>
     @OptionGroup(title: "Output") var output: OutputOptions
 
@@ -39,7 +40,8 @@ struct Export: VaultCommand {
         try Preflight.requireEncrypted(source.path)
         try Preflight.requireAbsent(dest)
         let key = try session.key(source.key, for: source.path)
-        let newKey = try session.keyIfGiven(copyKey, for: dest, confirms: true) ?? key
+        let newKey =
+            try session.keyIfGiven(copyKey, for: dest, confirms: true, trusted: trust.fingerprints()) ?? key
         let settings = try source.cipher.settings()
         try written.withSettings(for: dest, key: newKey) { newSettings in
             try DatabaseFile(source.path).export(

@@ -32,6 +32,7 @@ struct KeyAdd: VaultCommand {
 
     @OptionGroup(title: "Several keyrings") var fleet: FleetOptions
     @OptionGroup(title: "Opening the keyring") var opening: OpeningOptions
+    @OptionGroup(title: "Opening the keyring") var trust: TrustOptions
     @OptionGroup(title: "The new slot") var slot: SlotOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
@@ -51,12 +52,15 @@ struct KeyAdd: VaultCommand {
         try session.reserveKeySources(slot.secret)
         guard !isFleet, let path = keyring.first else { return try addToAll(session) }
         var unlocked = try session.unlock(path, opening.key, opening.method)
+        try session.trustIfGiven(&unlocked, trust.fingerprints())
         let new = try session.prepare(slot, for: path)
         let added = try unlocked.add(new.slot)
-        let result = try SlotResult(path, added, new.code)
+        session.remember(unlocked)
+        let result = try SlotResult(path, unlocked, added, new.code)
         var report = Report(result)
         report.appendLine("Added slot \(added.id) to \(Format.visible(path)): \(result.slot.line).")
         result.addCode(to: &report)
+        result.keyringProof.add(to: &report)
         return report
     }
 
@@ -72,7 +76,10 @@ struct KeyAdd: VaultCommand {
                 try FleetJournal($0, of: FleetAddition.change(recipient))
             }
         let addition = FleetAddition(
-            recipient: recipient, slotName: slot.slotName, unlock: unlock, journal: journal, isDryRun: fleet.dryRun)
+            recipient: recipient, slotName: slot.slotName,
+            keyrings: OwnKeyrings(
+                unlock: unlock, forgetsOldKeys: false, trusted: try trust.fingerprints(), session: session),
+            journal: journal, isDryRun: fleet.dryRun)
         let run = FleetRun(
             members: members, width: fleet.width, wait: fleet.dryRun ? .zero : fleet.wait, phase: "adding",
             reporter: session.reporter)

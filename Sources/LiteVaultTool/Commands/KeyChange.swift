@@ -17,6 +17,7 @@ struct KeyChange: VaultCommand {
         ])
 
     @OptionGroup var keyring: UnlockOptions
+    @OptionGroup(title: "Opening the keyring") var trust: TrustOptions
 
     @Argument(help: .init("The number of the slot, as 'litevault key list' shows it.", valueName: "slot"))
     var number: Int
@@ -28,12 +29,15 @@ struct KeyChange: VaultCommand {
         try session.reserveKeySources(keyring.key)
         try session.reserveKeySources(slot.secret)
         var unlocked = try session.unlock(keyring.path, keyring.key, keyring.method)
+        try session.trustIfGiven(&unlocked, trust.fingerprints())
         let new = try session.prepare(slot, for: keyring.path)
         let changed = try unlocked.change(number, to: new.slot)
-        let result = try SlotResult(keyring.path, changed, new.code)
+        session.remember(unlocked)
+        let result = try SlotResult(keyring.path, unlocked, changed, new.code)
         var report = Report(result)
         report.appendLine("Changed slot \(changed.id) of \(Format.visible(keyring.path)): \(result.slot.line).")
         result.addCode(to: &report)
+        result.keyringProof.add(to: &report)
         report.appendLine("Older copies of the keyring still open with the old secret.")
         return report
     }

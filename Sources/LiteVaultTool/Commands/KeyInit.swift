@@ -30,11 +30,13 @@ struct KeyInit: VaultCommand {
         try session.reserveKeySources(slot.secret)
         try Preflight.requireAbsent(path)
         let new = try session.prepare(slot, for: path)
-        let unlocked = try Keyring(path).create(with: [new.slot])
-        let result = try SlotResult(path, unlocked.slot, new.code)
+        let unlocked = try session.keyring(path).create(with: [new.slot])
+        session.remember(unlocked)
+        let result = try SlotResult(path, unlocked, unlocked.slot, new.code)
         var report = Report(result)
         report.appendLine("Created \(Format.visible(path)). Slot \(unlocked.slot.id): \(result.slot.line).")
         result.addCode(to: &report)
+        result.keyringProof.add(to: &report)
         report.appendLine("Without this file and a slot, its databases are lost: keep copies, and add a second slot.")
         return report
     }

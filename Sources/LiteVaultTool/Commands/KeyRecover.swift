@@ -22,6 +22,7 @@ struct KeyRecover: VaultCommand {
     var path: String
 
     @OptionGroup(title: "Recovery code") var code: KeyOptions<RecoveryRole>
+    @OptionGroup(title: "Recovery code") var trust: TrustOptions
 
     @Option(help: .init("Change the passphrase of this slot, instead of adding one.", valueName: "slot"))
     var replace: Int?
@@ -40,14 +41,18 @@ struct KeyRecover: VaultCommand {
         try session.reserveKeySources(code)
         try session.reserveKeySources(passphrase)
         var unlocked = try session.unlock(path, code, .recovery)
+        try session.trustIfGiven(&unlocked, trust.fingerprints())
         let secret = try session.slotSecret(passphrase, "passphrase", for: path, confirms: true)
         var slot = try NewKeyringSlot.passphrase(secret, allowingWeak: allowWeak)
         slot.name = slotName
         let set = try replace.map { try unlocked.change($0, to: slot) } ?? unlocked.add(slot)
-        var report = try Report(SlotResult(path, set, nil))
+        session.remember(unlocked)
+        let result = try SlotResult(path, unlocked, set, nil)
+        var report = Report(result)
         report.appendLine(
             "\(replace == nil ? "Added" : "Changed") slot \(set.id) of \(Format.visible(path)):"
                 + " \(SlotSummary(set).line).")
+        result.keyringProof.add(to: &report)
         return report
     }
 }

@@ -19,6 +19,7 @@ struct KeyRemove: VaultCommand {
         ])
 
     @OptionGroup var keyring: UnlockOptions
+    @OptionGroup(title: "Opening the keyring") var trust: TrustOptions
 
     @Argument(help: .init("The numbers of the slots, as 'litevault key list' shows them.", valueName: "slot"))
     var slots: [Int]
@@ -40,6 +41,7 @@ struct KeyRemove: VaultCommand {
         let rekeyed: [String]
         let oldKeys: Int
         let seconds: Double
+        let keyringProof: KeyringProofSummary
     }
 
     func perform(_ session: Session) throws -> Report {
@@ -48,16 +50,19 @@ struct KeyRemove: VaultCommand {
         if !rekey.isEmpty { try Preflight.requireEncryption() }
         for database in rekey { try Preflight.requireEncrypted(database) }
         var unlocked = try session.unlock(path, keyring.key, keyring.method)
+        try session.trustIfGiven(&unlocked, trust.fingerprints())
         if rekey.isEmpty {
             try unlocked.remove(slots)
         } else {
             try unlocked.remove(slots, rekeying: rekey, settings: cipher.settings(), progress: session.progress)
         }
         if forgetOldKeys { try unlocked.forgetOldKeys() }
+        session.remember(unlocked)
+        let proof = try KeyringProofSummary(unlocked)
         var report = Report(
             Result(
                 keyring: path, removed: slots, rekeyed: rekey, oldKeys: unlocked.keyCount - 1,
-                seconds: session.elapsed))
+                seconds: session.elapsed, keyringProof: proof))
         let numbers = slots.map(String.init).joined(separator: ", ")
         report.appendLine("Removed \(slots.count == 1 ? "slot" : "slots") \(numbers) of \(Format.visible(path)).")
         for database in rekey { report.appendLine("Changed the key of \(Format.visible(database)).") }
@@ -65,6 +70,7 @@ struct KeyRemove: VaultCommand {
             rekey.isEmpty
                 ? "Older copies of the keyring still open with it. To revoke for good, use --rekey."
                 : "Copies and backups of the time before still open with it, and with older copies of the keyring.")
+        proof.add(to: &report)
         return report
     }
 }

@@ -34,6 +34,7 @@ struct KeyTest: VaultCommand {
         let keyring: String
         let slot: SlotSummary
         let keys: Int
+        let keyringProof: KeyringProofSummary
         let database: String?
         let seconds: Double
     }
@@ -53,13 +54,14 @@ struct KeyTest: VaultCommand {
                 throw Failure(.keyRejected, "the keyring does not open the database", path: database)
             }
         }
-        let slot = SlotSummary(unlocked.slot)
+        let (slot, proof) = (SlotSummary(unlocked.slot), try KeyringProofSummary(unlocked))
         var report = Report(
             Result(
-                keyring: keyring.path, slot: slot, keys: unlocked.keyCount, database: database,
-                seconds: session.elapsed))
+                keyring: keyring.path, slot: slot, keys: unlocked.keyCount, keyringProof: proof,
+                database: database, seconds: session.elapsed))
         report.appendLine("Slot \(slot.slot) opens \(Format.visible(keyring.path)): \(slot.line).")
         if let database { report.appendLine("It opens \(Format.visible(database)).") }
+        proof.add(to: &report)
         return report
     }
 }

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import LiteVault
+internal import LiteVaultCipher
 internal import LiteVaultKeyring
 
 /// `litevault rekey`: changes the key of a database, or of many.
@@ -36,6 +37,7 @@ struct Rekey: VaultCommand {
     @OptionGroup(title: "Key of the database") var key: KeyOptions<DatabaseKeyRole>
     @OptionGroup(title: "Cipher settings of the database") var cipher: CipherOptions<ReadSide>
     @OptionGroup(title: "New key") var newKey: KeyOptions<NewKeyRole>
+    @OptionGroup(title: "New key") var trust: TrustOptions
 
     @Flag(help: "With --own-keyrings: drop older keys, which only old copies of the databases need.")
     var forgetOldKeys = false
@@ -60,13 +62,16 @@ struct Rekey: VaultCommand {
         guard paths.count == 1, !fleet.areGiven, let path = paths.first else { return try rekeyAll(session) }
         try Preflight.requireEncrypted(path)
         let old = try session.key(key, for: path)
-        let new = try session.key(newKey, for: path, confirms: true)
-        try DatabaseFile(path).rekey(from: old, to: new, settings: cipher.settings(), progress: session.progress)
+        let new = try session.key(newKey, for: path, confirms: true, trusted: trust.fingerprints())
+        let (database, settings) = (DatabaseFile(path), try cipher.settings())
+        try database.rekey(from: old, to: new, settings: settings, progress: session.progress)
+        try database.requireChanged(from: old, to: new, settings: settings)
 
         let file = WrittenFile(path, session)
         var report = Report(Result(database: path), file)
         report.appendLine("Changed the key of \(Format.visible(path)): \(file.summary).")
         report.appendLine("Verified: the new file was read back under the new key before it replaced the old one.")
+        report.appendLine("It opens with the new key, and no longer with the old one.")
         report.appendLine("Existing copies and backups still open with the old key.")
         return report
     }
@@ -108,8 +113,9 @@ struct Rekey: VaultCommand {
                     .usage, "--own-keyrings needs a journal", remedy: "Use --journal PATH, or --from-file LIST.")
             }
             return .ownKeyrings(
-                try session.keyringUnlock(key, key.keyring.method ?? .passphrase, for: subject),
-                forgetsOldKeys: forgetOldKeys)
+                OwnKeyrings(
+                    unlock: try session.keyringUnlock(key, key.keyring.method ?? .passphrase, for: subject),
+                    forgetsOldKeys: forgetOldKeys, trusted: try trust.fingerprints(), session: session))
         }
         let old: @Sendable (String) throws -> DatabaseKey
         if let path = key.keyring.path {
@@ -119,6 +125,7 @@ struct Rekey: VaultCommand {
             let given = try session.key(key, for: subject)
             old = { _ in given }
         }
-        return .key(old: old, new: try session.key(newKey, for: subject, confirms: true))
+        return .key(
+            old: old, new: try session.key(newKey, for: subject, confirms: true, trusted: trust.fingerprints()))
     }
 }

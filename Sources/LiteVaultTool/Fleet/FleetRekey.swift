@@ -1,5 +1,6 @@
 internal import LiteVault
 internal import LiteVaultBackup
+internal import LiteVaultCipher
 internal import LiteVaultFoundation
 internal import LiteVaultKeyring
 internal import LiteVaultSupport
@@ -13,7 +14,7 @@ struct FleetRekey: Sendable {
         /// One for all.
         case key(old: @Sendable (_ path: String) throws -> DatabaseKey, new: DatabaseKey)
         /// A random one for each, in the keyring beside the database.
-        case ownKeyrings(KeyringUnlock, forgetsOldKeys: Bool)
+        case ownKeyrings(OwnKeyrings)
     }
 
     let target: Target
@@ -43,7 +44,7 @@ struct FleetRekey: Sendable {
         let state: FleetRun.State
         switch target {
         case .key(let old, let new): state = try rekey(member, from: old, to: new, timeout)
-        case .ownKeyrings(let unlock, let forgets): state = try rekey(member, unlock, timeout, forgets: forgets)
+        case .ownKeyrings(let keyrings): state = try rekey(member, keyrings, timeout)
         }
         try record(member, .done, mark: mark(member.path))
         return state
@@ -59,8 +60,9 @@ struct FleetRekey: Sendable {
         case .key(let old, let new):
             if try opens(member.path, new, timeout) { return .already }
             key = try old(member.path)
-        case .ownKeyrings(let unlock, _):
-            key = try keyring(member, timeout).unlock(with: unlock).databaseKey(for: member.path, settings: settings)
+        case .ownKeyrings(let keyrings):
+            key = try keyrings.unlock(Keyring.path(beside: member.path), timeout)
+                .databaseKey(for: member.path, settings: settings)
         }
         _ = try DatabaseFile(member.path, lockTimeout: timeout).info(key: key, settings: settings)
         return .ready
@@ -70,24 +72,25 @@ struct FleetRekey: Sendable {
         _ member: FleetMember, from old: @Sendable (String) throws -> DatabaseKey, to new: DatabaseKey,
         _ timeout: Duration
     ) throws -> FleetRun.State {
+        let file = DatabaseFile(member.path, lockTimeout: timeout)
+        let key = try old(member.path)
         do {
-            let key = try old(member.path)
-            try DatabaseFile(member.path, lockTimeout: timeout).rekey(
-                from: key, to: new, settings: settings, progress: Self.progress)
-            return .done
+            try file.rekey(from: key, to: new, settings: settings, progress: Self.progress)
         } catch let error as VaultError where error.code == .keyRejected {
             // Killed after the database was replaced and before the journal was written, or there was no journal.
             guard try opens(member.path, new, timeout) else { throw error }
             return .already
         }
+        try file.requireChanged(from: key, to: new, settings: settings)
+        return .done
     }
 
     private func rekey(
-        _ member: FleetMember, _ unlock: KeyringUnlock, _ timeout: Duration, forgets: Bool
+        _ member: FleetMember, _ keyrings: OwnKeyrings, _ timeout: Duration
     ) throws -> FleetRun.State {
         // Before a key is made for a database that cannot have it now.
         try requireUnused(member)
-        var unlocked = try keyring(member, timeout).unlock(with: unlock)
+        var unlocked = try keyrings.unlock(Keyring.path(beside: member.path), timeout)
         var replaced = unlocked.keyIdentifiers.first
         if let begun = journal?.entry(member), begun.state == .begun {
             replaced = begun.key
@@ -96,14 +99,9 @@ struct FleetRekey: Sendable {
         }
         try unlocked.rekey(
             [member.path], replacing: replaced, settings: settings, lockTimeout: timeout, progress: Self.progress)
-        if forgets { try unlocked.forgetOldKeys() }
+        if keyrings.forgetsOldKeys { try unlocked.forgetOldKeys() }
+        keyrings.remember(unlocked)
         return .done
-    }
-
-    private func keyring(_ member: FleetMember, _ timeout: Duration) throws -> Keyring {
-        let path = Keyring.path(beside: member.path)
-        try Preflight.requireSource(path)
-        return Keyring(path, lockTimeout: timeout)
     }
 
     /// - Throws: `busy` when another process has the database open.
@@ -112,11 +110,7 @@ struct FleetRekey: Sendable {
     }
 
     private func opens(_ path: String, _ key: DatabaseKey, _ timeout: Duration) throws -> Bool {
-        do {
-            return try DatabaseFile(path, lockTimeout: timeout).info(key: key, settings: settings).content != nil
-        } catch let error as VaultError where error.code == .keyRejected {
-            return false
-        }
+        try DatabaseFile(path, lockTimeout: timeout).opens(with: key, settings: settings)
     }
 
     // MARK: The journal
@@ -141,11 +135,36 @@ struct FleetRekey: Sendable {
     private static func progress(_: OperationProgress) throws { try Interruption.shared.check() }
 }
 
+/// The keyrings of a fleet: what opens them, and which of them are trusted.
+struct OwnKeyrings: Sendable {
+    let unlock: KeyringUnlock
+    let forgetsOldKeys: Bool
+    private let trusted: [KeyringFingerprint]
+    private let reporter: any Reporter
+
+    /// - Parameter trusted: fingerprints of keyrings that are trusted, whichever of them they are of.
+    init(unlock: KeyringUnlock, forgetsOldKeys: Bool, trusted: [KeyringFingerprint], session: Session) {
+        (self.unlock, self.forgetsOldKeys, self.trusted) = (unlock, forgetsOldKeys, trusted)
+        reporter = session.reporter
+    }
+
+    /// Opens one of the keyrings.
+    func unlock(_ path: String, _ timeout: Duration) throws -> UnlockedKeyring {
+        try Preflight.requireSource(path)
+        var unlocked = try Keyring(path, lockTimeout: timeout, memory: .standard).unlock(with: unlock)
+        if trusted.contains(unlocked.fingerprint) { try unlocked.trust(unlocked.fingerprint) }
+        return unlocked
+    }
+
+    /// Remembers a keyring that is proven.
+    func remember(_ unlocked: UnlockedKeyring) { unlocked.remember(warning: reporter) }
+}
+
 /// The addition of a recipient to many keyrings.
 struct FleetAddition: Sendable {
     let recipient: KeyringRecipient
     let slotName: String
-    let unlock: KeyringUnlock
+    let keyrings: OwnKeyrings
     let journal: FleetJournal?
     let isDryRun: Bool
 
@@ -157,7 +176,7 @@ struct FleetAddition: Sendable {
         try Preflight.requireSource(member.path)
         if let entry = journal?.entry(member), entry.state == .done, try entry.mark == mark(member) { return .already }
         // A slot that somebody else put into the file is found out here.
-        var unlocked = try Keyring(member.path, lockTimeout: timeout).unlock(with: unlock)
+        var unlocked = try keyrings.unlock(member.path, timeout)
         let isThere = unlocked.slots.contains {
             $0.kind == .recipient && $0.publicKey == recipient.publicKey && !$0.isBeingRemoved
         }
@@ -166,6 +185,7 @@ struct FleetAddition: Sendable {
             var slot = NewKeyringSlot.recipient(recipient)
             slot.name = slotName
             try unlocked.add(slot)
+            keyrings.remember(unlocked)
         }
         do { try journal?.record(member, .done, mark: mark(member)) } catch { throw JournalFailure(cause: error) }
         return isThere ? .already : .done

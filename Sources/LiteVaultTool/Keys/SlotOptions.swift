@@ -102,9 +102,11 @@ struct SlotResult: Encodable {
     let keyring: String
     let slot: SlotSummary
     let recoveryCode: String?
+    let keyringProof: KeyringProofSummary
 
-    init(_ keyring: String, _ slot: KeyringSlot, _ code: RecoveryCode?) throws {
-        self.keyring = keyring
+    init(_ path: String, _ keyring: UnlockedKeyring, _ slot: KeyringSlot, _ code: RecoveryCode?) throws {
+        self.keyring = path
+        keyringProof = try KeyringProofSummary(keyring)
         self.slot = SlotSummary(slot)
         recoveryCode = try code?.withText { String(decoding: $0, as: UTF8.self) }
     }

@@ -176,7 +176,7 @@ extension FailureCode {
         switch code {
         case .conflict: self = .busy
         case .missing, .databaseMissing: self = .noInput
-        case .keyMissing, .keyStoreLocked: self = .keyRejected
+        case .keyMissing, .keyStoreLocked, .keyringUntrusted: self = .keyRejected
         // A code that has no exit status here is internal.
         default: self = FailureCode(rawValue: code.rawValue) ?? .internal
         }

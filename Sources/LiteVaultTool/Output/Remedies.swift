@@ -1,10 +1,13 @@
 internal import LiteVaultBackup
+internal import LiteVaultKeyring
 internal import LiteVaultSchedule
 
 extension VaultError {
     /// The remedy in terms of the tool's commands and options.
     var commandLineRemedy: String? {
-        (typedRemedy as? ScheduleRemedy)?.commandLineText ?? advice?.commandLineText
+        let text = (typedRemedy as? ScheduleRemedy)?.commandLineText ?? advice?.commandLineText
+        guard code == .keyringUntrusted else { return text }
+        return (text.map { $0 + " " } ?? "") + "The option is --trust-keyring FINGERPRINT."
     }
 }
 

@@ -19,15 +19,23 @@ extension Failure {
 extension Session {
     /// The key of a database that is in a keyring.
     ///
-    /// - Parameter isNew: whether the key is for a file that does not have it yet.
-    func keyringKey<Role>(_ options: KeyOptions<Role>, for path: String, isNew: Bool) throws -> DatabaseKey {
+    /// - Parameters:
+    ///   - isNew: whether the key is for a file that does not have it yet.
+    ///   - trusted: the fingerprints of keyrings that are trusted for such a file.
+    func keyringKey<Role>(
+        _ options: KeyOptions<Role>, for path: String, isNew: Bool, trusted: [KeyringFingerprint]
+    ) throws -> DatabaseKey {
         guard let keyring = options.keyring.path else {
             throw Failure(
                 .usage, "--\(Role.prefix)unlock needs --\(Role.prefix)keyring PATH", remedy: "Name the keyring.")
         }
-        let unlocked = try unlock(keyring, options, options.keyring.method ?? .passphrase)
+        var unlocked = try unlock(keyring, options, options.keyring.method ?? .passphrase)
+        if isNew {
+            try requireProof(&unlocked, trusted)
+            return try unlocked.databaseKey()
+        }
         // Of a repository, whose databases may have different keys, it is the newest one.
-        guard !isNew, (try? Preflight.requireSource(path)) != nil else { return try unlocked.databaseKey() }
+        if (try? Preflight.requireSource(path)) == nil, let newest = try unlocked.databaseKeys().first { return newest }
         return try unlocked.databaseKey(for: path)
     }
 
@@ -48,7 +56,7 @@ extension Session {
         _ = try Keyring(keyring).slots()
         var unlock = try keyringUnlock(options, method, for: keyring)
         unlock.slot = slot
-        return try Keyring(keyring).unlock(with: unlock)
+        return try self.keyring(keyring).unlock(with: unlock)
     }
 
     /// Reads the secret of a slot from its source, or asks for it.
@@ -110,7 +118,7 @@ extension Session {
         _ path: String, _ options: KeyOptions<Role>, allowWeak: Bool
     ) throws -> UnlockedKeyring {
         let passphrase = try slotSecret(options, "passphrase", for: path, confirms: true)
-        return try Keyring(path).create(with: [.passphrase(passphrase, allowingWeak: allowWeak)])
+        return try keyring(path).create(with: [.passphrase(passphrase, allowingWeak: allowWeak)])
     }
 }
 

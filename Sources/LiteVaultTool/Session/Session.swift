@@ -60,9 +60,12 @@ struct Session {
     /// - Parameters:
     ///   - path: the database, for the prompt.
     ///   - confirms: whether the key is about to be set, and has to be typed twice.
-    /// - Throws: `usage` for more than one source, `key-rejected` without a key.
-    func key<Role>(_ options: KeyOptions<Role>, for path: String, confirms: Bool = false) throws -> DatabaseKey {
-        if let key = try keyIfGiven(options, for: path, confirms: confirms) { return key }
+    ///   - trusted: the fingerprints of keyrings that are trusted for a key that is about to be set.
+    /// - Throws: `usage` for more than one source, `key-rejected` without a key, and for a keyring that is not proven.
+    func key<Role>(
+        _ options: KeyOptions<Role>, for path: String, confirms: Bool = false, trusted: [KeyringFingerprint] = []
+    ) throws -> DatabaseKey {
+        if let key = try keyIfGiven(options, for: path, confirms: confirms, trusted: trusted) { return key }
         guard terminal.inputIsTerminal else {
             let names = ["file PATH", "fd N", "env NAME", "command CMD", "credential NAME"].map {
                 "--\(Role.option)-\($0)"
@@ -84,10 +87,10 @@ struct Session {
 
     /// The key that the options name; nil if they name none. A person is not asked.
     func keyIfGiven<Role>(
-        _ options: KeyOptions<Role>, for path: String, confirms: Bool = false
+        _ options: KeyOptions<Role>, for path: String, confirms: Bool = false, trusted: [KeyringFingerprint] = []
     ) throws -> DatabaseKey? {
         if options.keyring.path != nil || options.keyring.method != nil {
-            return try keyringKey(options, for: path, isNew: confirms)
+            return try keyringKey(options, for: path, isNew: confirms, trusted: trusted)
         }
         return try options.source().map { try read($0, options, path, confirms) }
     }

@@ -9,8 +9,10 @@ final class Terminal {
 
     /// Starts the tool with the terminal as its controlling terminal and as all of its standard streams.
     ///
-    /// - Parameter kind: the value of TERM; nil for that of this process.
-    init(_ arguments: [String], in directory: URL, kind: String? = nil) throws {
+    /// - Parameters:
+    ///   - kind: the value of TERM; nil for that of this process.
+    ///   - setting: another variable of the environment, as in `NAME=VALUE`.
+    init(_ arguments: [String], in directory: URL, kind: String? = nil, setting: String? = nil) throws {
         // Swift's view of glibc has no posix_openpt and its like; these are what they are made of.
         master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
         var (number, unlocked): (Int32, Int32) = (0, 0)
@@ -32,9 +34,12 @@ final class Terminal {
         posix_spawn_file_actions_addopen(&actions, 0, slave, O_RDWR, 0)
         posix_spawn_file_actions_adddup2(&actions, 0, 1)
         posix_spawn_file_actions_adddup2(&actions, 0, 2)
-        let setting = kind.map { "TERM=\($0) " } ?? ""
+        let setting = (kind.map { "TERM=\($0) " } ?? "") + (setting.map { "\($0) " } ?? "")
         let words =
-            ["/bin/sh", "-c", "cd \"$1\" && shift && \(setting)exec \"$@\"", "sh", directory.path, Tool.executable.path]
+            [
+                "/bin/sh", "-c", "cd \"$1\" && shift && \(setting)exec \"$@\"", "sh", directory.path,
+                Tool.executable.path,
+            ]
             + arguments
         let pointers: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
         defer { for pointer in pointers { free(pointer) } }

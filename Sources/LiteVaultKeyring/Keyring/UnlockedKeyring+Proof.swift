@@ -1,0 +1,64 @@
+internal import DurableFile
+internal import LiteVaultCipher
+internal import LiteVaultCore
+
+// A keyring that opens was made for the slot that opened it: its public key is in the file for all to read. By whom it was made shows
+// only in what the holder of the slot's secret endorsed, or what this machine saw before.
+
+extension UnlockedKeyring {
+    /// What shows that this is the keyring that it should be.
+    ///
+    /// - Throws: `VaultError` when the memory of this machine cannot be read.
+    public func proof() throws -> KeyringProof {
+        if isTrusted { return .trusted }
+        // A slot that is being removed has an older key, which is not for new data.
+        guard keys.count == identifiers.count else { return .unknown }
+        let known = try keyring.memory?.entry(for: place())
+        guard let known else { return endorsed == nil ? .unknown : .endorsed }
+        if known.id == id, known.fingerprint == fingerprint { return .remembered }
+        // The key was changed since, by the same secret elsewhere. An endorsement that is older comes with an older copy.
+        if known.id == id, let endorsed, endorsed > known.generation { return .endorsed }
+        return .contradicted
+    }
+
+    /// Trusts the keyring for new data, and for changes of the key, because somebody has compared its fingerprint.
+    ///
+    /// - Parameter expected: the fingerprint, as its owner reads it.
+    /// - Throws: `VaultError` `keyringUntrusted` when it is not that of this keyring.
+    public mutating func trust(_ expected: KeyringFingerprint) throws {
+        guard expected == fingerprint else {
+            throw VaultError(
+                .keyringUntrusted, "The keyring has another fingerprint than the one that is trusted: \(fingerprint)",
+                path: file.path,
+                remedy: "Do not use it until its owner has confirmed the fingerprint. Its key may have been changed.")
+        }
+        isTrusted = true
+    }
+
+    /// Remembers on this machine that the keyring was used, if that is proven, and if there is a memory.
+    ///
+    /// - Throws: `VaultError` `noSpace`, `io`, `cannotCreate`: nothing else is affected.
+    public func remember() throws {
+        guard let memory = keyring.memory, try proof().suffices else { return }
+        try memory.remember(
+            KeyringMemory.Entry(id: id, generation: generation, fingerprint: fingerprint), for: place())
+    }
+
+    /// - Throws: `keyringUntrusted` unless the keyring is proven.
+    func requireProof() throws {
+        let found = try proof()
+        guard !found.suffices else { return }
+        throw VaultError(
+            .keyringUntrusted,
+            found == .contradicted
+                ? "This is not the keyring that this machine has used here, or its key was changed elsewhere"
+                : "Nothing shows that this keyring is the one that it should be",
+            path: file.path,
+            remedy: "Its fingerprint is \(fingerprint). If its owner confirms that, trust it.")
+    }
+
+    /// The path behind links, absolute: what the memory calls the keyring.
+    private func place() throws -> String {
+        try withErrorContext(path: file.path) { try FileMetadata.resolvedPath(file.path) }
+    }
+}
