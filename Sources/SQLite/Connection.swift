@@ -22,6 +22,7 @@ extension Connection {
             throw error.withoutPath()
         }
         isDropIn = true
+        dateStorage = .textWithT
         guard let journalMode else { return }
         do { try setJournalMode(journalMode) } catch {
             try? close()
@@ -109,9 +110,9 @@ extension Connection {
     /// Prepares a statement and binds values to its parameters, in order.
     ///
     /// - Parameters:
-    ///   - statement: one SQL statement. Use `execute(_:)` for several.
+    ///   - statement: one SQL statement. Of several the first one runs, and the others are ignored: use `execute(_:)`.
     ///   - bindings: the parameters' values; without values, nothing is bound.
-    /// - Throws: `Result` when the text is not valid SQL or contains a second statement, and for the wrong number of values.
+    /// - Throws: `Result` when the text is not valid SQL, and for the wrong number of values.
     public func prepare(_ statement: String, _ bindings: (any Binding)?...) throws -> Statement {
         bindings.isEmpty ? try Statement(self, sql: statement) : try prepare(statement, bindings)
     }

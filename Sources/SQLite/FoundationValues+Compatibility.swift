@@ -1,6 +1,6 @@
 public import Foundation
 internal import LiteVaultCore
-internal import LiteVaultQuery
+public import LiteVaultQuery
 internal import LiteVaultSupport
 
 // The conversions without `throws` that SQLite.swift declares. Rows are read by the throwing ones, so a malformed value
@@ -13,6 +13,9 @@ extension Date {
         guard let date = DateText.date(from: stringValue) else { malformed("date", "DateText.date(from:)") }
         return date
     }
+
+    /// `2026-11-21T08:53:00.000`, in UTC, as SQLite.swift writes it.
+    public var datatypeValue: String { DateText.stringWithT(from: self) }
 }
 
 extension UUID {
@@ -26,9 +29,26 @@ extension UUID {
 extension URL {
     /// The URL of a text; ends the program when the text is not a URL. `URL(string:)` returns nil instead.
     public static func fromDatatypeValue(_ stringValue: String) -> URL {
-        guard let url = URL(string: stringValue) else { malformed("URL", "URL(string:)") }
+        guard let url = URL(stored: .text(stringValue)) else { malformed("URL", "URL(string:)") }
         return url
     }
+}
+
+// Text with dates as SQLite.swift writes them: under `import LiteVault` these have SQLite's own form.
+
+extension Expressible {
+    /// The SQL text, with values as literals: for logs, and for statements that take no parameters.
+    public func asSQL() -> String { sql(dates: .textWithT) }
+}
+
+extension ExpressionType {
+    /// The SQL text, with values as literals.
+    public var description: String { asSQL() }
+}
+
+extension Setter {
+    /// The SQL text, with values as literals.
+    public var description: String { asSQL() }
 }
 
 private func malformed(_ expected: String, _ alternative: String) -> Never {

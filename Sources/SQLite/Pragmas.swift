@@ -6,10 +6,11 @@ public import LiteVaultCore
 public typealias UserVersion = Int32
 
 extension Connection {
-    /// `PRAGMA user_version`: a number of the application's own, in the header of the file. nil if it cannot be read.
+    /// `PRAGMA user_version`: a number of the application's own, in the header of the file. nil if it cannot be read;
+    /// setting nil sets 0, as in SQLite.swift.
     public var userVersion: UserVersion? {
         get { try? pragma(.userVersion) }
-        set { if let newValue { try? setPragma(.userVersion, to: newValue) } }
+        set { try? setPragma(.userVersion, to: newValue ?? 0) }
     }
 
     /// `PRAGMA foreign_keys`: whether foreign keys are enforced. The engine ignores the setting inside a transaction.

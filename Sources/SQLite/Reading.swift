@@ -98,6 +98,21 @@ extension Row {
         do { return try get(column) } catch { Self.failed(error) }
     }
 
+    /// Decodes a value from the row. The coding keys name the columns.
+    ///
+    /// - Parameter userInfo: passed to the type's `init(from:)`.
+    /// - Throws: `QueryError` when a column is missing, or NULL and its property is not optional, as in SQLite.swift;
+    ///   `DecodingError` when it is of another type; what `init(from:)` throws.
+    public func decode<V: Decodable>(userInfo: [CodingUserInfoKey: Any] = [:]) throws -> V {
+        do { return try V(from: decoder(userInfo: userInfo)) } catch DecodingError.keyNotFound(_, let context)
+            where context.underlyingError is QueryError
+        {
+            throw context.underlyingError ?? DecodingError.dataCorrupted(context)
+        } catch DecodingError.valueNotFound(_, let context) where context.codingPath.count == 1 {
+            throw QueryError.unexpectedNullValue(name: quoted(context.codingPath[0].stringValue))
+        }
+    }
+
     @usableFromInline
     static func failed(_ error: any Error) -> Never { fatalError("row[column] failed, use get(_:): \(error)") }
 
@@ -121,10 +136,18 @@ extension QueryType {
     /// still show the assignments as SQLite.swift does, without those of nil; `template`, `bindings` and the trace have them
     /// all.
     ///
+    /// - Parameters:
+    ///   - encodable: the value.
+    ///   - userInfo: passed to the value's `encode(to:)`.
+    ///   - otherSetters: assignments to columns the value does not have.
+    ///   - writesNil: whether a nil property becomes NULL; true by default. With false its column keeps what it has, as in
+    ///     SQLite.swift.
     /// - Throws: what encoding throws.
     public func update(
-        _ encodable: any Encodable, userInfo: [CodingUserInfoKey: Any] = [:], otherSetters: [Setter] = []
+        _ encodable: any Encodable, userInfo: [CodingUserInfoKey: Any] = [:], otherSetters: [Setter] = [],
+        writesNil: Bool = true
     ) throws -> Update {
-        try updatePrintingValues(encodable, userInfo: userInfo, otherSetters: otherSetters)
+        try updatePrintingValues(
+            encodable, userInfo: userInfo, otherSetters: otherSetters, writesNil: writesNil)
     }
 }

@@ -54,4 +54,37 @@ import Testing
         #expect(row[Expression<String>("email")] == "a")
         #expect(row.columnNames == [#""email""#: 0])
     }
+
+    private struct User: Codable {
+        var id: Int
+        var name: String?
+        var email: String
+    }
+
+    @Test func `decoding throws QueryError for a column that is missing or NULL`() throws {
+        let db = try Connection()
+        try db.execute("CREATE TABLE users (id INTEGER, name TEXT, email TEXT)")
+        try db.run("INSERT INTO users VALUES (1, NULL, NULL)")
+        let users = Table("users")
+        #expect(throws: QueryError.unexpectedNullValue(name: "\"email\"")) {
+            let _: User? = try db.pluck(users)?.decode()
+        }
+        let id = SQLite.Expression<Int>("id")
+        #expect {
+            let _: User? = try db.pluck(users.select(id))?.decode()
+        } throws: { error in
+            if case QueryError.noSuchColumn = error { true } else { false }
+        }
+    }
+
+    @Test func `an update by an Encodable writes NULL for nil, or leaves the column as SQLite.swift does`() throws {
+        let db = try Connection()
+        try db.execute("CREATE TABLE users (id INTEGER, name TEXT, email TEXT)")
+        try db.run("INSERT INTO users VALUES (1, 'Ada', 'a')")
+        let users = Table("users")
+        try db.run(users.update(User(id: 1, name: nil, email: "b"), writesNil: false))
+        #expect(try db.scalar("SELECT name || email FROM users") as? String == "Adab")
+        try db.run(users.update(User(id: 1, name: nil, email: "c")))
+        #expect(try db.scalar("SELECT name IS NULL AND email = 'c' FROM users") as? Int64 == 1)
+    }
 }

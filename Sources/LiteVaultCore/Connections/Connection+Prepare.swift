@@ -47,7 +47,8 @@ extension Connection {
             throw EngineRequirement.unmet(by: sql, error) ?? error
         }
         guard let handle else { return nil }
-        guard !Self.holdsStatement(rest) else {
+        // SQLite.swift runs the first statement of a text and ignores the others; clients of it rely on that.
+        guard isDropIn || !Self.holdsStatement(rest) else {
             sqlite3_finalize(handle)
             throw DatabaseError(misuse: "the text holds more than one statement: use execute(_:) for several", sql: sql)
         }

@@ -100,6 +100,8 @@ public final class Connection: @unchecked Sendable {  // all state below only un
             throw error
         }
         db = opened
+        // An earlier connection may have had this address.
+        DateStorages.set(.text, for: opened)
         interruptible.withLock { $0 = opened }
         // The engine's default, set explicitly because builds may be configured differently.
         sqlite3_extended_result_codes(opened, 0)

@@ -137,10 +137,14 @@ extension PreparedStatement {
         isSame: (AnyObject) -> Bool, make: ([String]) throws -> (RowColumns, AnyObject)
     ) rethrows -> RowColumns {
         let reprepares = lv_reprepare_count(handle)
-        if let layout, reprepares >= 0, reprepares == layout.reprepares, isSame(layout.origin) {
+        let dates = DateStorages.storage(of: sqlite3_db_handle(handle))
+        if let layout, reprepares >= 0, reprepares == layout.reprepares, layout.columns.dates == dates,
+            isSame(layout.origin)
+        {
             return layout.columns
         }
         let (columns, origin) = try make(columnNames)
+        columns.dates = dates
         // `make` may have used the connection, so check again.
         layout = ColumnLayout(columns: columns, origin: origin, reprepares: lv_reprepare_count(handle))
         return columns

@@ -173,6 +173,8 @@ package final class RowCells: @unchecked Sendable {  // written only while there
 package final class RowColumns: @unchecked Sendable {  // constants, and words that are read and written atomically
     /// As in the query.
     package let names: [String]
+    /// How the connection stores dates. Set before the columns are shared.
+    package var dates = DateStorage.text
     private let givenKeys: [String]?
     /// Whether each key is one quoted name that no later column repeats: the last one is used then.
     private let isPlain: [Bool]

@@ -21,7 +21,7 @@ public final class Statement {
 
     /// Prepares a statement (`sqlite3_prepare_v3`).
     ///
-    /// - Throws: `DatabaseError` when the text is not valid SQL or contains a second statement.
+    /// - Throws: `DatabaseError` when the text is not valid SQL or contains a second statement, which module `SQLite` ignores.
     package init(_ connection: Connection, sql SQL: String) throws {
         self.connection = connection
         text = SQL

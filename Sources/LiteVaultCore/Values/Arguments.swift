@@ -144,6 +144,15 @@ extension DatabaseError {
             statement: ErrorContext(sql: SQLRedaction.redacted(sql), extendedCode: SQLITE_RANGE))
     }
 
+    /// A value whose type could not store it.
+    init(unstorableValueIn sql: String) {
+        self = .error(
+            message: "a value cannot be stored: a date outside of the years 0000 to 9999, or a decimal of more than "
+                + "15 digits in a column whose type is not TEXT",
+            code: SQLITE_MISMATCH,
+            statement: ErrorContext(sql: SQLRedaction.redacted(sql), extendedCode: SQLITE_MISMATCH))
+    }
+
     init(unknownParameter name: String, sql: String) {
         self = .error(
             message: "there is no parameter '\(name)'", code: SQLITE_RANGE,

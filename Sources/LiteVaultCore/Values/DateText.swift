@@ -1,44 +1,60 @@
 public import LiteVaultFoundation
 internal import LiteVaultSupport
 
-/// Dates as text: `yyyy-MM-dd'T'HH:mm:ss.SSS`, in UTC, in the proleptic Gregorian calendar, years 0000 to 9999.
+/// Dates as text, in UTC, in the proleptic Gregorian calendar, years 0000 to 9999.
 ///
-/// Text in this form sorts by time, and SQLite's date functions accept it. Other forms that SQLite writes and accepts
-/// are read as well (https://sqlite.org/lang_datefunc.html): a date alone, a space instead of `T` (as in
-/// `CURRENT_TIMESTAMP`), no seconds or no fraction, and a zone as `Z` or `±HH:MM`.
+/// What is written has one of the forms of ``DateStorage``, which sort by time as long as they are not mixed. Other forms
+/// that SQLite writes and accepts are read as well (https://sqlite.org/lang_datefunc.html): a date alone, no seconds or no
+/// fraction, and a zone as `Z` or `±HH:MM`.
+///
+/// Text has milliseconds, a `Date` more. The date that is read is the one nearest to the text: equal to
+/// `Date(timeIntervalSinceReferenceDate: milliseconds / 1000)`; for text with a `T`, as SQLite.swift writes it, to
+/// `Date(timeIntervalSince1970: milliseconds / 1000)`, which is what SQLite.swift reads.
 public enum DateText {
     /// The milliseconds of the years 0000 to 9999: outside of these, text would neither sort nor be accepted.
     private static let years = -63_145_526_400_000.0...252_423_993_599_999
 
-    /// The text of a date, to the millisecond. For a date outside of the years 0000 to 9999 it is that of the nearest
-    /// date in them. Such a date is not stored: ``string(exactly:)``.
-    public static func string(from date: Date) -> String {
-        if let text = DateFormat.shared?.string(date) { return text }
-        let total = (date.timeIntervalSinceReferenceDate * 1000).rounded()
-        return string(milliseconds: total.isNaN ? 0 : Swift.min(Swift.max(total, years.lowerBound), years.upperBound))
-    }
-
     /// The text of a date, to the millisecond; nil outside of the years 0000 to 9999.
-    public static func string(exactly date: Date) -> String? {
-        if let text = DateFormat.shared?.string(date) { return text }
-        let total = (date.timeIntervalSinceReferenceDate * 1000).rounded()
-        return years.contains(total) ? string(milliseconds: total) : nil
+    ///
+    /// - Parameters:
+    ///   - date: the date.
+    ///   - storage: the form. Those that are not text stand for ``DateStorage/text``, the default.
+    public static func string(from date: Date, as storage: DateStorage = .text) -> String? {
+        if storage == .textWithT, let text = DateFormat.shared?.string(date) { return text }
+        return milliseconds(of: date).map { string(milliseconds: $0, as: storage) }
     }
 
-    private static func string(milliseconds total: Double) -> String {
-        let milliseconds = Int64(total)
+    /// The text of a date in the form of SQLite.swift, which cannot fail there. A year of more digits is written with all of
+    /// them.
+    package static func stringWithT(from date: Date) -> String {
+        if let text = string(from: date, as: .textWithT) { return text }
+        let total = (date.timeIntervalSinceReferenceDate * 1000).rounded()
+        // A Date has milliseconds within 280,000 years; what is beyond is not a date that a column ever contains.
+        return abs(total) < 9e15 ? string(milliseconds: Int64(total), as: .textWithT) : "not a date"
+    }
+
+    /// Milliseconds since 2001; nil outside of the years 0000 to 9999.
+    static func milliseconds(of date: Date) -> Int64? {
+        let total = (date.timeIntervalSinceReferenceDate * 1000).rounded()
+        return years.contains(total) ? Int64(total) : nil
+    }
+
+    private static func string(milliseconds: Int64, as storage: DateStorage) -> String {
         let (days, rest) = Self.divided(milliseconds, by: 86_400_000)
         let (year, month, day) = civil(fromDays: days + daysFrom1970To2001)
         let (hour, minute, second) = (rest / 3_600_000, rest / 60_000 % 60, rest / 1000 % 60)
         var text: [UInt8] = []
         text.reserveCapacity(23)
-        append(year, 4, to: &text)
+        if (0...9999).contains(year) { append(year, 4, to: &text) } else { text += Array(String(year).utf8) }
         append(month, 2, after: "-", to: &text)
         append(day, 2, after: "-", to: &text)
-        append(hour, 2, after: "T", to: &text)
+        append(hour, 2, after: storage == .textWithT ? "T" : " ", to: &text)
         append(minute, 2, after: ":", to: &text)
         append(second, 2, after: ":", to: &text)
-        append(rest % 1000, 3, after: ".", to: &text)
+        // Without a fraction that is 0, as SQLite writes it: `10:00:00` sorts before `10:00:00.250`.
+        if rest % 1000 != 0 || storage == .textWithT || storage == .textWithMilliseconds {
+            append(rest % 1000, 3, after: ".", to: &text)
+        }
         return String(decoding: text, as: UTF8.self)
     }
 
@@ -52,10 +68,12 @@ public enum DateText {
         else { return nil }
         let start = (days(year: year, month: month, day: day) - daysFrom1970To2001) * 86_400
         if scanner.isAtEnd { return Date(timeIntervalSinceReferenceDate: Double(start)) }
-        guard scanner.skip("T") || scanner.skip(" "), let time = scanner.time(), let zone = scanner.zone(),
-            scanner.isAtEnd
+        let hasT = scanner.skip("T")
+        guard hasT || scanner.skip(" "), let time = scanner.time(), let zone = scanner.zone(), scanner.isAtEnd
         else { return nil }
-        return Date(timeIntervalSinceReferenceDate: time.seconds(after: start - zone))
+        // Each is the nearest date to the text, counted from where the caller's own dates probably are.
+        guard hasT else { return Date(timeIntervalSinceReferenceDate: time.seconds(after: start - zone)) }
+        return Date(timeIntervalSince1970: time.seconds(after: start + daysFrom1970To2001 * 86_400 - zone))
     }
 
     private static let daysFrom1970To2001: Int64 = 11_323

@@ -29,34 +29,53 @@ extension Data: Binding, ColumnValue {
 }
 
 extension Date: Binding, ColumnValue {
-    /// A TEXT in any of the forms of ``DateText``.
+    /// Any of the forms of ``DateStorage``.
     public init?(stored: StoredValue) {
-        guard case .text(let text) = stored, let date = DateText.date(from: text) else { return nil }
+        guard let date = DateStorage.text.date(of: stored) else { return nil }
         self = date
     }
 
-    /// Reads TEXT in any of the forms of ``DateText``.
+    /// Reads TEXT in any of the forms of ``DateText``, and numbers as ``DateStorage`` says.
     public static func read(from column: borrowing ColumnReader) throws -> Date {
-        let text = try String.read(from: column)
-        guard let date = DateText.date(from: text) else { throw column.malformed(expected: "date") }
+        if column.type == SQLITE_TEXT, let date = DateText.date(from: String(text: column.value)) { return date }
+        if column.type == SQLITE_NULL || column.type == SQLITE_BLOB { throw column.mismatch(expected: "a date") }
+        guard let date = column.dates.date(of: StoredValue(column.value)) else {
+            throw column.malformed(expected: "date")
+        }
         return date
     }
 
-    /// Binds TEXT such as `2026-11-21T08:53:00.000`, in UTC. `SQLITE_MISMATCH` outside of the years 0000 to 9999.
+    /// Binds the date in the form of the connection's ``Connection/dateStorage``. `SQLITE_MISMATCH` outside of the years 0000
+    /// to 9999.
     public func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
-        DateText.string(exactly: self)?.bind(to: statement, at: index) ?? SQLITE_MISMATCH
+        bind(to: statement, at: index, as: DateStorages.storage(of: sqlite3_db_handle(statement)))
+    }
+
+    func bind(to statement: OpaquePointer, at index: Int32, as storage: DateStorage) -> Int32 {
+        storage.value(of: self)?.bind(to: statement, at: index) ?? SQLITE_MISMATCH
     }
 }
 
 extension UUID: Binding, ColumnValue {
-    /// A TEXT of 36 characters.
+    /// A TEXT of 36 characters, or a BLOB of 16 bytes.
     public init?(stored: StoredValue) {
-        guard case .text(let text) = stored, let uuid = UUID(uuidString: text) else { return nil }
-        self = uuid
+        switch stored {
+        case .text(let text):
+            guard let uuid = UUID(uuidString: text) else { return nil }
+            self = uuid
+        case .blob(let bytes):
+            guard bytes.count == 16 else { return nil }
+            self = bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
+        default: return nil
+        }
     }
 
-    /// Reads TEXT of 36 characters.
+    /// Reads TEXT of 36 characters, or a BLOB of 16 bytes, as GRDB and others store it.
     public static func read(from column: borrowing ColumnReader) throws -> UUID {
+        if column.type == SQLITE_BLOB {
+            guard let uuid = UUID(stored: StoredValue(column.value)) else { throw column.malformed(expected: "UUID") }
+            return uuid
+        }
         guard let uuid = UUID(uuidString: try String.read(from: column)) else {
             throw column.malformed(expected: "UUID")
         }
@@ -70,16 +89,27 @@ extension UUID: Binding, ColumnValue {
 }
 
 extension URL: Binding, ColumnValue {
-    /// A TEXT that is a URL.
+    /// A TEXT that is a URL, or the JSON string of one.
     public init?(stored: StoredValue) {
-        guard case .text(let text) = stored, let url = URL(string: text) else { return nil }
+        guard case .text(let text) = stored, let url = URL(text) else { return nil }
         self = url
     }
 
-    /// Reads TEXT.
+    /// Reads TEXT: a URL, or the JSON string of one.
     public static func read(from column: borrowing ColumnReader) throws -> URL {
-        guard let url = URL(string: try String.read(from: column)) else { throw column.malformed(expected: "URL") }
+        guard let url = URL(try String.read(from: column)) else { throw column.malformed(expected: "URL") }
         return url
+    }
+
+    /// SQLite.swift stores the URL of a Codable value as `"https:\/\/example.com"`, quotes and backslashes included. No URL
+    /// begins with a quote.
+    private init?(_ text: String) {
+        guard text.utf8.first == UInt8(ascii: "\"") else {
+            self.init(string: text)
+            return
+        }
+        guard let url = try? JSONDecoder().decode(String.self, from: Data(text.utf8)) else { return nil }
+        self.init(string: url)
     }
 
     /// Binds the URL's text.

@@ -17,8 +17,10 @@ final class ConnectionSource: Sendable {
     private let file: String?
     private let state: Locked<State>
 
+    /// - Parameter file: a path. A relative one is made absolute: connections are also opened later, when the current directory
+    ///   may be another one, with another file of that name or none.
     init(file: String?, key: DatabaseKey?, settings: CipherSettings) {
-        self.file = file
+        self.file = file.flatMap(Self.absolute)
         state = Locked(State(key: key, settings: settings))
     }
 
@@ -29,8 +31,15 @@ final class ConnectionSource: Sendable {
 
     private var location: Connection.Location {
         guard let file else { return .inMemory }
-        // A path that begins like a URI is a path nevertheless.
-        return .uri(file.utf8.starts(with: "file:".utf8) ? "./" + file : file)
+        return .uri(file)
+    }
+
+    /// An absolute path, which never begins like a URI; nil for `:memory:`. An empty name stays: it is a temporary file.
+    private static func absolute(_ path: String) -> String? {
+        if path == ":memory:" { return nil }
+        if path.utf8.isEmpty || path.utf8.first == UInt8(ascii: "/") { return path }
+        let directory = FileManager.default.currentDirectoryPath
+        return directory.utf8.last == UInt8(ascii: "/") ? directory + path : directory + "/" + path
     }
 
     /// Opens a connection for writing and configures it. The file then exists and has its salt: if two connections find
@@ -107,6 +116,7 @@ final class ConnectionSource: Sendable {
 
     private func prepare(_ connection: Connection, _ configuration: DatabaseConfiguration) throws {
         try connection.execute("PRAGMA foreign_keys = \(configuration.foreignKeys ? "ON" : "OFF")")
+        connection.dateStorage = configuration.dateStorage
         try configuration.prepare?(connection)
     }
 

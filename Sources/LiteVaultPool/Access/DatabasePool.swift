@@ -15,15 +15,18 @@ public final class DatabasePool: DatabaseAccess, DatabaseFileAccess, @unchecked 
     /// Opens a database, or creates one, and changes it to WAL mode.
     ///
     /// - Parameters:
-    ///   - path: the path of the file. It is never treated as a URI.
+    ///   - path: the path of the file. It is never treated as a URI. If it is relative, it is that of the current directory of
+    ///     now, also when that changes.
     ///   - key: the key; nil for a plaintext database.
     ///   - settings: the settings that the file is, or will be, encrypted with.
     ///   - configuration: how connections are opened and used.
-    /// - Throws: `VaultError` as `Connection(_:key:settings:)`; `DatabaseError`; the errors of `prepare`.
+    /// - Throws: `VaultError` as `Connection(_:key:settings:)`, and for a database without a file, which each connection would have
+    ///   for itself; `DatabaseError`; the errors of `prepare`.
     public init(
         _ path: String, key: DatabaseKey? = nil, settings: CipherSettings = .init(),
         configuration: DatabaseConfiguration = .init()
     ) throws {
+        guard path != ":memory:", !path.utf8.isEmpty else { throw VaultError.poolWithoutFile() }
         super.init(
             try ConnectionCoordinator(
                 ConnectionSource(file: path, key: key, settings: settings), configuration, hasReaders: true))
@@ -44,7 +47,7 @@ public final class DatabaseQueue: DatabaseAccess, DatabaseFileAccess, @unchecked
                 ConnectionSource(file: nil, key: nil, settings: .init()), configuration, hasReaders: false))
     }
 
-    /// Opens a database file, or creates one. Its journal mode does not change.
+    /// Opens a database file, or creates one. Its journal mode does not change. `:memory:` is a database in memory.
     ///
     /// - Throws: as `DatabasePool.init(_:key:settings:configuration:)`.
     public init(
@@ -85,6 +88,8 @@ public struct DatabaseConfiguration: Sendable {
     /// How often the writer syncs (`PRAGMA synchronous`). With `normal`, a power failure may undo the last commits of a pool,
     /// without damage.
     public var synchronous = Connection.Synchronous.full
+    /// How dates are stored: see ``LiteVaultCore/Connection/dateStorage``.
+    public var dateStorage = DateStorage.text
     /// The idle time after which a reader is closed; nil keeps readers open.
     public var idleReaderTimeout: Duration? = .seconds(60)
     /// Called for each connection, including readers, after it is unlocked and set up, and before it is used. Its

@@ -17,6 +17,15 @@ enum ColumnEncoding {
                     value, .init(codingPath: path, debugDescription: "SQLite stores signed 64-bit integers"))
             }
             return number
+        case let value as Decimal:
+            guard let binding = DecimalColumn.binding(of: value) else {
+                throw EncodingError.invalidValue(
+                    value, .init(codingPath: path, debugDescription: "SQLite stores no NaN"))
+            }
+            return binding
+        #if !((os(macOS) || targetEnvironment(macCatalyst)) && arch(x86_64))
+            case let value as Float16: return Double(value)
+        #endif
         default:
             let encoder = SingleValueEncoder(userInfo: userInfo, codingPath: path)
             do {
@@ -35,16 +44,33 @@ enum ColumnEncoding {
 }
 
 extension Binding {
-    /// The value as the type it is stored as.
+    /// The value as the type it is stored as. A date stays one: the connection knows how it stores them.
     fileprivate var normalized: any Binding {
         switch self {
+        case let value as String: JSONText.unambiguous(value)
         case let value as Data: value.datatypeValue
-        case let value as Date: value.datatypeValue
         case let value as UUID: value.datatypeValue
         case let value as URL: value.datatypeValue
         case let value as [UInt8]: Blob(bytes: value)
         default: self
         }
+    }
+}
+
+/// Text that SQLite.swift wrote as JSON: it encodes a type of one value, such as a `RawRepresentable` struct, as a JSON fragment.
+enum JSONText {
+    /// The text that a JSON string stands for; nil if the text is not one.
+    static func string(_ text: String) -> String? {
+        guard text.utf8.count >= 2, text.utf8.first == UInt8(ascii: "\""), text.utf8.last == UInt8(ascii: "\"") else {
+            return nil
+        }
+        return try? JSONDecoder().decode(String.self, from: Data(text.utf8))
+    }
+
+    /// The text itself, or as a JSON string if it would be read as one.
+    static func unambiguous(_ text: String) -> String {
+        guard string(text) != nil, let json = try? JSONEncoder().encode(text) else { return text }
+        return String(decoding: json, as: UTF8.self)
     }
 }
 
@@ -108,28 +134,73 @@ private struct PartsContainer<Key: CodingKey>: KeyedEncodingContainerProtocol, U
 
 /// Decodes a property from the value of a column: the opposite of `ColumnEncoding`.
 enum ColumnDecoding {
+    /// - Parameter dates: how the connection stores dates.
     static func value<T: Decodable>(
-        of stored: StoredValue, userInfo: [CodingUserInfoKey: Any], at path: [any CodingKey]
+        of stored: StoredValue, dates: DateStorage, userInfo: [CodingUserInfoKey: Any], at path: [any CodingKey]
     ) throws -> T {
-        if let type = T.self as? any Binding.Type {
-            guard let value = type.init(stored: stored) as? T else { throw mismatch(T.self, stored, path) }
-            return value
-        }
-        if T.self == Float.self, let value = Double(stored: stored).map({ Float($0) }) as? T { return value }
-        if let type = T.self as? any FixedWidthInteger.Type {
-            guard case .integer(let number) = stored, let value = type.init(exactly: number) as? T else {
-                throw mismatch(T.self, stored, path)
-            }
-            return value
+        switch native(T.self, stored, dates) {
+        case .value(let value): return value
+        case .mismatch:
+            // A generic property: SQLite.swift encodes its number or Bool as JSON text.
+            if stored.isText, T.self != Date.self, let value: T = try? json(stored, userInfo, path) { return value }
+            throw mismatch(T.self, stored, path)
+        case .other: break
         }
         do {
-            return try T(from: CellDecoder(stored: stored, userInfo: userInfo, codingPath: path))
+            return try T(from: CellDecoder(stored: stored, dates: dates, userInfo: userInfo, codingPath: path))
         } catch let error where error is CellDecoder.NotASingleValue || stored.isText {
-            // JSON: a type with parts, or a single value that an earlier version wrote as quoted JSON.
+            // JSON: a type with parts, or a single value that SQLite.swift wrote.
             do { return try json(stored, userInfo, path) } catch let jsonError {
                 throw error is CellDecoder.NotASingleValue ? jsonError : error
             }
         }
+    }
+
+    private enum Native<T> {
+        case value(T)
+        case mismatch
+        /// The type is not one of these.
+        case other
+    }
+
+    /// A value of a type that is stored as a number, text or bytes. It is never read by its own `init(from:)`: that of `Float`
+    /// requests a `Float`.
+    private static func native<T>(_ type: T.Type, _ stored: StoredValue, _ dates: DateStorage) -> Native<T> {
+        let value: Any?
+        if let type = T.self as? any Binding.Type {
+            if T.self == Date.self {
+                value = dates.date(of: stored)
+            } else if T.self == String.self, case .text(let text) = stored {
+                value = JSONText.string(text) ?? text
+            } else {
+                value = type.init(stored: stored)
+            }
+        } else if let type = T.self as? any FixedWidthInteger.Type {
+            if case .integer(let number) = stored { value = type.init(exactly: number) } else { value = nil }
+        } else if let type = shortFloatingPoint(T.self) {
+            value = Double(stored: stored).flatMap { floatingPoint($0, type) }
+        } else if T.self == Decimal.self {
+            value = DecimalColumn.value(of: stored)
+        } else {
+            return .other
+        }
+        guard let value = value as? T else { return .mismatch }
+        return .value(value)
+    }
+
+    /// Compares two types, which costs less than asking for a conformance.
+    private static func shortFloatingPoint(_ type: Any.Type) -> (any BinaryFloatingPoint.Type)? {
+        if type == Float.self { return Float.self }
+        #if !((os(macOS) || targetEnvironment(macCatalyst)) && arch(x86_64))
+            if type == Float16.self { return Float16.self }
+        #endif
+        return nil
+    }
+
+    /// A number rounded to a type of less precision; nil if it is out of range there.
+    private static func floatingPoint<F: BinaryFloatingPoint>(_ number: Double, _ type: F.Type) -> Any? {
+        let value = F(number)
+        return value.isFinite || !number.isFinite ? value : nil
     }
 
     private static func json<T: Decodable>(
@@ -138,11 +209,15 @@ enum ColumnDecoding {
         guard case .text(let text) = stored else { throw mismatch(T.self, stored, path) }
         let decoder = JSONDecoder()
         for (key, value) in userInfo { decoder.userInfo[key] = assumingSendable(value) }
-        return try decoder.decode(T.self, from: Data(text.utf8))
+        do { return try decoder.decode(T.self, from: Data(text.utf8)) } catch let error as DecodingError {
+            throw error.inside(path)
+        }
     }
 
     static func mismatch(_ type: Any.Type, _ stored: StoredValue, _ path: [any CodingKey]) -> DecodingError {
-        let context = DecodingError.Context(codingPath: path, debugDescription: "the column contains \(stored.kind)")
+        let name = path.last.map { " '\($0.stringValue)'" } ?? ""
+        let context = DecodingError.Context(
+            codingPath: path, debugDescription: "the column\(name) contains \(stored.kind)")
         return stored == .null ? .valueNotFound(type, context) : .typeMismatch(type, context)
     }
 }
@@ -151,18 +226,37 @@ extension StoredValue {
     fileprivate var isText: Bool { if case .text = self { true } else { false } }
 }
 
+extension DecodingError {
+    /// The error with a path that begins with the column: a decoder of JSON knows only the path inside its text.
+    fileprivate func inside(_ column: [any CodingKey]) -> DecodingError {
+        func moved(_ context: Context) -> Context {
+            Context(
+                codingPath: column + context.codingPath, debugDescription: context.debugDescription,
+                underlyingError: context.underlyingError)
+        }
+        return switch self {
+        case .typeMismatch(let type, let context): .typeMismatch(type, moved(context))
+        case .valueNotFound(let type, let context): .valueNotFound(type, moved(context))
+        case .keyNotFound(let key, let context): .keyNotFound(key, moved(context))
+        case .dataCorrupted(let context): .dataCorrupted(moved(context))
+        @unknown default: self
+        }
+    }
+}
+
 /// Decodes a type from a single stored value.
 private struct CellDecoder: Decoder, SingleValueDecodingContainer {
     struct NotASingleValue: Error {}
 
     let stored: StoredValue
+    let dates: DateStorage
     let userInfo: [CodingUserInfoKey: Any]
     let codingPath: [any CodingKey]
 
     func singleValueContainer() throws -> any SingleValueDecodingContainer { self }
     func decodeNil() -> Bool { stored == .null }
     func decode<T: Decodable>(_ type: T.Type) throws -> T {
-        try ColumnDecoding.value(of: stored, userInfo: userInfo, at: codingPath)
+        try ColumnDecoding.value(of: stored, dates: dates, userInfo: userInfo, at: codingPath)
     }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {

@@ -13,7 +13,7 @@ extension QueryType {
     public func insert(
         _ encodable: any Encodable, userInfo: [CodingUserInfoKey: Any] = [:], otherSetters: [Setter] = []
     ) throws -> Insert {
-        let setters = try RowEncoder.setters(of: encodable, userInfo: userInfo, writesNil: false)
+        let setters = try RowEncoder.setters(of: encodable, in: clauses.from, userInfo: userInfo, writesNil: false)
         return insert(otherSetters.isEmpty ? setters : setters + otherSetters)
     }
 
@@ -24,8 +24,8 @@ extension QueryType {
         or onConflict: OnConflict, encodable: any Encodable, userInfo: [CodingUserInfoKey: Any] = [:],
         otherSetters: [Setter] = []
     ) throws -> Insert {
-        insert(
-            or: onConflict, try RowEncoder.setters(of: encodable, userInfo: userInfo, writesNil: false) + otherSetters)
+        let setters = try RowEncoder.setters(of: encodable, in: clauses.from, userInfo: userInfo, writesNil: false)
+        return insert(or: onConflict, setters + otherSetters)
     }
 
     /// Returns an INSERT of several values.
@@ -37,7 +37,10 @@ extension QueryType {
     public func insertMany(
         _ encodables: [any Encodable], userInfo: [CodingUserInfoKey: Any] = [:], otherSetters: [Setter] = []
     ) throws -> Insert {
-        let encoders = try encodables.map { try RowEncoder.encoded($0, userInfo: userInfo, writesNil: true) }
+        let table = clauses.from
+        let encoders = try encodables.map {
+            try RowEncoder.encoded($0, in: table, userInfo: userInfo, writesNil: true)
+        }
         let rows = encoders.map { $0.presentSetters + otherSetters }
         // A column that is nil in all values is left out of the text.
         let isSame = Set(encoders.map(\.absentColumns)).count == 1
@@ -56,9 +59,8 @@ extension QueryType {
         _ encodable: any Encodable, userInfo: [CodingUserInfoKey: Any] = [:], otherSetters: [Setter] = [],
         onConflictOf conflicting: any Expressible
     ) throws -> Insert {
-        upsert(
-            try RowEncoder.setters(of: encodable, userInfo: userInfo, writesNil: false) + otherSetters,
-            onConflictOf: conflicting)
+        let setters = try RowEncoder.setters(of: encodable, in: clauses.from, userInfo: userInfo, writesNil: false)
+        return upsert(setters + otherSetters, onConflictOf: conflicting)
     }
 
     /// Returns an UPDATE of the rows of the query to a value. A nil property becomes NULL.
@@ -72,14 +74,17 @@ extension QueryType {
     public func update(
         _ encodable: any Encodable, userInfo: [CodingUserInfoKey: Any] = [:], otherSetters: [Setter] = []
     ) throws -> Update {
-        update(try RowEncoder.setters(of: encodable, userInfo: userInfo, writesNil: true) + otherSetters)
+        let setters = try RowEncoder.setters(of: encodable, in: clauses.from, userInfo: userInfo, writesNil: true)
+        return update(setters + otherSetters)
     }
 
-    /// An UPDATE that writes nil properties as NULL, but leaves them out of `asSQL()`, as SQLite.swift does.
+    /// An UPDATE that writes nil properties as NULL, but leaves them out of `asSQL()`, as SQLite.swift does; or leaves them out
+    /// altogether.
     package func updatePrintingValues(
-        _ encodable: any Encodable, userInfo: [CodingUserInfoKey: Any], otherSetters: [Setter]
+        _ encodable: any Encodable, userInfo: [CodingUserInfoKey: Any], otherSetters: [Setter], writesNil: Bool
     ) throws -> Update {
-        let encoder = try RowEncoder.encoded(encodable, userInfo: userInfo, writesNil: true)
+        let encoder = try RowEncoder.encoded(encodable, in: clauses.from, userInfo: userInfo, writesNil: true)
+        guard writesNil else { return update(encoder.presentSetters + otherSetters) }
         var whole = update(encoder.setters + otherSetters)
         let values = encoder.presentSetters
         if values.count < encoder.setters.count, !values.isEmpty { whole.printed = update(values + otherSetters).root }

@@ -48,7 +48,7 @@ struct ColumnDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
-        try ColumnDecoding.value(of: row.storage.stored(index(key)), userInfo: userInfo, at: [key])
+        try convert(index(key), key)
     }
 
     func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? {
@@ -86,7 +86,13 @@ struct ColumnDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
         guard let index = presentIndex(key) else { return nil }
-        return try ColumnDecoding.value(of: row.storage.stored(index), userInfo: userInfo, at: [key])
+        return try convert(index, key)
+    }
+
+    /// Reads a type that SQLite does not store natively.
+    private func convert<T: Decodable>(_ index: Int, _ key: Key) throws -> T {
+        try ColumnDecoding.value(
+            of: row.storage.stored(index), dates: row.columns.dates, userInfo: userInfo, at: [key])
     }
 
     /// The position of a column that exists and is not NULL.
@@ -133,6 +139,7 @@ extension Row {
     ///
     /// - Parameter userInfo: passed to the type's `init(from:)`.
     /// - Throws: `DecodingError` when a column is missing, NULL or of another type; what `init(from:)` throws.
+    @_disfavoredOverload  // module SQLite has one that throws what SQLite.swift does
     public func decode<V: Decodable>(userInfo: [CodingUserInfoKey: Any] = [:]) throws -> V {
         try V(from: RowDecoder(row: self, userInfo: userInfo))
     }

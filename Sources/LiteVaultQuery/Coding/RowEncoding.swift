@@ -8,6 +8,8 @@ final class RowEncoder: Encoder {
     let userInfo: [CodingUserInfoKey: Any]
     /// Whether nil is written as NULL. Otherwise it is left out.
     let writesNil: Bool
+    /// The table that is written to.
+    let table: QueryClauses.From
     fileprivate(set) var setters: [Setter] = []
     /// The indices of assignments that stand for an optional property without a value.
     fileprivate var absent: Set<Int> = []
@@ -18,21 +20,22 @@ final class RowEncoder: Encoder {
 
     var absentColumns: Set<SQLName> { Set(absent.map { setters[$0].column.columnName }) }
 
-    private init(userInfo: [CodingUserInfoKey: Any], writesNil: Bool) {
+    private init(_ table: QueryClauses.From, userInfo: [CodingUserInfoKey: Any], writesNil: Bool) {
+        self.table = table
         self.userInfo = userInfo
         self.writesNil = writesNil
     }
 
     static func setters(
-        of value: any Encodable, userInfo: [CodingUserInfoKey: Any], writesNil: Bool
+        of value: any Encodable, in table: QueryClauses.From, userInfo: [CodingUserInfoKey: Any], writesNil: Bool
     ) throws -> [Setter] {
-        try encoded(value, userInfo: userInfo, writesNil: writesNil).setters
+        try encoded(value, in: table, userInfo: userInfo, writesNil: writesNil).setters
     }
 
     static func encoded(
-        _ value: any Encodable, userInfo: [CodingUserInfoKey: Any], writesNil: Bool
+        _ value: any Encodable, in table: QueryClauses.From, userInfo: [CodingUserInfoKey: Any], writesNil: Bool
     ) throws -> RowEncoder {
-        let encoder = RowEncoder(userInfo: userInfo, writesNil: writesNil)
+        let encoder = RowEncoder(table, userInfo: userInfo, writesNil: writesNil)
         try value.encode(to: encoder)
         return encoder
     }
@@ -70,7 +73,11 @@ private struct ColumnEncodingContainer<Key: CodingKey>: KeyedEncodingContainerPr
     mutating func encode(_ value: Int64, forKey key: Key) throws { set(value, key) }
 
     mutating func encode<T: Encodable>(_ value: T, forKey key: Key) throws {
-        let binding = try ColumnEncoding.binding(of: value, userInfo: encoder.userInfo, at: [key])
+        var binding = try ColumnEncoding.binding(of: value, userInfo: encoder.userInfo, at: [key])
+        if var decimal = binding as? LongDecimal {
+            decimal.column = (key.stringValue, encoder.table.name, encoder.table.database)
+            binding = decimal
+        }
         encoder.setters.append(Setter(columns.column(key), toAny: binding))
     }
 

@@ -105,7 +105,9 @@ struct StatementDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
     /// Reads a type that SQLite does not store natively.
     @inline(never)
     private func convert<T: Decodable>(_ index: Int32, _ key: Key) throws -> T {
-        try ColumnDecoding.value(of: StoredValue(column(index).value), userInfo: handle.rows().userInfo, at: [key])
+        let column = column(index)
+        return try ColumnDecoding.value(
+            of: StoredValue(column.value), dates: column.dates, userInfo: handle.rows().userInfo, at: [key])
     }
 
     @inline(never)

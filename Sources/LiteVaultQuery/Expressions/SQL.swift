@@ -43,7 +43,7 @@ public struct SQL: ExpressionType, ExpressibleByStringInterpolation, Equatable {
 
     /// Whether both have the same text and values.
     public static func == (lhs: SQL, rhs: SQL) -> Bool {
-        lhs.template == rhs.template && lhs.bindings.map(LiteralSQL.literal) == rhs.bindings.map(LiteralSQL.literal)
+        lhs.template == rhs.template && lhs.sql(dates: .text) == rhs.sql(dates: .text)
     }
 
     private init(root: SQLNode) { self.root = root }

@@ -58,9 +58,13 @@ extension Expressible {
     /// Returns the SQL text, with values as literals: for logs, and for statements that take no parameters.
     ///
     /// A `?` inside a quoted name, a literal or a comment is not a parameter and stays.
-    public func asSQL() -> String {
+    @_disfavoredOverload  // module SQLite writes dates as SQLite.swift does
+    public func asSQL() -> String { sql(dates: .text) }
+
+    /// The SQL text, with values as literals.
+    package func sql(dates: DateStorage) -> String {
         let expression = expression
-        return LiteralSQL.text(expression.template, expression.bindings)
+        return LiteralSQL.text(expression.template, expression.bindings, dates: dates)
     }
 }
 
@@ -89,7 +93,8 @@ extension ExpressionType {
     public init<U: ExpressionType>(_ expression: U) { self.init(expression.template, expression.bindings) }
 
     /// The SQL text, with values as literals.
-    public var description: String { asSQL() }
+    @_disfavoredOverload  // as asSQL()
+    public var description: String { sql(dates: .text) }
 
     /// The expression without a type.
     public var expression: SQLExpression<Void> { SQLExpression(template, bindings) }

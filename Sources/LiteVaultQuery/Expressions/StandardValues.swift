@@ -77,18 +77,13 @@ extension Data: Value {
 }
 
 extension Date: Value {
-    /// `TEXT`
+    /// `TEXT`. For a connection that stores dates as numbers, declare the column as a number.
     public static var declaredDatatype: String { String.declaredDatatype }
-    /// Parses a date in one of the formats of `DateText`.
-    ///
-    /// - Throws: `QueryError.malformedValue`
-    @_disfavoredOverload  // module SQLite has a form that does not throw
-    public static func fromDatatypeValue(_ stringValue: String) throws -> Date {
-        guard let date = DateText.date(from: stringValue) else { throw malformed("date") }
-        return date
-    }
-    /// `2026-11-21T08:53:00.000`, in UTC.
-    public var datatypeValue: String { DateText.string(from: self) }
+    /// The date, unchanged.
+    public static func fromDatatypeValue(_ datatypeValue: Date) -> Date { datatypeValue }
+    /// The date, unchanged: how it is stored is up to the connection.
+    @_disfavoredOverload  // module SQLite has the text of SQLite.swift
+    public var datatypeValue: Date { self }
 }
 
 extension UUID: Value {
@@ -109,12 +104,12 @@ extension UUID: Value {
 extension URL: Value {
     /// `TEXT`
     public static var declaredDatatype: String { String.declaredDatatype }
-    /// Parses a URL.
+    /// Parses a URL, or the JSON string of one.
     ///
     /// - Throws: `QueryError.malformedValue`
     @_disfavoredOverload  // module SQLite has a form that does not throw
     public static func fromDatatypeValue(_ stringValue: String) throws -> URL {
-        guard let url = URL(string: stringValue) else { throw malformed("URL") }
+        guard let url = URL(stored: .text(stringValue)) else { throw malformed("URL") }
         return url
     }
     /// The URL's text.

@@ -83,8 +83,14 @@ extension Value {
     /// - Throws: `QueryError` when it is NULL or of another storage class, and what `fromDatatypeValue` throws.
     public static func value(of stored: StoredValue) throws -> Self {
         guard stored != .null else { throw QueryError.unexpectedNullValue(name: declaredDatatype) }
-        guard let datatypeValue = Datatype(stored: stored), let value = try fromDatatypeValue(datatypeValue) as? Self
-        else {
+        guard let datatypeValue = Datatype(stored: stored) else {
+            // A type may read more than the type it is stored as: a UUID reads 16 bytes, too.
+            if let type = Self.self as? any Binding.Type, let value = type.init(stored: stored) as? Self {
+                return value
+            }
+            throw QueryError.unexpectedType(name: "value", expected: declaredDatatype, found: stored.kind)
+        }
+        guard let value = try fromDatatypeValue(datatypeValue) as? Self else {
             throw QueryError.unexpectedType(name: "value", expected: declaredDatatype, found: stored.kind)
         }
         return value

@@ -1,3 +1,4 @@
+internal import LiteVaultCore
 public import LiteVaultFoundation
 
 /// SQLite's date and time functions (https://sqlite.org/lang_datefunc.html).
@@ -46,7 +47,8 @@ extension Date {
     public var julianday: SQLExpression<Date?> { called("julianday") }
 
     private func called(_ function: String) -> SQLExpression<Date?> {
-        SQLExpression(root: .call(function, [.value(datatypeValue)]))
+        // Text, which the functions read, whatever the connection stores.
+        SQLExpression(root: .call(function, [.value(FormedDate(self, as: .textWithT))]))
     }
 }
 

@@ -1,4 +1,5 @@
 public import LiteVaultCore
+internal import LiteVaultFoundation
 
 // Reading a copied row by the expressions of its query.
 
@@ -55,7 +56,15 @@ extension Row {
     @usableFromInline
     func convertedValue<V: Value>(at index: Int) throws -> V? {
         let stored = storage.stored(index)
+        if V.Datatype.self == Date.self, let date = columns.dates.date(of: stored) as? V.Datatype {
+            return try V.fromDatatypeValue(date) as? V
+        }
         guard let datatypeValue = V.Datatype(stored: stored) else {
+            // A type may read more than the type it is stored as: a UUID reads 16 bytes, too.
+            if let type = V.self as? any Binding.Type, let value = type.init(stored: stored) as? V { return value }
+            if V.Datatype.self == Date.self, case .text = stored {
+                throw QueryError.malformedValue(name: columns.keys[index], expected: "date")
+            }
             throw QueryError.unexpectedType(
                 name: columns.keys[index], expected: V.declaredDatatype, found: stored.kind)
         }

@@ -1,4 +1,4 @@
-internal import LiteVaultCore
+package import LiteVaultCore
 
 // Shared parts of schema statements. They take no parameters: values are written into the text.
 
@@ -27,8 +27,11 @@ extension QueryType {
 }
 
 extension SQLNode {
+    /// The SQL text of a piece without dates, with values as literals.
+    package var sql: String { sql(dates: .text) }
+
     /// The SQL text, with values as literals.
-    package var sql: String { SQLExpression<Void>(root: self).asSQL() }
+    package func sql(dates: DateStorage) -> String { SQLExpression<Void>(root: self).sql(dates: dates) }
 
     /// The piece in parentheses, unless it already has an enclosing pair.
     package var inParentheses: SQLNode {

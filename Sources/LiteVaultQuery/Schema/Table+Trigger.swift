@@ -57,7 +57,7 @@ extension SchemaType {
             .text("ON"), .identifier(clauses.from.name), .text("FOR EACH ROW"),
             condition.map { .words(.text("WHEN"), $0.root) }, .text("BEGIN"),
             .joined(statements.map { .joined([$0.node, .text(";")], separator: "") }, separator: " "), .text("END")
-        ).sql
+        ).sql(dates: .text)
     }
 
     /// `DROP TRIGGER "name"`, in the database of the table.
@@ -67,6 +67,6 @@ extension SchemaType {
     ///   - ifExists: if true, does nothing when the trigger does not exist.
     /// - Returns: the SQL text, for `Connection.run`.
     public func dropTrigger(_ name: String, ifExists: Bool = false) -> String {
-        dropNode("TRIGGER", inSchema(name), ifExists: ifExists).sql
+        dropNode("TRIGGER", inSchema(name), ifExists: ifExists).sql(dates: .text)
     }
 }

@@ -87,5 +87,6 @@ public struct Setter: Expressible, CustomStringConvertible {
     }
 
     /// The SQL text, with the value as a literal.
-    public var description: String { asSQL() }
+    @_disfavoredOverload  // as asSQL()
+    public var description: String { sql(dates: .text) }
 }

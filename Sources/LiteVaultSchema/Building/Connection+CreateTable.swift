@@ -29,7 +29,7 @@ extension Connection {
         try changeSchema(isTemporary: options.contains(.temporary)) {
             let statements = try TableStatements(table, in: schemaName, self)
             try run(statements.table)
-            for index in statements.indexes { try run(index.sql()) }
+            for index in statements.indexes { try run(index.sql(dates: dateStorage)) }
         }
     }
 
@@ -81,8 +81,8 @@ extension Connection {
                 let rebuild = try TableRebuild(name, self)
                 let statements = try TableStatements(table, in: nil, self)
                 try rebuild.recreate(
-                    as: statements.table, indexes: statements.indexes.map { ($0.name, try $0.sql()) },
-                    copying: values.mapValues { try SchemaText.text(of: $0.node) })
+                    as: statements.table, indexes: statements.indexes.map { ($0.name, try $0.sql(dates: dateStorage)) },
+                    copying: values.mapValues { try SchemaText.text(of: $0.node, dates: dateStorage) })
             }
         }
     }

@@ -42,7 +42,7 @@ extension Connection {
             IndexStatement(
                 name: name, table: table, terms: columns.map { .identifier($0) }, options: options,
                 condition: condition?.node
-            ).sql())
+            ).sql(dates: dateStorage))
     }
 
     /// Creates an index on expressions, which may have a collation and an order:
@@ -63,7 +63,7 @@ extension Connection {
             IndexStatement(
                 name: name, table: table, terms: expressions.map(\.node), options: options,
                 condition: condition?.node
-            ).sql())
+            ).sql(dates: dateStorage))
     }
 
     /// Drops an index: `DROP INDEX "by_email"`.
@@ -126,8 +126,9 @@ struct IndexStatement {
 
     /// The statement.
     ///
+    /// - Parameter dates: how the connection stores dates.
     /// - Throws: `VaultError`
-    func sql() throws -> String {
+    func sql(dates: DateStorage) throws -> String {
         let isConstant = terms.contains { if case .value = $0.kind { true } else { false } }
         guard !terms.isEmpty, !isConstant else { throw VaultError.invalidIndex(name: name) }
         let list = SQLNode.wrapped("", .joined(terms.map(\.withoutParentheses), separator: ", "))
@@ -137,6 +138,6 @@ struct IndexStatement {
                 options.contains(.ifNotExists) ? .text("IF NOT EXISTS") : nil,
                 .identifier(name, in: schemaName), .text("ON"),
                 .joined([.identifier(table), list], separator: ""),
-                condition.map { .words(.text("WHERE"), $0.withoutParentheses) }))
+                condition.map { .words(.text("WHERE"), $0.withoutParentheses) }), dates: dates)
     }
 }

@@ -63,6 +63,6 @@ extension Connection {
                 of: .words(
                     .text("CREATE"), options.contains(.temporary) ? .text("TEMPORARY") : nil, .text("VIEW"),
                     options.contains(.ifNotExists) ? .text("IF NOT EXISTS") : nil, .identifier(name),
-                    columns.map { .names($0) }, .text("AS"), query)))
+                    columns.map { .names($0) }, .text("AS"), query), dates: dateStorage))
     }
 }

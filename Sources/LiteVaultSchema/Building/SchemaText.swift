@@ -3,15 +3,16 @@ internal import LiteVaultQuery
 
 /// The text of schema statements. They take no parameters: values are written into them.
 enum SchemaText {
+    /// - Parameter dates: how the connection stores dates.
     /// - Throws: `VaultError` `misplacedValue` if a value is in a position where its literal would be misread.
-    static func text(of node: SQLNode) throws -> String {
+    static func text(of node: SQLNode, dates: DateStorage) throws -> String {
         var builder = SQLBuilder()
         builder.append(node)
         let places = SQLTokens(builder.sql).filter { $0.kind == .other && $0.text == "?" }
         guard places.count == builder.bindings.count else {
             throw VaultError.misplacedValue(sql: builder.sql)
         }
-        return LiteralSQL.text(builder.sql, builder.bindings)
+        return LiteralSQL.text(builder.sql, builder.bindings, dates: dates)
     }
 }
 

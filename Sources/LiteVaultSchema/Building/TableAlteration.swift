@@ -130,7 +130,8 @@ package struct TableChanger {
         switch change {
         case .add(let column): try add(column, to: table)
         case .addRaw(let node):
-            try connection.run(SchemaText.text(of: .words(alter, .text("ADD COLUMN"), node)))
+            let addition = SQLNode.words(alter, .text("ADD COLUMN"), node)
+            try connection.run(SchemaText.text(of: addition, dates: connection.dateStorage))
         case .renameColumn(let column, let newName) where try needsRebuild(change, table):
             try TableRebuild(table, connection).rename(column: column, to: newName)
         case .renameColumn(let column, let newName):
@@ -146,7 +147,7 @@ package struct TableChanger {
 
     private func add(_ column: ColumnSpecification, to table: String) throws {
         let keys = KeyResolver(schema: connection.schema, table: table, ownKey: nil)
-        let declaration = try SchemaText.text(of: column.declaration(keys))
+        let declaration = try SchemaText.text(of: column.declaration(keys), dates: connection.dateStorage)
         if column.canBeAdded {
             try connection.run("ALTER TABLE \(quoted(table)) ADD COLUMN \(declaration)")
         } else {
@@ -154,7 +155,8 @@ package struct TableChanger {
         }
         guard let index = column.plainIndex(of: table) else { return }
         try connection.run(
-            IndexStatement(name: index.name, table: table, terms: index.columns.map { .identifier($0) }).sql())
+            IndexStatement(name: index.name, table: table, terms: index.columns.map { .identifier($0) }).sql(
+                dates: connection.dateStorage))
     }
 
     private func rename(_ table: String, to newName: String) throws {

@@ -24,7 +24,7 @@ struct TableStatements {
                 schema: schema, table: definition.name, ownKey: try OwnKey(table: definition, schema: schema).columns()),
             indexOptions: definition.options.contains(.ifNotExists) ? .ifNotExists : [], schemaName: schemaName)
         let parts = try writer.parts()
-        table = try SchemaText.text(of: writer.statement(parts))
+        table = try SchemaText.text(of: writer.statement(parts), dates: connection.dateStorage)
         indexes = writer.indexes
     }
 }

@@ -111,7 +111,7 @@ extension Connection {
             of: .words(
                 .text("CREATE VIRTUAL TABLE"), options.contains(.ifNotExists) ? .text("IF NOT EXISTS") : nil,
                 isTemporary ? .joined([.text("temp"), .identifier(name)], separator: ".") : .identifier(name),
-                .text("USING"), module))
+                .text("USING"), module), dates: dateStorage)
         try changeSchema(isTemporary: isTemporary) {
             do { try run(sql) } catch let error as DatabaseError where error.message.hasPrefix("no such module") {
                 throw VaultError.unsupported(

@@ -31,7 +31,7 @@ extension Table {
         return SQLNode.words(
             header, .wrapped("", .joined(builder.definitions, separator: ", ")),
             options.isEmpty ? nil : .text(options.joined(separator: ", "))
-        ).sql
+        ).sql(dates: .textWithT)
     }
 
     /// `CREATE TABLE "users" AS SELECT …`: a table with the columns and rows of a query, without constraints.
@@ -44,7 +44,7 @@ extension Table {
     public func create(_ query: any QueryType, temporary: Bool = false, ifNotExists: Bool = false) -> String {
         let header = createNode(
             Self.identifier, schemaName, modifier: temporary ? "TEMPORARY" : nil, ifNotExists: ifNotExists)
-        return SQLNode.words(header, .text("AS"), query.selectNode).sql
+        return SQLNode.words(header, .text("AS"), query.selectNode).sql(dates: .textWithT)
     }
 
     /// `ALTER TABLE "users" RENAME TO "users_old"`. References to it in other tables, triggers and views are renamed too, as far
@@ -52,7 +52,7 @@ extension Table {
     ///
     /// - Parameter to: the new name. The table stays in its database.
     /// - Returns: the SQL text, for `Connection.run`.
-    public func rename(_ to: Table) -> String { renameNode(to.clauses.from.name).sql }
+    public func rename(_ to: Table) -> String { renameNode(to.clauses.from.name).sql(dates: .textWithT) }
 }
 
 extension VirtualTable {
@@ -65,14 +65,14 @@ extension VirtualTable {
     public func create(_ using: Module, ifNotExists: Bool = false) -> String {
         SQLNode.words(
             createNode(Self.identifier, schemaName, ifNotExists: ifNotExists), .text("USING"), using.node
-        ).sql
+        ).sql(dates: .textWithT)
     }
 
     /// `ALTER TABLE "emails" RENAME TO "emails_old"`
     ///
     /// - Parameter to: the new name. The table stays in its database.
     /// - Returns: the SQL text, for `Connection.run`.
-    public func rename(_ to: VirtualTable) -> String { renameNode(to.clauses.from.name).sql }
+    public func rename(_ to: VirtualTable) -> String { renameNode(to.clauses.from.name).sql(dates: .textWithT) }
 }
 
 extension View {
@@ -86,7 +86,7 @@ extension View {
     public func create(_ query: any QueryType, temporary: Bool = false, ifNotExists: Bool = false) -> String {
         let header = createNode(
             Self.identifier, schemaName, modifier: temporary ? "TEMPORARY" : nil, ifNotExists: ifNotExists)
-        return SQLNode.words(header, .text("AS"), query.selectNode).sql
+        return SQLNode.words(header, .text("AS"), query.selectNode).sql(dates: .textWithT)
     }
 }
 
@@ -103,7 +103,7 @@ extension SchemaType {
     /// - Returns: the SQL text, for `Connection.run`.
     public func drop(ifExists: Bool = false) -> String {
         let kind = Self.identifier == View.identifier ? View.identifier : Table.identifier
-        return dropNode(kind, schemaName, ifExists: ifExists).sql
+        return dropNode(kind, schemaName, ifExists: ifExists).sql(dates: .textWithT)
     }
 }
 
@@ -113,7 +113,7 @@ extension View {
     /// - Parameter ifExists: if true, does nothing when it does not exist.
     /// - Returns: the SQL text, for `Connection.run`.
     public func drop(ifExists: Bool = false) -> String {
-        dropNode(Self.identifier, schemaName, ifExists: ifExists).sql
+        dropNode(Self.identifier, schemaName, ifExists: ifExists).sql(dates: .textWithT)
     }
 }
 
@@ -198,6 +198,6 @@ extension Table {
             $0.references = references.map { (table: $0.0, column: $0.1) }
             $0.collation = collate
         }
-        return SQLNode.words(.text("ALTER TABLE"), schemaName, .text("ADD COLUMN"), column.node).sql
+        return SQLNode.words(.text("ALTER TABLE"), schemaName, .text("ADD COLUMN"), column.node).sql(dates: .textWithT)
     }
 }

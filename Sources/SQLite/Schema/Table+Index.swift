@@ -50,7 +50,7 @@ extension Table {
     ///   - ifExists: if true, does nothing when it does not exist.
     /// - Returns: the SQL text, for `Connection.run`.
     public func dropIndex(_ columns: [any Expressible], ifExists: Bool = false) -> String {
-        dropNode("INDEX", inSchema(indexName(columns)), ifExists: ifExists).sql
+        dropNode("INDEX", inSchema(indexName(columns)), ifExists: ifExists).sql(dates: .textWithT)
     }
 
     /// `DROP INDEX "index_users_on_email"`; see the form with an array.
@@ -60,7 +60,7 @@ extension Table {
 
     /// `DROP INDEX "name"`: an index by its name.
     public func dropIndex(named name: String, ifExists: Bool = false) -> String {
-        dropNode("INDEX", inSchema(name), ifExists: ifExists).sql
+        dropNode("INDEX", inSchema(name), ifExists: ifExists).sql(dates: .textWithT)
     }
 
     private func createIndex(
@@ -74,7 +74,7 @@ extension Table {
             .text("ON"), .identifier(clauses.from.name),
             .wrapped("", .joined(columns.map(\.node), separator: ", ")),
             (condition ?? clauses.condition).map { .words(.text("WHERE"), $0) }
-        ).sql
+        ).sql(dates: .textWithT)
     }
 
     /// `index_users_on_email`: lower case, without quotes, and everything but ASCII letters and digits as `_`.

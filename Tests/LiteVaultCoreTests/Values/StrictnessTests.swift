@@ -37,7 +37,17 @@ import Testing
         expectRefusal(of: "x'41'", as: String.self, "text", "a blob")
         expectRefusal(of: "1", as: UUID.self, "text", "an integer")
         expectRefusal(of: "x'41'", as: URL.self, "text", "a blob")
-        expectRefusal(of: "2460000.5", as: Date.self, "text", "a floating-point number")
+    }
+
+    @Test func `a date is read from text and numbers, in the forms that databases have, and from nothing else`() throws
+    {
+        expectRefusal(of: "x'41'", as: Date.self, "a date", "a blob")
+        #expect(try db.value("SELECT 2460000.5", as: Date.self).timeIntervalSince1970 == 1_677_283_200)
+        for number in ["1e300", "9223372036854775807", "-1e18"] {
+            #expect(throws: QueryError.malformedValue(name: "c", expected: "date")) {
+                try db.first("SELECT \(number) AS c") { try $0.get(0, as: Date.self) }
+            }
+        }
     }
 
     @Test func `bytes are read from BLOB only`() {

@@ -83,7 +83,7 @@ import Testing
         #expect(row[1] as? Int64 == 1 && row[2] as? Double == -1.5 && row[4] as? Int64 == 1)
         #expect(try db.first("SELECT c FROM t") { try $0.get(0, as: String.self) } == text)
         #expect(row[5] as? Blob == Blob(bytes: [1, 255]))
-        #expect(row[6] as? String == "1970-01-01T00:00:00.000")
+        #expect(row[6] as? String == "1970-01-01 00:00:00")
         #expect(row[7] is String && row[8] as? Int64 == 1 && row[9] == nil)
         #expect(row[10] as? Double == .infinity && row[11] as? Int64 == 2)
     }

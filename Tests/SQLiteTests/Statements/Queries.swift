@@ -30,10 +30,11 @@ struct Mishap: Error, Equatable, CustomStringConvertible {
         try db.execute("CREATE TABLE t(x); INSERT INTO t VALUES (1)")
     }
 
-    @Test func `user_version stays where it cannot be written, and for nil`() throws {
-        db.userVersion = 3
+    @Test func `user_version stays where it cannot be written, and is 0 for nil`() throws {
+        db.userVersion = 2
         db.userVersion = nil
-        #expect(db.userVersion == 3)
+        #expect(db.userVersion == 0)
+        db.userVersion = 3
         let reader = try Connection(scratch.path("test.db"), readonly: true)
         reader.userVersion = 7
         #expect(reader.userVersion == 3)

@@ -81,11 +81,11 @@ import Testing
         statement.reset()
     }
 
-    @Test(arguments: ["INSERT INTO t(x) VALUES (1); DELETE FROM t", "SELECT 1; x", "SELECT 1 ;;; SELECT 2"])
-    func `a text with a second statement is rejected as a whole`(sql: String) throws {
-        let error = #expect(throws: SQLite.Result.self) { try db.run(sql) }
-        #expect(error?.message.contains("more than one statement") == true)
-        #expect(try db.number("SELECT count(*) FROM t") == 0)
+    @Test(arguments: ["INSERT INTO t(x) VALUES (1); DELETE FROM t", "INSERT INTO t(x) VALUES (1);;; x"])
+    func `of a text with several statements the first one runs, as in SQLite.swift`(sql: String) throws {
+        try db.run(sql)
+        #expect(try db.number("SELECT count(*) FROM t") == 1)
+        #expect(try db.number("SELECT 7; SELECT 8") == 7)
     }
 
     @Test(arguments: ["SELECT 7;", "SELECT 7 ; ", "SELECT 7; -- done", "SELECT 7;/* done */\n;"])

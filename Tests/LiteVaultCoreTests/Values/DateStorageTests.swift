@@ -1,0 +1,190 @@
+import Foundation
+import LiteVaultCore
+import Testing
+
+@Suite struct DateStorageTests {
+    private let date = Date(timeIntervalSince1970: 1_795_251_187.25)
+    private let whole = Date(timeIntervalSince1970: 1_795_251_187)
+
+    @Test(arguments: [
+        (DateStorage.text, "text 2026-11-21 08:53:07.250", "text 2026-11-21 08:53:07"),
+        (.textWithMilliseconds, "text 2026-11-21 08:53:07.250", "text 2026-11-21 08:53:07.000"),
+        (.textWithT, "text 2026-11-21T08:53:07.250", "text 2026-11-21T08:53:07.000"),
+        (.secondsSince1970, "real 1795251187.25", "integer 1795251187"),
+        (.millisecondsSince1970, "integer 1795251187250", "integer 1795251187000"),
+        (.julianDay, "real 2461365.87022280", "real 2461365.87021991"),
+    ])
+    func `a connection binds dates in its form`(form: DateStorage, text: String, wholeText: String) throws {
+        let db = try Connection()
+        db.dateStorage = form
+        #expect(db.dateStorage == form)
+        let sql = """
+            SELECT typeof(?1) || ' ' || CASE WHEN typeof(?1) = 'real' AND ?1 < 1e7 THEN printf('%.8f', ?1) ELSE ?1 END
+            """
+        #expect(try db.value(sql, with: date, as: String.self) == text)
+        #expect(try db.value(sql, with: whole, as: String.self) == wholeText)
+        #expect(try db.value("SELECT ?", with: date, as: Date.self) == date)
+        #expect(try Connection().value("SELECT ?", with: whole, as: String.self) == "2026-11-21 08:53:07")
+    }
+
+    @Test func `SQLite's own functions agree with each form that is theirs`() throws {
+        let db = try Connection()
+        for seconds in [0, 1_795_251_187, -62_167_219_200, 253_402_300_799] {
+            let date = Date(timeIntervalSince1970: Double(seconds))
+            db.dateStorage = .text
+            #expect(try db.value("SELECT datetime(\(seconds), 'unixepoch') IS ?", with: date, as: Bool.self))
+            db.dateStorage = .secondsSince1970
+            #expect(try db.value("SELECT \(seconds) IS ?", with: date, as: Bool.self))
+            db.dateStorage = .julianDay
+            #expect(try db.value("SELECT julianday(\(seconds), 'unixepoch') IS ?", with: date, as: Bool.self))
+        }
+    }
+
+    @Test func `H-SCH-06: a date is compared with what CURRENT_TIMESTAMP and datetime() stored on the same day`() throws
+    {
+        let db = try Connection()
+        try db.execute(
+            """
+            CREATE TABLE note (id INTEGER PRIMARY KEY, created DATETIME NOT NULL DEFAULT CURRENT_TIMESTAMP);
+            INSERT INTO note (id) VALUES (1);
+            """)
+        let now = Date()
+        func count(_ condition: String, _ date: Date) throws -> Int {
+            try db.value("SELECT count(*) FROM note WHERE created \(condition) ?", with: date)
+        }
+        #expect(try count(">", now - 60) == 1)
+        #expect(try count("<", now + 60) == 1)
+        #expect(try count("<", now - 60) == 0)
+        let stored = try db.value("SELECT created FROM note", as: Date.self)
+        #expect(try count("=", stored) == 1)
+        try db.run("INSERT INTO note VALUES (2, ?)", with: stored + 0.5)
+        try db.run("INSERT INTO note VALUES (3, ?)", with: stored + 1)
+        try db.run("INSERT INTO note VALUES (4, ?)", with: stored - 0.001)
+        #expect(try db.all("SELECT id FROM note ORDER BY created", as: Int.self) == [4, 1, 2, 3])
+    }
+
+    @Test(arguments: DateStorage.allCases)
+    func `a date of any form is read on a connection of any form that can tell it`(stored: DateStorage) throws {
+        let db = try Connection()
+        for form in DateStorage.allCases {
+            db.dateStorage = stored
+            try db.execute("DROP TABLE IF EXISTS t; CREATE TABLE t (d)")
+            try db.run("INSERT INTO t VALUES (?)", with: whole)
+            db.dateStorage = form
+            // A number is of the connection's form, if that is one.
+            let isNumber = [DateStorage.secondsSince1970, .millisecondsSince1970, .julianDay].contains(stored)
+            let isOther = [DateStorage.secondsSince1970, .millisecondsSince1970, .julianDay].contains(form)
+            guard !isNumber || !isOther || form == stored else { continue }
+            #expect(try db.value("SELECT d FROM t", as: Date.self) == whole, "\(stored) as \(form)")
+        }
+    }
+
+    @Test func `a number in a column of type TEXT is read as a date where dates are numbers`() throws {
+        let db = try Connection()
+        db.dateStorage = .secondsSince1970
+        try db.execute("CREATE TABLE t (d TEXT)")
+        try db.run("INSERT INTO t VALUES (?)", with: whole)
+        #expect(try db.value("SELECT d FROM t", as: Date.self) == whole)
+        db.dateStorage = .text
+        #expect(throws: QueryError.self) { try db.value("SELECT d FROM t", as: Date.self) }
+    }
+
+    @Test func `a new connection does not inherit the form of a closed one`() throws {
+        for _ in 0..<50 {
+            let db = try Connection()
+            #expect(db.dateStorage == .text)
+            db.dateStorage = .julianDay
+            try db.close()
+        }
+    }
+
+    @Test(arguments: [1e13, -1e13, .infinity, .nan])
+    func `a date that cannot be stored is an error that says so`(seconds: Double) throws {
+        let db = try Connection()
+        for form in DateStorage.allCases {
+            db.dateStorage = form
+            let error = #expect(throws: DatabaseError.self) {
+                try db.run("SELECT ?", with: Date(timeIntervalSince1970: seconds))
+            }
+            #expect(error?.resultCode == .mismatch)
+            #expect(error?.message.contains("0000 to 9999") == true)
+        }
+    }
+
+    @Test func `text as SQLite.swift writes it is read as the date that SQLite.swift reads`() {
+        var generator = SystemRandomNumberGenerator()
+        for _ in 0..<20_000 {
+            let milliseconds = Int64.random(in: 1_600_000_000_000...1_900_000_000_000, using: &generator)
+            let date = Date(timeIntervalSince1970: Double(milliseconds) / 1000)
+            let text = DateText.string(from: date, as: .textWithT)
+            #expect(text.flatMap { DateText.date(from: $0) } == date, "\(milliseconds)")
+        }
+    }
+}
+
+@Suite struct DateFormsTests {
+    private let db: Connection
+
+    init() throws {
+        db = try Connection()
+        try db.execute(
+            """
+            CREATE TABLE "the notes" (id INTEGER PRIMARY KEY, "on" DATETIME);
+            INSERT INTO "the notes" ("on") VALUES ('2026-11-26 10:00:00'), ('2026-11-26 10:00:00.250'),
+                ('2026-11-26 10:00:00.000'), ('2026-11-26T10:00:00.000'), (1795687200), (1795687200000), (2461370.91666667),
+                ('2026-11-26'), ('2026-11-26T10:00:00Z'), (NULL);
+            """)
+    }
+
+    @Test func `the forms of the dates in a column are counted`() throws {
+        let forms = try db.dateForms(in: "on", of: "the notes")
+        #expect(
+            forms.counts == [
+                .text: 2, .textWithMilliseconds: 1, .textWithT: 1, .secondsSince1970: 1, .millisecondsSince1970: 1,
+                .julianDay: 1,
+            ])
+        #expect((forms.otherTexts, forms.otherValues, forms.nulls) == (2, 0, 1))
+        #expect(forms.storage == nil)
+        #expect(!forms.isEmpty)
+    }
+
+    @Test(arguments: DateStorage.allCases)
+    func `the dates of a column get one form, and stay the same dates`(form: DateStorage) throws {
+        let before = try db.all("SELECT \"on\" FROM \"the notes\" ORDER BY id", as: Date?.self)
+        let changes = try db.unifyDates(in: "on", of: "the notes", as: form)
+        #expect((6...9).contains(changes))
+        #expect(try db.dateForms(in: "on", of: "the notes").storage == form)
+        #expect(try db.unifyDates(in: "on", of: "the notes", as: form) == 0)
+        db.dateStorage = form
+        let after = try db.all("SELECT \"on\" FROM \"the notes\" ORDER BY id", as: Date?.self)
+        for (old, new) in zip(before, after) {
+            #expect(abs((old ?? .distantPast).timeIntervalSince(new ?? .distantPast)) < 0.0006)
+        }
+        #expect(before.count == after.count)
+    }
+
+    @Test func `a value that is not a date stops the rewriting, and nothing is changed`() throws {
+        try db.execute("INSERT INTO \"the notes\" (\"on\") VALUES ('soon')")
+        #expect(try db.dateForms(in: "on", of: "the notes").otherValues == 1)
+        let before = try db.all("SELECT \"on\" FROM \"the notes\"", as: StoredValue.self)
+        #expect(throws: QueryError.malformedValue(name: "on", expected: "date")) {
+            try db.unifyDates(in: "on", of: "the notes", as: .text)
+        }
+        #expect(try db.all("SELECT \"on\" FROM \"the notes\"", as: StoredValue.self) == before)
+    }
+
+    @Test func `numbers are not written into a column that changes them into text`() throws {
+        try db.execute("CREATE TABLE t (d TEXT); INSERT INTO t VALUES ('2026-11-26 10:00:00')")
+        #expect(throws: QueryError.unexpectedType(name: "d", expected: "a number", found: "text")) {
+            try db.unifyDates(in: "d", of: "t", as: .julianDay)
+        }
+        #expect(try db.value("SELECT d FROM t", as: String.self) == "2026-11-26 10:00:00")
+    }
+
+    @Test func `an empty column has no form`() throws {
+        try db.execute("CREATE TABLE t (d); INSERT INTO t VALUES (NULL)")
+        let forms = try db.dateForms(in: "d", of: "t")
+        #expect(forms.isEmpty)
+        #expect(forms.storage == nil)
+    }
+}
