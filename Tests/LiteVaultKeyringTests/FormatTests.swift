@@ -211,7 +211,7 @@ struct Dice: RandomNumberGenerator {
         #expect(throws: KeyringParser.Problem.self) { try KeyringParser.parse(text(9)) }
         // Nor is one written.
         document = try KeyringParser.parse(text(8))
-        expect(.usage) { try document.add(.quick(second), keys: []) }
+        expect(.usage) { try document.add(.quick(second), keys: [], endorsing: nil) }
     }
 
     @Test func `names cannot move the cursor`() throws {

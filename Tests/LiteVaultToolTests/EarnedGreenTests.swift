@@ -68,7 +68,7 @@ import Testing
         let found = try schedule("status", "--check", "--json")
         #expect(found.status == 1)
         let job = try #require((found.json()["jobs"] as? [[String: Any]])?.first)
-        #expect(job["overdueSince"] is String && job["lastFailures"] as? Int == 0)
+        #expect(job["overdue_since"] is String && job["last_failures"] as? Int == 0)
         #expect(try schedule("status").output.contains("app: OVERDUE"))
         #expect(try workspace.tool.run("doctor", "backup.yml").status == 1)
         #expect(try schedule("run-due").status == 0)

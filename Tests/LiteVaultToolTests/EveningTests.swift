@@ -83,13 +83,13 @@ import Testing
             }
             Issue.record("'\(text)' is not in the log: \(try String(contentsOfFile: log, encoding: .utf8))")
         }
-        try waitFor("job done job=one")
+        try waitFor("job done failed=0 job=one")
         #expect(!(try run("schedule", "status", "backup.yml").output.contains("older configuration")))
         try configure(["name: one, sources: data/v3.db, every: 2h", "name: two, sources: app/current.db, every: 1h"])
         #expect(try run("schedule", "status", "backup.yml").output.contains("older configuration"))
         kill(process.processIdentifier, SIGHUP)
         try waitFor("added=two changed=one")
-        try waitFor("job done job=two")
+        try waitFor("job done failed=0 job=two")
         #expect(!(try run("schedule", "status", "backup.yml").output.contains("older configuration")))
         // A mistake does not end the service.
         try workspace.write("jobs: [", to: "backup.yml")

@@ -227,16 +227,6 @@ package final class ScheduleRunner: Sendable {
             }
         }
         outcome.end = now()
-        let metadata: Logger.Metadata = [
-            "job": "\(job.name)", "stored": "\(outcome.stored.count)", "failed": "\(outcome.problems.count)",
-        ]
-        if outcome.isInterrupted {
-            log.warning("job interrupted", metadata: metadata)
-        } else if outcome.isSuccess {
-            log.info("job done", metadata: metadata)
-        } else {
-            log.error("job failed", metadata: metadata)
-        }
         return (outcome, abandoned)
     }
 
@@ -293,6 +283,8 @@ package final class ScheduleRunner: Sendable {
 
     /// Stores the outcome of a run, unless it was interrupted, and adds the time of the next one.
     private func store(_ outcome: JobOutcome) throws -> JobOutcome {
+        // Only what is stored is said: whoever reads "job done" finds it in the state.
+        defer { logEnd(outcome) }
         guard !outcome.isInterrupted, let job = configuration.jobs.first(where: { $0.name == outcome.job }) else {
             return outcome
         }
@@ -300,6 +292,19 @@ package final class ScheduleRunner: Sendable {
         var stored = outcome
         stored.next = DueDecision(job, state.job(outcome.job), host: host, now: now()).next
         return stored
+    }
+
+    private func logEnd(_ outcome: JobOutcome) {
+        let metadata: Logger.Metadata = [
+            "job": "\(outcome.job)", "stored": "\(outcome.stored.count)", "failed": "\(outcome.problems.count)",
+        ]
+        if outcome.isInterrupted {
+            log.warning("job interrupted", metadata: metadata)
+        } else if outcome.isSuccess {
+            log.info("job done", metadata: metadata)
+        } else {
+            log.error("job failed", metadata: metadata)
+        }
     }
 
     /// The state of each job, and when it is due.
