@@ -187,19 +187,3 @@ final class DeferredWork: Sendable {
         }
     }
 }
-
-/// A flag that any thread may read and set, without a lock.
-final class AtomicFlag: @unchecked Sendable {  // it is read and set atomically
-    private let flag: UnsafeMutablePointer<Bool>
-
-    init() {
-        flag = .allocate(capacity: 1)
-        flag.initialize(to: false)
-    }
-
-    deinit { flag.deallocate() }
-
-    var isRaised: Bool { lv_flag_is_raised(flag) }
-
-    func set(_ raised: Bool) { lv_flag_set(flag, raised) }
-}

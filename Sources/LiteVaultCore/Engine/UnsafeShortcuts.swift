@@ -1,3 +1,4 @@
+internal import CEngineSupport
 public import LiteVaultEngine
 
 // Every shortcut around Swift's references in this target, each with the invariant that makes it sound. The first
@@ -108,4 +109,22 @@ enum ObjectAddress {
 @usableFromInline
 package var transient: sqlite3_destructor_type {
     @inlinable get { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
+}
+
+// MARK: Flags
+
+/// A flag that any thread may read and set, without a lock.
+final class AtomicFlag: @unchecked Sendable {  // it is read and set atomically
+    private let flag: UnsafeMutablePointer<Bool>
+
+    init() {
+        flag = .allocate(capacity: 1)
+        flag.initialize(to: false)
+    }
+
+    deinit { flag.deallocate() }
+
+    var isRaised: Bool { lv_flag_is_raised(flag) }
+
+    func set(_ raised: Bool) { lv_flag_set(flag, raised) }
 }

@@ -8,7 +8,7 @@ internal import LiteVaultSupport
 /// it writes and compares with, ``Connection/dateStorage``; a column may have another, ``StoredDate``. Reading takes all
 /// forms, whatever the connection's is.
 ///
-/// `Connection.dateForms(in:of:)` counts the forms in a column, and `Connection.unifyDates(in:of:as:)` rewrites them.
+/// `DateColumn` counts the forms in a column, and rewrites them.
 public enum DateStorage: String, Sendable, Hashable, CaseIterable {
     /// `2026-11-26 10:00:00`, as `CURRENT_TIMESTAMP` and `datetime()` write it, with milliseconds if there are any:
     /// `2026-11-26 10:00:00.250`. In UTC. The default.
@@ -138,18 +138,6 @@ package enum DateStorages {
 extension ColumnReader {
     /// How the connection stores dates.
     package var dates: DateStorage { DateStorages.storage(of: sqlite3_db_handle(statement)) }
-}
-
-extension Connection {
-    /// How the connection stores dates and what it compares with: ``DateStorage/text`` by default, and in module `SQLite`
-    /// ``DateStorage/textWithT``, as SQLite.swift.
-    ///
-    /// It applies to statements that run from now on; values that are stored already stay as they are. All connections of a
-    /// pool get it in `DatabaseConfiguration.dateStorage`.
-    public var dateStorage: DateStorage {
-        get { reading { DateStorages.storage(of: $0) } ?? .text }
-        set { _ = reading { DateStorages.set(newValue, for: $0) } }
-    }
 }
 
 /// A date that is bound in a form of its own, whatever the connection's is.

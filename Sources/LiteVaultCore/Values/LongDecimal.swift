@@ -1,4 +1,5 @@
 internal import LiteVaultEngine
+internal import LiteVaultQuoting
 internal import LiteVaultSupport
 
 /// A decimal number of more digits than a REAL has. It is bound only for a column that stores text unchanged, and is
@@ -35,7 +36,7 @@ package struct LongDecimal: Binding, CustomStringConvertible {
             db, column.database, column.table, column.name, &declared, nil, nil, nil, nil)
         guard code == SQLITE_OK else { return false }
         guard let declared else { return true }
-        let type = String(cString: declared).uppercased()
+        let type = foldedKeyword(String(cString: declared))
         if type.utf8.isEmpty { return true }
         func has(_ name: String) -> Bool { type.firstRange(ofText: name) != nil }
         return !has("INT") && (has("CHAR") || has("CLOB") || has("TEXT") || has("BLOB"))

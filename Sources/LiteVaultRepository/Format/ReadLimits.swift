@@ -19,7 +19,7 @@ package enum ReadLimits {
     /// The size of an object in a listing.
     package static let objectBytes = RepositoryFormat.imageBytes
     /// The content of a segment, with its document.
-    package static let segment = RepositoryFormat.segmentBytes + Repository.segmentHead
+    package static let segment = RepositoryFormat.segmentBytes + RepositoryFormat.segmentHead
     /// A document with a list, and its seal.
     package static let list = Int64(RepositoryFormat.listBytes + 256)
     /// A document without a list, and its seal.

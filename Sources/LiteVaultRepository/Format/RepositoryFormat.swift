@@ -36,6 +36,8 @@ package enum RepositoryFormat {
     package static let wholeTreePack = Int(treePackBytes) + (1 << 20)
     /// The maximum size of a segment's frames.
     package static let segmentBytes: Int64 = 4 << 30
+    /// The bytes at the start of a segment that contain its document.
+    static let segmentHead: Int64 = 8192
     /// The valid iterations for deriving a key from a secret.
     package static let iterations = 1...5_000_000
 
@@ -82,22 +84,6 @@ package enum RepositoryFormat {
             name == data(pack) || name == tree(pack)
         else { return nil }
         return pack
-    }
-
-    /// Whether the name can be that of an object of the format. Objects that were set aside may have any name.
-    static func isObject(_ name: String) -> Bool {
-        guard ObjectName.isValid(name) else { return false }
-        let parts = name.split(separator: "/").map(String.init)
-        switch parts.first {
-        case config, pendingDeletions: return parts.count == 1
-        case "data", "tree": return isPack(name)
-        case "verified", "forgotten": return parts.count == 2 && isIdentifier(parts[1])
-        case "snapshots", "fences": return parts.count == 3 && isIdentifier(parts[1]) && sequence(parts[2]) != nil
-        case "segments": return parts.count > 2 && isIdentifier(parts[1]) && SegmentName(name) != nil
-        case "leases": return parts.count == 2
-        case "damaged": return true
-        default: return false
-        }
     }
 
     /// Ten digits: the order of names is the order of numbers.

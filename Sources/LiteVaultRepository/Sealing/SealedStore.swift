@@ -72,7 +72,9 @@ final class SealedStore: ObjectStore {
     func put(_ name: String, file path: String, condition: PutCondition) async throws -> ETag {
         forget(name)
         if Self.isClear(name) { return try await base.put(name, file: path, condition: condition) }
-        let directory = try spool ?? base.spoolDirectory() ?? LocalDirectories.temporary()
+        let directory =
+            try spool ?? base.spoolDirectory()
+            ?? withErrorContext(path: FileManager.default.temporaryDirectory.path) { try WorkDirectory.temporary() }
         try LocalDirectory.create(directory)
         let file = try withErrorContext(path: directory) { try ReplacementFile(destination: directory + "/pack") }
         let writer = try LocalFile(updating: file.path)

@@ -179,7 +179,7 @@ extension Repository {
             let isSegment = name.hasPrefix("segments/")
             let head =
                 isSegment
-                ? try await store.get(name, range: 0..<min(store.contentSize(present), Self.segmentHead))
+                ? try await store.get(name, range: 0..<min(store.contentSize(present), RepositoryFormat.segmentHead))
                 : try await store.get(name, upTo: Int(ReadLimits.list))
             if let document = try? SealedDocument(head, name: name), document.isAuthentic(key.current) {
                 return .present

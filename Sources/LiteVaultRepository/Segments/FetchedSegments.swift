@@ -117,7 +117,7 @@ final class FetchedSegments: Sendable {
         // Not more than the listing says: the directory is limited.
         try await fetch(name, into: path, upTo: repository.config.isSealed ? Self.limit : size)
         let file = try LocalFile(reading: path)
-        let start = try file.read(at: 0, count: Int(min(try file.size(), Repository.segmentHead)))
+        let start = try file.read(at: 0, count: Int(min(try file.size(), RepositoryFormat.segmentHead)))
         let (record, head) = try repository.segment(name, database, start: start, size: try file.size())
         // What a sealed segment takes here is known only now.
         let excess = try file.size() - size

@@ -184,9 +184,6 @@ extension SegmentLog {
 }
 
 extension Repository {
-    /// The bytes at the start of a segment that contain its document.
-    static let segmentHead: Int64 = 8192
-
     /// The record of a segment, and the offset of its frames. One request, if its name is from a listing.
     func segment(
         _ name: SegmentName, _ database: String
@@ -194,7 +191,7 @@ extension Repository {
         func missing() -> VaultError { VaultError(.missing, "is missing", path: name.object) }
         do {
             guard let size = try await contentSize(name) else { throw missing() }
-            let bytes = try await store.get(name.object, range: 0..<min(size, Self.segmentHead))
+            let bytes = try await store.get(name.object, range: 0..<min(size, RepositoryFormat.segmentHead))
             return try segment(name, database, start: bytes, size: size)
         } catch let error as VaultError where error.code == .missing && error.path != name.object {
             throw missing()

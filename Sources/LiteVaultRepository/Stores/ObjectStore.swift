@@ -242,3 +242,21 @@ func concurrently<Item: Sendable, Result: Sendable>(
         return results.compactMap(\.self)
     }
 }
+
+extension RepositoryFormat {
+    /// Whether the name can be that of an object of the format. Objects that were set aside may have any name.
+    static func isObject(_ name: String) -> Bool {
+        guard ObjectName.isValid(name) else { return false }
+        let parts = name.split(separator: "/").map(String.init)
+        switch parts.first {
+        case config, pendingDeletions: return parts.count == 1
+        case "data", "tree": return isPack(name)
+        case "verified", "forgotten": return parts.count == 2 && isIdentifier(parts[1])
+        case "snapshots", "fences": return parts.count == 3 && isIdentifier(parts[1]) && sequence(parts[2]) != nil
+        case "segments": return parts.count > 2 && isIdentifier(parts[1]) && SegmentName(name) != nil
+        case "leases": return parts.count == 2
+        case "damaged": return true
+        default: return false
+        }
+    }
+}

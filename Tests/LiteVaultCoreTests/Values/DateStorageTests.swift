@@ -137,7 +137,7 @@ import Testing
     }
 
     @Test func `the forms of the dates in a column are counted`() throws {
-        let forms = try db.dateForms(in: "on", of: "the notes")
+        let forms = try DateColumn("on", of: "the notes", in: db).forms()
         #expect(
             forms.counts == [
                 .text: 2, .textWithMilliseconds: 1, .textWithT: 1, .secondsSince1970: 1, .millisecondsSince1970: 1,
@@ -151,10 +151,10 @@ import Testing
     @Test(arguments: DateStorage.allCases)
     func `the dates of a column get one form, and stay the same dates`(form: DateStorage) throws {
         let before = try db.all("SELECT \"on\" FROM \"the notes\" ORDER BY id", as: Date?.self)
-        let changes = try db.unifyDates(in: "on", of: "the notes", as: form)
+        let changes = try DateColumn("on", of: "the notes", in: db).unify(as: form)
         #expect((6...9).contains(changes))
-        #expect(try db.dateForms(in: "on", of: "the notes").storage == form)
-        #expect(try db.unifyDates(in: "on", of: "the notes", as: form) == 0)
+        #expect(try DateColumn("on", of: "the notes", in: db).forms().storage == form)
+        #expect(try DateColumn("on", of: "the notes", in: db).unify(as: form) == 0)
         db.dateStorage = form
         let after = try db.all("SELECT \"on\" FROM \"the notes\" ORDER BY id", as: Date?.self)
         for (old, new) in zip(before, after) {
@@ -165,10 +165,10 @@ import Testing
 
     @Test func `a value that is not a date stops the rewriting, and nothing is changed`() throws {
         try db.execute("INSERT INTO \"the notes\" (\"on\") VALUES ('soon')")
-        #expect(try db.dateForms(in: "on", of: "the notes").otherValues == 1)
+        #expect(try DateColumn("on", of: "the notes", in: db).forms().otherValues == 1)
         let before = try db.all("SELECT \"on\" FROM \"the notes\"", as: StoredValue.self)
         #expect(throws: QueryError.malformedValue(name: "on", expected: "date")) {
-            try db.unifyDates(in: "on", of: "the notes", as: .text)
+            try DateColumn("on", of: "the notes", in: db).unify(as: .text)
         }
         #expect(try db.all("SELECT \"on\" FROM \"the notes\"", as: StoredValue.self) == before)
     }
@@ -176,14 +176,14 @@ import Testing
     @Test func `numbers are not written into a column that changes them into text`() throws {
         try db.execute("CREATE TABLE t (d TEXT); INSERT INTO t VALUES ('2026-11-26 10:00:00')")
         #expect(throws: QueryError.unexpectedType(name: "d", expected: "a number", found: "text")) {
-            try db.unifyDates(in: "d", of: "t", as: .julianDay)
+            try DateColumn("d", of: "t", in: db).unify(as: .julianDay)
         }
         #expect(try db.value("SELECT d FROM t", as: String.self) == "2026-11-26 10:00:00")
     }
 
     @Test func `an empty column has no form`() throws {
         try db.execute("CREATE TABLE t (d); INSERT INTO t VALUES (NULL)")
-        let forms = try db.dateForms(in: "d", of: "t")
+        let forms = try DateColumn("d", of: "t", in: db).forms()
         #expect(forms.isEmpty)
         #expect(forms.storage == nil)
     }

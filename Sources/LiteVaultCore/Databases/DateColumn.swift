@@ -1,9 +1,9 @@
 internal import LiteVaultFoundation
 
-/// How many dates of a column have which form, as `Connection.dateForms(in:of:)` counts them.
+/// How many dates of a column have which form, as ``DateColumn/forms()`` counts them.
 ///
 /// Dates of different forms in a column are not compared or sorted by time. If ``storage`` is nil and ``isEmpty`` is false,
-/// rewrite them with `Connection.unifyDates(in:of:as:)`, in a migration.
+/// rewrite them with ``DateColumn/unify(as:numbers:)``, in a migration.
 public struct DateForms: Sendable, Equatable {
     /// How many dates have each form. Text with milliseconds that are not 0 counts as ``DateStorage/text``.
     public fileprivate(set) var counts: [DateStorage: Int] = [:]
@@ -51,55 +51,73 @@ extension StoredValue {
 }
 
 extension Connection {
-    /// Counts the forms of the dates in a column. It reads the whole column.
+    /// How the connection stores dates and what it compares with: ``DateStorage/text`` by default, and in module `SQLite`
+    /// ``DateStorage/textWithT``, as SQLite.swift.
     ///
+    /// It applies to statements that run from now on; values that are stored already stay as they are. All connections of a
+    /// pool get it in `DatabaseConfiguration.dateStorage`.
+    public var dateStorage: DateStorage {
+        get { reading { DateStorages.storage(of: $0) } ?? .text }
+        set { _ = reading { DateStorages.set(newValue, for: $0) } }
+    }
+}
+
+/// A column with dates, whose forms are counted and rewritten.
+public struct DateColumn: Sendable {
+    private let column: String
+    private let table: String
+    private let db: Connection
+
     /// - Parameters:
     ///   - column: the name of the column.
     ///   - table: the name of its table.
+    ///   - db: the connection. Nothing is read yet.
+    public init(_ column: String, of table: String, in db: Connection) {
+        (self.column, self.table, self.db) = (column, table, db)
+    }
+
+    /// Counts the forms of the dates. It reads the whole column.
+    ///
     /// - Throws: `DatabaseError`
-    public func dateForms(in column: String, of table: String) throws -> DateForms {
+    public func forms() throws -> DateForms {
         var forms = DateForms()
-        let numbers = dateStorage
-        try forEach("SELECT \(quoted(column)) FROM \(quoted(table))") { row in
+        let numbers = db.dateStorage
+        try db.forEach("SELECT \(quoted(column)) FROM \(quoted(table))") { row in
             forms.add(try row.get(0, as: StoredValue.self), numbers: numbers)
         }
         return forms
     }
 
-    /// Rewrites the dates of a column that have another form, all or none. Triggers of the table run as for any UPDATE.
+    /// Rewrites the dates that have another form, all or none. Triggers of the table run as for any UPDATE.
     ///
     /// - Parameters:
-    ///   - column: the name of the column.
-    ///   - table: the name of its table.
     ///   - storage: the form that all dates have afterwards. A column whose type is TEXT cannot store one that is a number.
-    ///   - numbers: how to read numbers; by default as ``dateStorage``.
+    ///   - numbers: how to read numbers; by default as `Connection.dateStorage`.
     /// - Returns: the number of rows changed.
     /// - Throws: `QueryError` for a value that is not a date, and for a column that stores the form as another one;
     ///   `DatabaseError`. Nothing is changed then.
     @discardableResult
-    public func unifyDates(
-        in column: String, of table: String, as storage: DateStorage, numbers: DateStorage? = nil
-    ) throws -> Int {
-        let numbers = numbers ?? dateStorage
+    public func unify(as storage: DateStorage, numbers: DateStorage? = nil) throws -> Int {
+        let numbers = numbers ?? db.dateStorage
         let (name, table) = (quoted(column), quoted(table))
-        return try withSavepoint {
-            try forEach("SELECT \(name) FROM \(table)") { row in
+        return try db.withSavepoint {
+            try db.forEach("SELECT \(name) FROM \(table)") { row in
                 let value = try row.get(0, as: StoredValue.self)
                 guard value == .null || numbers.date(of: value).flatMap({ storage.value(of: $0) }) != nil else {
                     throw QueryError.malformedValue(name: column, expected: "date")
                 }
             }
             let function = "litevault_unified_date"
-            try defineFunction(function, argumentCount: 1, deterministic: true) { arguments in
+            try db.defineFunction(function, argumentCount: 1, deterministic: true) { arguments in
                 numbers.date(of: StoredValue(arguments[0])).flatMap { storage.value(of: $0)?.binding }
             }
-            defer { try? removeFunction(function, argumentCount: 1) }
-            let changes = try run(
+            defer { try? db.removeFunction(function, argumentCount: 1) }
+            let changes = try db.run(
                 "UPDATE \(table) SET \(name) = \(function)(\(name)) WHERE \(function)(\(name)) IS NOT \(name)"
             ).changes
             let isText = storage.value(of: Date(timeIntervalSince1970: 0))?.isNumber == false
             let type = isText ? "('text')" : "('integer', 'real')"
-            if let found = try first(
+            if let found = try db.first(
                 "SELECT typeof(\(name)) FROM \(table) WHERE \(name) IS NOT NULL AND typeof(\(name)) NOT IN \(type)",
                 transform: { try $0.get(0, as: String.self) })
             {
