@@ -69,7 +69,7 @@ struct InPlaceReplacement {
             try write()
             // SQLite does not sync the directory after it has removed the log, or the journal of a crash: a power failure could
             // bring that back beside the new file, and it would be replayed into it.
-            try DurableName.sync(path)
+            try withErrorContext(path: path) { try DurableName.sync(path) }
             try new.publish(replacing: original) {
                 if lease.isBroken {
                     throw VaultError(.busy, "Another process is opening the database", path: path, remedy: "Try again.")

@@ -88,7 +88,7 @@ public struct DatabaseConfiguration: Sendable {
     /// How often the writer syncs (`PRAGMA synchronous`). With `normal`, a power failure may undo the last commits of a pool,
     /// without damage.
     public var synchronous = Connection.Synchronous.full
-    /// How dates are stored: see ``LiteVaultCore/Connection/dateStorage``.
+    /// How dates are stored: see ``Connection/dateStorage``.
     public var dateStorage = DateStorage.text
     /// The idle time after which a reader is closed; nil keeps readers open.
     public var idleReaderTimeout: Duration? = .seconds(60)

@@ -45,7 +45,7 @@ extension DateStorage {
     }
 }
 
-/// A date in a column whose form is not the connection's ``LiteVaultCore/Connection/dateStorage``.
+/// A date in a column whose form is not the connection's ``Connection/dateStorage``.
 ///
 /// It is written, compared and read in this form wherever a value can be: as the type of an expression, as an argument, as a
 /// property of a `Codable` type or a record.

@@ -51,6 +51,10 @@ extension Repository {
             let wholeRead = plan.wholeRead(options, now: clock.time())
             // Before the image is read: what is known to be stored by now is in it.
             let known = newestMark(database, previous: plan.previous?.manifest)
+            // No label is earlier than one that the image has the commits of, whatever the clock says. Segments that a follower stores
+            // while the image is read are not in it, and do not count.
+            let labels = [plan.previous?.time.milliseconds, known?.seen, options.followed?.newestLabel]
+            plan.newestLabel = labels.compactMap(\.self).max() ?? 0
             let run = options.followed?.runName
             let token = options.followed?.beginSnapshot()
             let sink = SnapshotSink(
@@ -103,6 +107,8 @@ extension Repository {
         /// Packs in which blocks are known to be damaged.
         var damaged: Set<PackID>
         var warnings: [RepositoryWarning]
+        /// The newest label of what is in the image, in milliseconds since 1970.
+        var newestLabel: Int64 = 0
         /// The newest readable snapshot.
         var previous: Snapshot? { known.last }
 
@@ -199,9 +205,7 @@ extension Repository {
         // Small files often change completely, which has no significance.
         let rewritten = last.map { captured.changed * 10 >= captured.blocks * 9 && $0.blocks >= 8 } ?? false
         let newest = newestMark(database, previous: last)
-        // No label is earlier than one that the image has the commits of, whatever the clock says: a label finds one state.
-        let labels = [plan.previous?.time.milliseconds, newest?.seen, options.followed?.newestLabel].compactMap(\.self)
-        let label = max(report.began.milliseconds, (labels.max() ?? 0) + 1)
+        let label = max(report.began.milliseconds, plan.newestLabel + 1)
         return Manifest(
             repository: config.id, database: database, name: plan.name, sequence: plan.sequence,
             predecessor: plan.previous?.hash.hexadecimal, epoch: (last?.epoch ?? 1) + (rewritten ? 1 : 0),

@@ -104,7 +104,10 @@ private struct TimeText {
         case UInt8(ascii: "+"), UInt8(ascii: "-"):
             rest.removeFirst()
             // The zones of the world are at most 14 hours from UTC.
-            let hours = try number("zone's hour", 2, 0...14, &rest)
+            // `+01:30` or `+0130`.
+            var digits = rest.prefix(2)
+            let hours = try number("zone's hour", 2, 0...14, &digits)
+            rest.removeFirst(2)
             if rest.first == UInt8(ascii: ":") { rest.removeFirst() }
             let minutes = rest.isEmpty ? 0 : try number("zone's minute", 2, 0...59, &rest)
             let offset = hours * 3600 + minutes * 60

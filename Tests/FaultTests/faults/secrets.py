@@ -101,6 +101,8 @@ class Watch:
     def run(self):
         raw = self.kind != "passphrase"
         key, other = (RAW, OTHER_RAW) if raw else (PASSPHRASE, OTHER_PASSPHRASE)
+        # A key is not changed to itself: that has an error of its own.
+        new = other[::-1] if self.wrong else other
         paths = {n: os.path.join(self.files, n + ".db") for n in ["plain", "vault", "old", "dest"]}
         text = " ".join(self.takes["arguments"])
         if "{plain}" in text:
@@ -113,13 +115,13 @@ class Watch:
         first = other if self.wrong else key
         arguments += self.options("", first)
         if self.takes["new"]:
-            arguments += self.options(self.takes["new"] + "-", other)
+            arguments += self.options(self.takes["new"] + "-", new)
         status, output, log = self.trace(arguments)
         if self.wrong:
             expect(status == 77, f"exit {status}: {output.decode(errors='replace')[:300]}")
         else:
             expect(status == 0, f"exit {status}: {output.decode(errors='replace')[:300]}")
-        for name, forms in [("key", self.forms(key)), ("other key", self.forms(other))]:
+        for name, forms in [("key", self.forms(key)), ("other key", self.forms(other)), ("new key", self.forms(new))]:
             self.search(output, forms, name, "the output")
             self.search_log(log, forms, name)
             self.search_files(forms, name)

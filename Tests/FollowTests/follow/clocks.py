@@ -9,6 +9,7 @@ import shutil
 import struct
 import subprocess
 import threading
+import time
 
 from faults.report import Skip, expect
 
@@ -99,7 +100,7 @@ class Clock:
         last = len(self.db.commits)
         found = self.box.restored()
         expect(found == last, f"the newest state has {found} commits instead of {last}")
-        found = self.box.restored("--at", "now")
+        found = self.box.restored("--at", stamp(time.time()))
         expect(found == last or self.ahead(), f"the state of now has {found} commits instead of {last}")
         for label, number in self.points:
             found = self.box.restored("--at", stamp(label / 1000 + 0.0001))
@@ -113,7 +114,6 @@ class Clock:
 
     def ahead(self):
         """Whether labels are ahead of the clock, so that the commits of now have later ones."""
-        import time
         return self.points[-1][0] / 1000 > time.time()
 
 
