@@ -374,6 +374,8 @@ import Testing
         #expect(try await rows(repository, .latest) == 130)
         // The machine that stored them does, whatever their times.
         _ = try await dated.followed.take()
+        // Otherwise retention keeps the one before, which is known to be good.
+        #expect(try await problems(repository) == [])
         _ = try await repository.forget(retention)
         #expect(try await names(repository).joined.isEmpty)
         #expect(try await problems(repository) == [])
