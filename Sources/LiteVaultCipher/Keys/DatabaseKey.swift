@@ -178,4 +178,13 @@ extension DatabaseKey {
     package func equals(_ other: DatabaseKey) -> Bool {
         form == other.form && secret.equals(other.secret)
     }
+
+    /// Whether both are the same raw key, one of them with a salt or with another one. The salt is in the file, so each opens what the other does.
+    package func differsInSaltAlone(from other: DatabaseKey) -> Bool {
+        let raw: [Form] = [.raw, .rawWithSalt]
+        guard raw.contains(form), raw.contains(other.form), salt != other.salt else { return false }
+        return secret.withBytes { mine in
+            other.secret.withBytes { zip(mine.prefix(32), $0.prefix(32)).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0 }
+        }
+    }
 }

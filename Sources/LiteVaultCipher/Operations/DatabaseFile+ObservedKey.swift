@@ -23,7 +23,8 @@ extension DatabaseFile {
     /// - Parameters:
     ///   - old: the key of before, whose salt a file with a plaintext header keeps if the new one has none.
     ///   - new: the key of now.
-    ///   - others: further keys that must not open it.
+    ///   - others: further keys that must not open it. A raw key that differs from the new one in its salt alone opens it, and is
+    ///     not asked about.
     ///   - settings: the settings that the file is encrypted with.
     /// - Throws: ``VaultError`` `keyRejected` when it does not open with the new key, or does with another one; otherwise
     ///   as ``opens(with:settings:)``.
@@ -36,11 +37,11 @@ extension DatabaseFile {
                 .keyRejected, "The database does not open with the new key", path: path,
                 remedy: "Its key was not changed by this call. Find out which key opens it, and repeat it.")
         }
-        for key in [old] + others where !key.equals(new) {
+        for key in [old] + others where !key.equals(new) && !key.differsInSaltAlone(from: new) {
             guard try !admits(key, settings) else {
                 throw VaultError(
                     .keyRejected, "The database still opens with an old key", path: path,
-                    remedy: "Use a new key that is another one: a raw key opens what the same key with a salt does.")
+                    remedy: "Use a new key that is another one.")
             }
         }
     }
