@@ -21,7 +21,7 @@ writes("a table becomes a struct with defaults, an initializer and a conformance
        "pinned BOOLEAN NOT NULL DEFAULT 0, colour TEXT NOT NULL DEFAULT 'it''s red', weight REAL NOT NULL DEFAULT 1.5, "
        "created_at DATETIME NOT NULL DEFAULT CURRENT_TIMESTAMP)",
        "struct Note: Hashable, Codable, Sendable {", "var id: Int64?", "var title: String", "var createdAt: Date?",
-       "var body: String?", "var pinned: Bool = false", 'var colour: String = "it\\\'s red"', "var weight: Double = 1.5",
+       "var body: String?", "var pinned: Bool = false", 'var colour: String = "it\'s red"', "var weight: Double = 1.5",
        "extension Note: Record, Identifiable {", 'static let createdAt = SQLExpression<Date>("created_at")',
        "static let table = RecordTable<Note>(", '.rowID("id", \\.id),', '"title",', '.defaulted("created_at"),',
        "var primaryKey: Int64? { id }", "self.init(", "title: try row.next(),", "createdAt: try row.next())", "mutating func setRowID(_ rowID: Int64) { id = rowID }", "row.bind(createdAt)",

@@ -128,13 +128,14 @@ final class FleetJournal: Sendable {
     private static func lines(_ descriptor: Int32, after header: String, _ path: String) throws -> Data? {
         guard lseek(descriptor, 0, SEEK_SET) == 0 else { throw SystemError(code: errno) }
         let all = Data(try InputFile(descriptor: descriptor).read(upTo: 1 << 28))
-        let data = try beforeZeros(all, path)
         let first = Data(header.utf8)
-        guard data.starts(with: first) || first.starts(with: data) else {
+        let start = all.prefix { $0 != 0 }
+        guard start.starts(with: first) || first.starts(with: start) else {
             throw Failure(
                 .usage, "this is not the journal of this change ('\(header.dropLast())')", path: path,
                 remedy: "Name another one with --journal, or remove it if the change that it is of is over.")
         }
+        let data = try beforeZeros(all, path)
         let whole = data.lastIndex(of: UInt8(ascii: "\n")).map { data[...$0] } ?? Data()
         if whole.count < all.count, ftruncate(descriptor, off_t(whole.count)) != 0 {
             throw Failure(.inputOutput, "the journal cannot be truncated", path: path, remedy: "Check its disk.")
