@@ -130,7 +130,9 @@ final class FleetJournal: Sendable {
         let all = Data(try InputFile(descriptor: descriptor).read(upTo: 1 << 28))
         let first = Data(header.utf8)
         let start = all.prefix { $0 != 0 }
-        guard start.starts(with: first) || first.starts(with: start) else {
+        // A first line that is not complete is all that there is.
+        let isBegun = first.starts(with: start) && (try? beforeZeros(all, path)) != nil
+        guard start.starts(with: first) || isBegun else {
             throw Failure(
                 .usage, "this is not the journal of this change ('\(header.dropLast())')", path: path,
                 remedy: "Name another one with --journal, or remove it if the change that it is of is over.")
