@@ -11,7 +11,15 @@ import Testing
     private struct Plain: Codable { var d: Date }
     private struct Optional: Codable { var d: Date? }
     private struct Wrapped: Codable { var d: Stamp }
-    private struct Stamp: RawRepresentable, Codable, Equatable { var rawValue: Date }
+    private struct Stamp: Codable, Equatable {
+        var rawValue: Date
+        init(rawValue: Date) { self.rawValue = rawValue }
+        init(from decoder: any Decoder) throws { rawValue = try decoder.singleValueContainer().decode(Date.self) }
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            try container.encode(rawValue)
+        }
+    }
     private struct Stored: Codable { @StoredDate<DateStorage.MillisecondsSince1970> var d: Date }
 
     private func database(_ form: DateStorage) throws -> Connection {

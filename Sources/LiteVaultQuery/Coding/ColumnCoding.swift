@@ -142,7 +142,10 @@ enum ColumnDecoding {
         case .value(let value): return value
         case .mismatch:
             // A generic property: SQLite.swift encodes its number or Bool as JSON text.
-            if stored.isText, T.self != Date.self, let value: T = try? json(stored, userInfo, path) { return value }
+            // A date would be seconds since 2001, and a `Decimal` rounded.
+            if stored.isText, T.self != Date.self, T.self != Decimal.self, let value: T = try? json(stored, userInfo, path) {
+                return value
+            }
             throw mismatch(T.self, stored, path)
         case .other: break
         }

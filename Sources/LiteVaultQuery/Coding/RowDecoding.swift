@@ -86,7 +86,9 @@ struct ColumnDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
         guard let index = presentIndex(key) else { return nil }
-        return try convert(index, key)
+        // Otherwise the type would be inferred as `T?`.
+        let value: T = try convert(index, key)
+        return value
     }
 
     /// Reads a type that SQLite does not store natively.
@@ -152,10 +154,12 @@ extension Row {
     }
 }
 
-/// Decodes a value from a row. Two words, so that passing it as an existential allocates nothing.
+/// Decodes a value from a row. At most three words, so that passing it as an existential allocates nothing.
 struct RowDecoder: Decoder {
     let row: Row
     let userInfo: [CodingUserInfoKey: Any]
+    /// Whether an optional type has asked for what it may contain.
+    var isUnwrapped = false
     var codingPath: [any CodingKey] { [] }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
@@ -163,7 +167,10 @@ struct RowDecoder: Decoder {
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer { throw Self.refusal }
-    func singleValueContainer() throws -> any SingleValueDecodingContainer { throw Self.refusal }
+    func singleValueContainer() throws -> any SingleValueDecodingContainer {
+        if isUnwrapped { throw Self.refusal }
+        return OptionalRow(decoder: RowDecoder(row: row, userInfo: userInfo, isUnwrapped: true))
+    }
 
     static var refusal: DecodingError {
         .dataCorrupted(
@@ -171,4 +178,13 @@ struct RowDecoder: Decoder {
                 codingPath: [],
                 debugDescription: "a row is decoded by coding keys, one for each column; read the one column instead"))
     }
+}
+
+/// What an optional type reads of a row: `let note: Note? = try db.pluck(notes)?.decode()` infers it.
+private struct OptionalRow: SingleValueDecodingContainer {
+    let decoder: RowDecoder
+    var codingPath: [any CodingKey] { [] }
+
+    func decodeNil() -> Bool { false }
+    func decode<T: Decodable>(_ type: T.Type) throws -> T { try T(from: decoder) }
 }

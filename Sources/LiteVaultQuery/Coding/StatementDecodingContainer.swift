@@ -83,7 +83,9 @@ struct StatementDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
 
     func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
         guard let index = try indexIfPresent(key), !column(index).isNull else { return nil }
-        return try convert(index, key)
+        // Otherwise the type would be inferred as `T?`.
+        let value: T = try convert(index, key)
+        return value
     }
 
     // MARK: Reading
