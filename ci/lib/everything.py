@@ -173,15 +173,22 @@ class Plan:
                 consumers = {"LITEVAULT_CONSUMERS": str(ROOT / ".build"), **lean_swift()}
                 built = ["copy of the build"]
             how = {"needs": built, "build": ("consumers-shared", True), "environment": consumers, "weight": 2}
-            self.add("consumer package", ["ci/consumer"], seconds=150, **how)
-            self.add("plugins", ["ci/plugins"], seconds=60, **how)
-            self.add("pages of the documentation", ["ci/pages"], seconds=60, **how)
-            for example in sorted((ROOT / "Examples").glob("*/Package.swift")):
-                place = example.parent
-                self.add(f"example {place.name}", [place / "check", consumers.get("LITEVAULT_CONSUMERS", ROOT / ".build-consumers")], seconds=30, **how)
-            readme = {**how, "needs": [*built, "build tool"], "environment": {**consumers, **tool}}
-            self.add("README", ["ci/readme"], seconds=120, **readme)
-            self.add("thread sanitizer", ["ci/tsan"], weight=2, seconds=120, environment=consumers and lean_swift())
+            # In this order: what has the traits of the build that was copied, then the default ones, then others. SwiftPM compiles the
+            # library again for other traits.
+            self.add("plugins", ["ci/plugins"], seconds=150, **how)
+            self.add("pages of the documentation", ["ci/pages"], seconds=80, **how)
+            own = {**how, "after": ["plugins", "pages of the documentation"]}
+            self.add("consumer package", ["ci/consumer"], seconds=300, **own)
+            readme = {**own, "needs": [*built, "build tool"], "environment": {**consumers, **tool}}
+            self.add("README", ["ci/readme"], seconds=70, **readme)
+            default = []
+            for example in sorted((ROOT / "Examples").glob("*/Package.swift"), key=lambda one: "traits:" in one.read_text(encoding="utf-8")):
+                place, name = example.parent, f"example {example.parent.name}"
+                others = "traits:" in example.read_text(encoding="utf-8")
+                later = {**own, "after": [*own["after"], "consumer package", "README", *default]} if others else own
+                default += [] if others else [name]
+                self.add(name, [place / "check", consumers.get("LITEVAULT_CONSUMERS", ROOT / ".build-consumers")], seconds=60, **later)
+            self.add("thread sanitizer", ["ci/tsan"], weight=2, seconds=160, environment=consumers and lean_swift())
             self.add("install script", ["ci/installer"], seconds=10)
             self.add("quickstart", ["ci/quickstart"], needs=["build tool"], environment=tool, seconds=30)
 

@@ -26,6 +26,7 @@ class Part:
     name: str
     command: list
     needs: list = dataclasses.field(default_factory=list)  # names of parts that have to succeed before
+    after: list = dataclasses.field(default_factory=list)  # names of parts that have to end before, however they end
     weight: int = 1  # how much of the machine it uses, of 2 for each core
     build: tuple = None  # (which build `.build` has to be while it runs, whether it changes that build)
     seconds: float = 30  # how long it takes, if no earlier run says
@@ -63,7 +64,7 @@ class Lanes:
     def way(self, name):
         """The seconds from the beginning of a part to the end of the last one that needs it."""
         if name not in self.ways:
-            after = [self.way(other.name) for other in self.parts.values() if name in other.needs]
+            after = [self.way(other.name) for other in self.parts.values() if name in [*other.needs, *other.after]]
             self.ways[name] = self.expected(self.parts[name]) + max(after, default=0)
         return self.ways[name]
 
@@ -81,7 +82,7 @@ class Lanes:
                     if lost:
                         waiting.remove(part)
                         self.finish(part, Outcome(failures=[f"did not run: {lost[0]} failed"]), None)
-                    elif not all(name in self.done for name in part.needs) or not self.has_build(part):
+                    elif not all(name in self.done for name in [*part.needs, *part.after] if name in self.parts) or not self.has_build(part):
                         continue
                     elif not self.has_room(part):
                         room = self.seconds_to_room(part) if room is None else room
