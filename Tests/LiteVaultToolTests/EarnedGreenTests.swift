@@ -172,7 +172,7 @@ import Testing
         let database = try Connection(workspace.path("app.db"))
         defer { try? database.close() }
         try database.execute("PRAGMA journal_mode = WAL; INSERT INTO note (title) VALUES ('x')")
-        for (path, mode) in [("", 0o755), ("app.db", 0o644), ("app.db-wal", 0o644), ("app.db-shm", 0o644)] {
+        for (path, mode) in [("", 0o755), ("backup.yml", 0o644), ("app.db", 0o644), ("app.db-wal", 0o644), ("app.db-shm", 0o644)] {
             try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: workspace.path(path))
         }
         try FileManager.default.createDirectory(atPath: workspace.path("r"), withIntermediateDirectories: true)
