@@ -141,11 +141,10 @@ enum ColumnDecoding {
         switch native(T.self, stored, dates) {
         case .value(let value): return value
         case .mismatch:
-            // A generic property: SQLite.swift encodes its number or Bool as JSON text.
-            // A date would be seconds since 2001, and a `Decimal` rounded.
-            if stored.isText, T.self != Date.self, T.self != Decimal.self, let value: T = try? json(stored, userInfo, path) {
-                return value
-            }
+            // A generic property: SQLite.swift encodes its number or Bool as JSON text. A date would be seconds since 2001, and a
+            // `Decimal` would be rounded.
+            let mayBeJSON = stored.isText && T.self != Date.self && T.self != Decimal.self
+            if mayBeJSON, let value: T = try? json(stored, userInfo, path) { return value }
             throw mismatch(T.self, stored, path)
         case .other: break
         }
