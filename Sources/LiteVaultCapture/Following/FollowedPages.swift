@@ -40,8 +40,6 @@ package final class FollowedPages: Sendable {
         var name: [UInt8]?
         /// The label of the last segment that was read; 0 before the first.
         var label: UInt64 = 0
-        /// Where the segments end that were read since the last snapshot began, and their labels.
-        var recent: [(end: LogPosition, label: UInt64)] = []
 
         mutating func restart() {
             (run, epochs, first, unfinished) = (run + 1, [Epoch()], 0, Epoch())
@@ -93,10 +91,6 @@ package final class FollowedPages: Sendable {
             shared.epochs[shared.epochs.count - 1].add(shared.unfinished)
             shared.unfinished = Epoch()
             shared.label = max(shared.label, segment.seen)
-            // An image is of a moment soon after its snapshot began: the first of them tell.
-            if shared.recent.count < 4096 {
-                shared.recent.append((LogPosition(salts: segment.salts, frame: segment.lastFrame), segment.seen))
-            }
             shared.mark = end.map {
                 LogMark(position: LogPosition(salts: segment.salts, frame: segment.lastFrame), end: $0)
             }
@@ -113,14 +107,8 @@ package final class FollowedPages: Sendable {
     package func beginSnapshot() -> Token {
         shared.withLock { shared in
             shared.epochs.append(Epoch())
-            shared.recent = []
             return Token(run: shared.run, epoch: shared.first + shared.epochs.count - 1)
         }
-    }
-
-    /// Where the segments end that were read since ``beginSnapshot()``, in order, and their labels in milliseconds since 1970.
-    package var segmentsMeanwhile: [(end: LogPosition, label: Int64)] {
-        shared.withLock { $0.recent.map { ($0.end, Int64(clamping: $0.label)) } }
     }
 
     /// Records a snapshot that was stored. What only earlier ones need is forgotten.

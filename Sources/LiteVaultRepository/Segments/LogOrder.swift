@@ -147,13 +147,6 @@ struct LogOrder {
     /// be a later state of the old log within this limit, which is years of commits.
     private static let limit: UInt32 = 1 << 20
 
-    /// Whether a position of a log, or of the one before a reset, is at or before another one. False where that is not known.
-    static func contains(_ position: LogPosition, in end: LogPosition) -> Bool {
-        guard end.salts != 0 else { return false }
-        return position.salts == end.salts
-            ? position.frame <= end.frame : resets(from: position.salts, to: end.salts) != nil
-    }
-
     /// How often a log was reset to get from one pair of salts to the other: the first half counts. Nil if the salts do not lead forward.
     static func resets(from old: UInt64, to new: UInt64) -> UInt32? {
         let count = UInt32(truncatingIfNeeded: new >> 32) &- UInt32(truncatingIfNeeded: old >> 32)

@@ -51,11 +51,12 @@ extension Repository {
             let wholeRead = plan.wholeRead(options, now: clock.time())
             // Before the image is read: what is known to be stored by now is in it.
             let known = newestMark(database, previous: plan.previous?.manifest)
-            let run = options.followed?.runName
-            let token = options.followed?.beginSnapshot()
-            // No label is earlier than one that the image has the commits of, whatever the clock says.
+            // No label is earlier than one that the image has the commits of, whatever the clock says. Segments that a follower stores
+            // while the image is read are not in it, and do not count.
             let labels = [plan.previous?.time.milliseconds, known?.seen, options.followed?.newestLabel]
             plan.newestLabel = labels.compactMap(\.self).max() ?? 0
+            let run = options.followed?.runName
+            let token = options.followed?.beginSnapshot()
             let sink = SnapshotSink(
                 repository: id, directory: directory, previous: plan.blockMap,
                 trustsPrevious: plan.previous?.manifest.plaintext == false, basis: plan.basis(options.followed),
@@ -64,11 +65,6 @@ extension Repository {
                 keyring: { try StoredKeyring(options.keyring, of: source) }, progress: options.progress)
             let report = try await withErrorContext(path: source) {
                 try await withDedicatedThread { try capture(sink) }
-            }
-            // Segments that were read since then count if the image has them.
-            for segment in options.followed?.segmentsMeanwhile ?? [] {
-                guard let end = report.position, LogOrder.contains(segment.end, in: end) else { continue }
-                plan.newestLabel = max(plan.newestLabel, segment.label)
             }
             let captured = try withErrorContext(path: source) { try sink.finish() }
             try await upload(captured.spool, options.progress)
