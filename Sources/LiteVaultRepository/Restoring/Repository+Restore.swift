@@ -179,7 +179,7 @@ extension SegmentChain {
         _ snapshot: Snapshot, count: Int, fetched: Int64, reused: Int64, replaced: Bool
     ) -> RestoreResult {
         var result = RestoreResult(
-            snapshot: snapshot, segmentsUntil: count > 0 ? date(through: count) : nil,
+            snapshot: snapshot, segmentsUntil: count > 0 || date(through: 0) > snapshot.time ? date(through: count) : nil,
             segments: (count, segments.prefix(count).map { $0.record.payloadSize }.sum), fetched: fetched,
             reused: reused, replaced: replaced)
         result.granularity = granularity

@@ -30,7 +30,7 @@ public struct RestoreOptions: Sendable {
 public struct RestoreResult: Sendable {
     /// The snapshot that the restore starts from.
     public let snapshot: Snapshot
-    /// The time that segments reach beyond it; nil if none was applied.
+    /// The time that segments reach beyond it; nil if none does. Those whose commits the image has already are not applied.
     public let segmentsUntil: Date?
     /// The number of segments, and their bytes in the store.
     public let segments: (count: Int, bytes: Int64)

@@ -63,6 +63,8 @@ struct SegmentChain: Sendable {
     var granularity: RestoreGranularity?
     /// Everything up to this number is in the snapshot.
     var contained = 0
+    /// The newest label of a segment that was stored after the snapshot had begun, and whose commits the image has.
+    var imageUntil: Date?
     /// Joined segments beside the place where the chain ends: what was joined may continue it.
     var suspects: Set<String> = []
 
@@ -70,7 +72,10 @@ struct SegmentChain: Sendable {
     fileprivate var last: Int { segments.last?.record.sequence ?? 0 }
 
     /// The label of the state that the first `count` segments reach.
-    func date(through count: Int) -> Date { count > 0 ? max(snapshot, segments[count - 1].name.date) : snapshot }
+    func date(through count: Int) -> Date {
+        let image = max(snapshot, imageUntil ?? snapshot)
+        return count > 0 ? max(image, segments[count - 1].name.date) : image
+    }
 
     func broken(at name: SegmentName, _ error: VaultError, reachable: Date) -> BrokenLogError {
         BrokenLogError(object: error.path ?? name.object, problem: error.message, wanted: wanted, reachable: reachable)
@@ -207,6 +212,9 @@ extension Repository {
                 switch order.place(of: record) {
                 case .contained:
                     doubt = nil
+                    if !image.isDated, record.sequence > image.known {
+                        row.imageUntil = max(row.imageUntil ?? name.date, name.date)
+                    }
                     continue
                 case .foreign: continue
                 case .continues:
