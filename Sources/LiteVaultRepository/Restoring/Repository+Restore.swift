@@ -178,8 +178,9 @@ extension SegmentChain {
     fileprivate func result(
         _ snapshot: Snapshot, count: Int, fetched: Int64, reused: Int64, replaced: Bool
     ) -> RestoreResult {
+        let reached = date(through: count)
         var result = RestoreResult(
-            snapshot: snapshot, segmentsUntil: count > 0 || date(through: 0) > snapshot.time ? date(through: count) : nil,
+            snapshot: snapshot, segmentsUntil: count > 0 || reached > snapshot.time ? reached : nil,
             segments: (count, segments.prefix(count).map { $0.record.payloadSize }.sum), fetched: fetched,
             reused: reused, replaced: replaced)
         result.granularity = granularity
