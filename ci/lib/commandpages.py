@@ -23,10 +23,17 @@ GROUPS = {
 ARTICLES = "doc://LiteVault/documentation/LiteVault/"
 SEE = {
     "": ["UsingTheTool", "CommandLine"],
-    "schedule": ["Schedules", "Monitoring"],
+    "schedule": ["Schedules", "Following", "Monitoring"],
     "doctor": ["Monitoring"],
     "key": ["Keyrings", "KeyringFormat"],
-} | {name: ["Backups"] for name in GROUPS["Repositories"].split()}
+    "snapshot": ["Backups", "HowBackupsWork"],
+    "restore": ["Restoring"],
+    "restore-all": ["Restoring"],
+    "follow-restore": ["Restoring"],
+    "repair": ["Restoring"],
+    "compact": ["Following"],
+    "secret": ["StoresAndCredentials"],
+} | {name: ["Backups"] for name in "init upgrade snapshots forget check copy".split()}
 # Words that are code wherever they are in a sentence: options, variables with an underscore, environment variables.
 CODE = re.compile(r"(?<![\w-])(--?[a-z][a-z0-9-]*…?(?:=\S+[^\s.,;:)])?|[A-Z0-9]+_[A-Z0-9_]+)")
 
