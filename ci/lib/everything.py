@@ -191,6 +191,7 @@ class Plan:
             self.add("thread sanitizer", ["ci/tsan"], weight=2, seconds=160, environment=consumers and lean_swift())
             self.add("install script", ["ci/installer"], seconds=10)
             self.add("quickstart", ["ci/quickstart"], needs=["build tool"], environment=tool, seconds=30)
+            self.add("an operator's evening", ["ci/evening"], needs=["build tool"], environment=tool, seconds=60)
 
     def all(self):
         if self.engines or self.groups:
