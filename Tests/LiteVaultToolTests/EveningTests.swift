@@ -58,6 +58,11 @@ import Testing
         if !source.contains("*") {
             _ = try run("schedule", "restore", "backup.yml", "app", "--to-sources")
             #expect(try workspace.bytes("app/current.db") == workspace.bytes("out/current.db"))
+        } else {
+            // Nothing tells that a pattern had matched a link that is gone.
+            try FileManager.default.removeItem(atPath: workspace.path("app/current.db"))
+            let left = try run("schedule", "restore", "backup.yml", "app", "others", status: 66)
+            #expect(left.errors.contains("'current.db'") && left.errors.contains("belongs to no job"))
         }
     }
 

@@ -50,6 +50,7 @@ struct ScheduleRestore: VaultCommand {
         let services = try session.scheduleServices(configuration, schedule, output)
         var restore = RestoreOfMany(directory: dir, location: job.repository.location, options)
         restore.nothingChosen = "no database was backed up from the sources of the job '\(job.name)'"
+        restore.isStray = { snapshot in !configuration.jobs.contains { SourceList.matches($0, snapshot) } }
         try restore.checkDirectory()
         let opened = try runBlocking {
             try await Repository.open(

@@ -68,6 +68,8 @@ struct RestoreOfMany {
     private let ownership: OwnerOption
     /// Names and patterns of which each must match a database.
     var wanted: [String] = []
+    /// Whether a database that is not chosen should have been: it is named in a warning.
+    var isStray: (Snapshot) -> Bool = { _ in false }
     /// The message if no database is chosen.
     var nothingChosen = "no database has such a name"
 
@@ -146,6 +148,12 @@ struct RestoreOfMany {
         found.warnings.forEach(warnings.add)
         let newest = Dictionary(found.map { ($0.database, $0) }) { $0.sequence < $1.sequence ? $1 : $0 }
         let chosen = newest.values.filter(isChosen).sorted { $0.database < $1.database }
+        for one in newest.values.sorted(by: { $0.database < $1.database }) where isStray(one) {
+            session.reporter.warning(
+                "the database '\(Format.visible(one.database))', backed up from \(Format.visible(one.source)), belongs to no job of the "
+                    + "configuration and is left out: name it in 'sources', if it was found through a link that is gone",
+                path: location)
+        }
         guard !chosen.isEmpty else {
             throw Failure(
                 .noInput, newest.isEmpty ? "the repository has no snapshot" : nothingChosen, path: location,
