@@ -97,7 +97,7 @@ struct IndexProof {
                 }
                 return try aggregate(index.selection(of: table, by: "litevault_digest"), handle, report)
             }
-        } catch let error as DatabaseError where error.message.contains("no query solution") {
+        } catch let error as DatabaseError where error.isUnknownCollation {
             return nil
         }
     }

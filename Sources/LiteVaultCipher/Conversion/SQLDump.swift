@@ -107,6 +107,16 @@ package struct SQLDump {
     }
 
     private mutating func writeRows(of table: SchemaObject, _ isUTF8: Bool) throws {
+        do { try writeAll(of: table, isUTF8) } catch let error as DatabaseError where error.isUnknownCollation {
+            // A table WITHOUT ROWID, in whose order the engine cannot read: nothing of it was written.
+            throw VaultError(
+                .unsupported,
+                "The table '\(table.name)' is in the order of a collation that only its application defines",
+                remedy: "Dump the other tables (--table), or copy the file as it is (backup).", cause: error)
+        }
+    }
+
+    private mutating func writeAll(of table: SchemaObject, _ isUTF8: Bool) throws {
         let shape = try TableShape(table.name, in: connection)
         // Statistics of the source engine may have columns that another one lacks; it computes its own.
         guard table.name == "sqlite_stat1" || !table.name.hasPrefix("sqlite_stat") else { return }
@@ -117,15 +127,6 @@ package struct SQLDump {
         let order = table.isEngines ? " ORDER BY \(names)" : shape.rowidAlias.map { " ORDER BY \($0)" } ?? ""
         var text = SQLText(isUTF8: isUTF8)
         let selection = "SELECT \(names) FROM main.\(quoted(table.name)) NOT INDEXED" + order
-        do { _ = try connection.prepare(selection) } catch let error as DatabaseError
-            where error.message.contains("no query solution")
-        {
-            // What the engine says of a table WITHOUT ROWID in whose order it cannot read.
-            throw VaultError(
-                .unsupported,
-                "The table '\(table.name)' is in the order of a collation that only its application defines",
-                remedy: "Dump the other tables (--table), or copy the file as it is (backup).", cause: error)
-        }
         try connection.forEach(selection) { row in
             text.removeAll()
             text.append(start)

@@ -112,3 +112,10 @@ extension VaultError {
         self.init(code, message, path: error.path, remedy: remedy, cause: error)
     }
 }
+
+extension DatabaseError {
+    /// Whether the engine cannot read in an order because it does not know the collation. SQLite 3.15 names it; later versions do not.
+    var isUnknownCollation: Bool {
+        message.contains("no query solution") || message.contains("no such collation sequence")
+    }
+}

@@ -53,6 +53,7 @@ extension DatabaseFile {
         from old: DatabaseKey, to new: DatabaseKey, settings: CipherSettings = .init(),
         progress: OperationProgress.Report? = nil
     ) throws {
+        _ = try CipherEngine.require(for: path)
         guard !old.equals(new) else {
             throw VaultError(
                 .usage, "The new key is the old one, which would still open the database", path: path,
