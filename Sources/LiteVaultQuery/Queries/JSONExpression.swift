@@ -125,9 +125,9 @@ extension JSONExpression {
         func exists(_ steps: ArraySlice<Step>) -> SQLNode {
             .words(.text("WHEN"), .call("json_type", [source, path(steps)]), .text("IS NOT NULL THEN"))
         }
-        var words: [SQLNode] = [.text("CASE"), exists(steps[...]), path(steps[...])]
-        for index in special.dropFirst().reversed() {
-            words += [exists(steps[..<index]), path(steps[..<index], new: steps[index...])]
+        var words: [SQLNode] = [.text("CASE")]
+        for index in special.reversed() {
+            words += [exists(steps[...index]), path(steps[...index], new: steps[(index + 1)...])]
         }
         words += [.text("ELSE"), path(steps[..<first], new: steps[first...]), .text("END")]
         return .joined(words, separator: " ")

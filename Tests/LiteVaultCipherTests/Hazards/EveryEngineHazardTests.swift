@@ -19,6 +19,23 @@ import Testing
         #expect(try db.value("SELECT count(*) FROM t", as: Int.self) == 2)
     }
 
+    @Test(arguments: ["t (b)", "t (b) WHERE b > 0"])
+    func `H-VER-09 an index that disagrees with its table is not backed up as verified`(index: String) throws {
+        let path = scratch.path("plain.db")
+        let db = try Connection(path)
+        try db.execute(
+            """
+            CREATE TABLE t (a INT, b INT); CREATE INDEX i ON \(index);
+            INSERT INTO t VALUES (1, 10), (2, 20);
+            PRAGMA writable_schema = ON;
+            UPDATE sqlite_master SET sql = replace(sql, 'b', 'a') WHERE name = 'i';
+            """)
+        try db.close()
+        let error = vaultError { try DatabaseFile(path).backup(to: scratch.path("copy.db")) }
+        #expect(error?.code == .damaged)
+        #expect(try scratch.names() == ["plain.db"])
+    }
+
     @Test func `H-ATT-01 attached with a key, a new file is encrypted or not created`() throws {
         let key = try DatabaseKey.passphrase("x")
         let db = try Connection(scratch.makePlain("main.db"))

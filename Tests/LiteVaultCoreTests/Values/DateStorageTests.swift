@@ -29,7 +29,9 @@ import Testing
 
     @Test func `SQLite's own functions agree with each form that is theirs`() throws {
         let db = try Connection()
-        for seconds in [0, 1_795_251_187, -62_167_219_200, 253_402_300_799] {
+        // SQLite 3.15 reads no seconds of other centuries, and rounds Julian days otherwise.
+        let isOld = try db.value("SELECT sqlite_version() LIKE '3.15.%'", as: Bool.self)
+        for seconds in isOld ? [0] : [0, 1_795_251_187, -62_167_219_200, 253_402_300_799] {
             let date = Date(timeIntervalSince1970: Double(seconds))
             db.dateStorage = .text
             #expect(try db.value("SELECT datetime(\(seconds), 'unixepoch') IS ?", with: date, as: Bool.self))
