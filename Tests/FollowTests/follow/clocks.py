@@ -149,7 +149,7 @@ def reset(clock):
     clock.commit(5)
     clock.judge()
     # Another snapshot, and its segments.
-    clock.box.litevault("backup", *clock.box.options, "--database", "app.db", clock.db.path)
+    clock.box.litevault("snapshot", clock.db.path, *clock.box.options, "--database", "app.db")
     clock.commit(2)
     clock.box.stop()
     clock.judge()
