@@ -56,10 +56,11 @@ struct RecordModelReader {
     ) throws -> RecordModel.Property {
         let json = directives.jsonType(of: column.name, in: table.name)
         guard let columnType = types.type(of: column, in: table) else {
+            let name = Directives.name(of: column.name, in: table.name)
             throw Diagnostics(
                 directive.location,
                 "column \(column.name) of \(table.name) has no type, which a record needs: write "
-                    + "'-- litevault: \(table.name).\(column.name) as Type', with StoredValue? for values of any type")
+                    + "'-- litevault: \(name) as Type', with StoredValue? for values of any type")
         }
         let isOptional = columnType.hasSuffix("?")
         let base = json ?? (isOptional ? String(columnType.dropLast()) : columnType)

@@ -194,7 +194,7 @@ struct ColumnTypes {
                     location: origins[table.name], severity: .warning,
                     message: """
                         column \(column.name) of \(table.name) has \(declared), so it was left out; \
-                        write '-- litevault: \(table.name).\(column.name) as Type' to include it
+                        write '-- litevault: \(Directives.name(of: column.name, in: table.name)) as Type' to include it
                         """)
             }
         }

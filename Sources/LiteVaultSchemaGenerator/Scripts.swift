@@ -165,6 +165,11 @@ struct Directives {
     /// Whether a column counts the writes of its row.
     func isVersion(_ column: String, in table: String) -> Bool { versions.contains(SQLName("\(table).\(column)")) }
 
+    /// The name of a column as a directive has it.
+    static func name(of column: String, in table: String) -> String {
+        [table, column].map { $0.contains(where: \.isWhitespace) ? "\"\($0)\"" : $0 }.joined(separator: ".")
+    }
+
     /// The words of a directive. Names of tables and columns can be in double quotes, with blanks inside.
     private static func words(_ text: Substring) -> [String] {
         var words: [String] = []

@@ -67,6 +67,9 @@ status, said, source, _ = generate(("1-a.sql", "CREATE TABLE a (x INT); -- \"\"\
 case("scripts run in order, and each is kept as it is",
      status == 0 and "enum B {" in source and column("y", "String?") in source
      and '("1-a", ##"""\nCREATE TABLE a (x INT); -- """# \\#(1)\n"""##)' in source, (said, source))
+_, said, _, _ = generate(("schema.sql", 'CREATE TABLE "lay er" (geom)'))
+case("a directive that is suggested for a name with a blank has it in quotes",
+     len(said) == 1 and """write '-- litevault: "lay er".geom as Type'""" in said[0], said)
 status, said, source, _ = generate(("schema.sql", "CREATE TABLE t (a INT, b, c ANY)"))
 case("a column without a type is left out with a warning",
      status == 0 and [line.split(" of ")[0] for line in said]

@@ -78,6 +78,9 @@ extension DatabaseError: CustomStringConvertible {
     /// The remedy for an error that concerns the file.
     private var advice: String? {
         switch resultCode.primary {
+        // SQLITE_BUSY_SNAPSHOT, a macro that does not reach Swift. Waiting does not help.
+        case .busy where extendedCode == 517:
+            "another connection has written since the transaction read; begin a transaction that will write with .immediate"
         case .busy: "another connection holds a lock; set a busy timeout or try again"
         case .notADatabase: "it is encrypted, or the key is wrong, or it is not a database"
         case .corrupt: "it is damaged; verify it and restore a backup"

@@ -94,6 +94,20 @@ import Testing
         #expect(error?.description.contains("another connection holds a lock") == true)
     }
 
+    @Test func `a transaction that read before another one wrote is told to begin with immediate`() throws {
+        let scratch = try Scratch()
+        defer { withExtendedLifetime(scratch) {} }
+        let path = try scratch.database()
+        let (reader, writer) = (try Connection(path), try Connection(path))
+        try writer.execute("PRAGMA journal_mode = WAL; CREATE TABLE n(x)")
+        try reader.execute("PRAGMA busy_timeout = 1000; BEGIN; SELECT count(*) FROM n")
+        try writer.execute("INSERT INTO n VALUES (1)")
+        let error = #expect(throws: DatabaseError.self) { try reader.execute("INSERT INTO n VALUES (2)") }
+        #expect(error?.extendedCode == 517)
+        #expect(error?.description.contains("begin a transaction that will write with .immediate") == true)
+        #expect(error?.description.contains("busy timeout") == false)
+    }
+
     @Test func `an error in the text has its position, if the engine reports it`() throws {
         let offset = try failure("SELECT id, nonesuch FROM t").context?.byteOffset
         #expect(offset == (SQLiteVersion.isLinked(3, 38) ? 11 : nil))
