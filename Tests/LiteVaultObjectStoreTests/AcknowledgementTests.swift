@@ -17,14 +17,18 @@ import Testing
                 }
             })
         let client = try HTTPSettings().transport()
+        // The system delays an acknowledgement by 40 ms: with a connection that is not new, nearly each of them, in every round. A busy
+        // machine delays some of the others, and may be busy for a while.
         var times: [Duration] = []
-        for _ in 0..<100 {
-            let begin = ContinuousClock.now
-            #expect(try await client.send(HTTPRequest(url: server.url)).bytes() == Array("body".utf8))
-            times.append(.now - begin)
+        for _ in 0..<10 {
+            times = []
+            for _ in 0..<100 {
+                let begin = ContinuousClock.now
+                #expect(try await client.send(HTTPRequest(url: server.url)).bytes() == Array("body".utf8))
+                times.append(.now - begin)
+            }
+            if times.sorted()[25] < .milliseconds(30) { return }
         }
-        // The system delays an acknowledgement by 40 ms: with a connection that is not new, nearly each of them. A busy machine
-        // delays some of the others.
-        #expect(times.sorted()[25] < .milliseconds(30), "\(times.sorted())")
+        Issue.record("\(times.sorted())")
     }
 }
