@@ -177,6 +177,18 @@ import Testing
         #expect(throws: (any Error).self) { try result.get() }
     }
 
+    @Test func `H-SEC-13 what a remedy says to type quotes the host and user of the URL`() async throws {
+        var settings = try SFTPSettings(url: "sftp://a'$(touch;x)@b'$(touch;y):2222/backups")
+        settings.command = "echo 'Host key verification failed.' >&2; exit 255"
+        settings.attempts = 1
+        let store = SFTPStore(settings)
+        let error = await #expect(throws: VaultError.self) { _ = try await store.get("a") }
+        let remedy = try #require(error?.remedy)
+        for word in [#"'a'\''$(touch;x)@b'\''$(touch;y)'"#, #"-p 2222 'b'\''$(touch;y)'"#, #"'[b'\''$(touch;y)]:2222'"#] {
+            #expect(remedy.contains(word), "\(remedy)")
+        }
+    }
+
     @Test func `failures of the connection say what to do`() async throws {
         func failure(_ command: String, timeout: Duration = .seconds(600)) async throws -> VaultError {
             let store = try SFTPServer.store {

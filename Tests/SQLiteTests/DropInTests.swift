@@ -61,6 +61,17 @@ import Testing
         var email: String
     }
 
+    @Test func `a row that may be missing is decoded into an optional`() throws {
+        let db = try Connection()
+        try db.execute("CREATE TABLE users (id INTEGER, name TEXT, email TEXT)")
+        let users = Table("users")
+        let missing: User? = try db.pluck(users)?.decode()
+        #expect(missing == nil)
+        try db.run("INSERT INTO users VALUES (1, NULL, 'a@b')")
+        let found: User? = try db.pluck(users)?.decode()
+        #expect(found?.id == 1 && found?.name == nil && found?.email == "a@b")
+    }
+
     @Test func `decoding throws QueryError for a column that is missing or NULL`() throws {
         let db = try Connection()
         try db.execute("CREATE TABLE users (id INTEGER, name TEXT, email TEXT)")

@@ -220,6 +220,41 @@ import Testing
         #expect(try await host.restored(.latestReachable, from: repository).state.number == host.latest.number - 3)
     }
 
+    @Test func `a snapshot's label says nothing of segments that are stored while it is uploaded`() async throws {
+        let host = try await followed()
+        let before = host.latest
+        nonisolated(unsafe) let follower = host
+        host.store.onUpload {
+            follower.clock.pass(500)
+            try follower.commit()
+            try follower.read()
+            try await follower.storeAll()
+        }
+        try host.commit("INSERT INTO t SELECT a, randomblob(900) FROM t")
+        let snapshot = try await host.snapshot(byFollower: true)
+        let label = try #require(host.acknowledged.map(\.label).max())
+        #expect(host.latest.number == before.number + 2)
+        #expect(snapshot.time.milliseconds < label)
+        let found = try await host.restored(.id(snapshot.id))
+        #expect(found.state.number == before.number + 1 && found.reached == snapshot.time.milliseconds)
+        try await expectRight(host)
+    }
+
+    @Test func `a restore reports the label of a segment that its snapshot has already`() async throws {
+        let host = try await followed()
+        try host.commit()
+        try host.read()
+        host.clock.step(-1000)
+        // Another process: the segment is read, and not stored yet.
+        let snapshot = try await host.snapshot()
+        try await host.storeAll()
+        let label = try #require(host.acknowledged.map(\.label).max())
+        #expect(snapshot.time.milliseconds < label)
+        let found = try await host.restored(.at(Date(milliseconds: label)))
+        #expect(found.state == host.latest && found.reached == label)
+        try await expectRight(host)
+    }
+
     @Test func `a run that began with a snapshot of the run before is continued after another restart`() async throws {
         let host = try await followed()
         try await host.snapshot(byFollower: true)

@@ -22,6 +22,7 @@ final class SimulatedStore: ObjectStore {
     private let clock: SimulatedClock
     private let isConditional: Bool
     private let content = Locked(Content())
+    private let hook = Locked<(@Sendable () async throws -> Void)?>(nil)
 
     init(_ clock: SimulatedClock, isConditional: Bool = true) {
         (self.clock, self.isConditional) = (clock, isConditional)
@@ -29,6 +30,9 @@ final class SimulatedStore: ObjectStore {
 
     /// Makes the next request that stores a segment or snapshot fail.
     func fail(_ fault: Fault) { content.withLock { $0.faults.append(fault) } }
+
+    /// Calls a body once, before the next pack of data is stored.
+    func onUpload(_ body: @escaping @Sendable () async throws -> Void) { hook.withLock { $0 = body } }
 
     /// No request fails from now on.
     func recover() { content.withLock { $0.faults = [] } }
@@ -48,6 +52,13 @@ final class SimulatedStore: ObjectStore {
 
     func put(_ name: String, bytes: [UInt8], condition: PutCondition) async throws -> ETag {
         try ObjectName.validate(name)
+        if name.hasPrefix("data/") {
+            let body = hook.withLock { hook in
+                defer { hook = nil }
+                return hook
+            }
+            try await body?()
+        }
         let now = Date(milliseconds: clock.shown)
         return try content.withLock { content in
             var fault: Fault?

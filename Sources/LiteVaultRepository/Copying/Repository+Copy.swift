@@ -1,4 +1,5 @@
 public import LiteVaultCapture
+internal import LiteVaultQuoting
 
 /// The result of copying a repository.
 public struct CopyResult: Sendable, Equatable {
@@ -67,11 +68,11 @@ extension Repository {
         }
         let (source, target) = (path(store), path(other))
         let problem: String
-        if source == target {
+        if isSameText(source, target) {
             problem = "is the repository itself"
-        } else if target.hasPrefix(source) {
+        } else if target.utf8.starts(with: source.utf8) {
             problem = "is inside the repository"
-        } else if source.hasPrefix(target) {
+        } else if source.utf8.starts(with: target.utf8) {
             problem = "contains the repository"
         } else {
             return

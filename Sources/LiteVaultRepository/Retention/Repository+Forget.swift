@@ -111,7 +111,7 @@ extension Repository {
         let groups = Dictionary(grouping: all, by: \.database).sorted { $0.key < $1.key }.map(\.value)
             .filter { $0.contains { going.contains($0.id) } }
         for group in groups { try requireGood(in: group, without: going) }
-        let now = Date()
+        let now = clock.time()
         return groups.flatMap(\.self).map { snapshot in
             let keeps = !going.contains(snapshot.id)
             return RetentionDecision(

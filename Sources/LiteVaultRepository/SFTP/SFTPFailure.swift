@@ -1,5 +1,6 @@
 internal import LiteVaultCapture
 internal import LiteVaultFoundation
+internal import LiteVaultQuoting
 internal import LiteVaultSupport
 
 extension SFTPLost {
@@ -50,10 +51,12 @@ extension SFTPLost {
     ///   - attempts: how often that was tried.
     func vaultError(_ path: String, _ settings: SFTPSettings, attempts: Int) -> VaultError {
         let target = (settings.user.map { $0 + "@" } ?? "") + settings.host
-        let ssh = "ssh \(settings.port.map { "-p \($0) " } ?? "")\(target)"
+        // People copy what a remedy says into a shell, and the URL may be from somewhere else.
+        let host = Quoting.shellWordWhereNeeded(settings.host)
+        let ssh = "ssh \(settings.port.map { "-p \($0) " } ?? "")\(Quoting.shellWordWhereNeeded(target))"
         // As known_hosts and ssh-keygen -R name it.
-        let known = settings.port.flatMap { $0 == 22 ? nil : "'[\(settings.host)]:\($0)'" } ?? settings.host
-        let scan = "ssh-keyscan \(settings.port.map { "-p \($0) " } ?? "")\(settings.host)"
+        let known = settings.port.flatMap { $0 == 22 ? nil : Quoting.shellWord("[\(settings.host)]:\($0)") } ?? host
+        let scan = "ssh-keyscan \(settings.port.map { "-p \($0) " } ?? "")\(host)"
         let said = line.isEmpty ? "" : ": \(line)"
         func error(_ code: VaultError.Code, _ message: String, _ remedy: String) -> VaultError {
             VaultError(code, message, path: path, remedy: remedy)

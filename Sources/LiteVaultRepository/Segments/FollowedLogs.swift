@@ -55,16 +55,16 @@ extension Repository {
             // The segment that continues the next snapshot: those behind it are not in this one, either.
             var bound = path.count - 1
             for (number, snapshot) in ordered.enumerated().reversed() {
-                let image = ImagePosition(snapshot, previous: number > 0 ? ordered[number - 1] : nil)
+                let position = ImagePosition(snapshot, previous: number > 0 ? ordered[number - 1] : nil)
                 let last = path.lastIndex { snapshot.cut?.contains($0) ?? true } ?? -1
                 // As a restore finds the first one.
-                var order = LogOrder(image, isStepped: isStepped)
+                var order = LogOrder(position, isStepped: isStepped)
                 var found: (index: Int, record: SegmentRecord)?
                 // From the last one that it has.
-                var index = path.firstIndex { $0.sequence >= image.known } ?? path.count
+                var index = path.firstIndex { $0.sequence >= position.known } ?? path.count
                 search: while index <= min(bound, last) {
                     guard let record = try await record(index) else {
-                        guard image.contains(path[index], newest: snapshot.manifest.newestSegment) else { break }
+                        guard position.contains(path[index], newest: snapshot.manifest.newestSegment) else { break }
                         index += 1
                         continue
                     }
@@ -76,6 +76,9 @@ extension Repository {
                     case .contained, .foreign, .unknown: index += 1
                     }
                 }
+                // What the image itself has, a restore reports as well.
+                let image = Date(milliseconds: order.imageUntil)
+                if image > snapshot.time { result.until[snapshot.id] = image }
                 guard let (first, start) = found else { continue }
                 bound = first
                 // The last segment of that run without a gap before it: both conditions become false only once.

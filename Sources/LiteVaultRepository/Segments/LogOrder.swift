@@ -73,6 +73,9 @@ struct LogOrder {
     let isStepped: Bool
     /// Segments up to this number are in the image.
     private(set) var contained: Int
+    /// The newest label, in milliseconds since 1970, of a segment of the image's own log that was stored after its snapshot had begun: the
+    /// image has everything that was committed by then. 0 without one.
+    private(set) var imageUntil: Int64 = 0
     /// The segment at whose end the image ends.
     private var end: SegmentRecord?
 
@@ -87,6 +90,9 @@ struct LogOrder {
         let place = place(of: record, position)
         if place == .contained {
             contained = max(contained, record.sequence)
+            if !image.isDated, record.sequence > image.known, record.last.salts == position.salts {
+                imageUntil = max(imageUntil, record.seen)
+            }
             let isAtEnd =
                 record.last == position
                 || (position.frame == 0 && Self.resets(from: record.last.salts, to: position.salts) == 1)

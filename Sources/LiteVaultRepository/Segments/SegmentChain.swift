@@ -63,8 +63,8 @@ struct SegmentChain: Sendable {
     var granularity: RestoreGranularity?
     /// Everything up to this number is in the snapshot.
     var contained = 0
-    /// The newest label of a segment that was stored after the snapshot had begun, and whose commits the image has.
-    var imageUntil: Date?
+    /// Up to when the image has all commits: the snapshot's label, or that of a segment that it has.
+    var imageUntil: Date
     /// Joined segments beside the place where the chain ends: what was joined may continue it.
     var suspects: Set<String> = []
 
@@ -73,9 +73,10 @@ struct SegmentChain: Sendable {
 
     /// The label of the state that the first `count` segments reach.
     func date(through count: Int) -> Date {
-        let image = max(snapshot, imageUntil ?? snapshot)
-        return count > 0 ? max(image, segments[count - 1].name.date) : image
+        count > 0 ? max(imageUntil, segments[count - 1].name.date) : imageUntil
     }
+
+    init(snapshot: Date, wanted: Date?) { (self.snapshot, self.wanted, imageUntil) = (snapshot, wanted, snapshot) }
 
     func broken(at name: SegmentName, _ error: VaultError, reachable: Date) -> BrokenLogError {
         BrokenLogError(object: error.path ?? name.object, problem: error.message, wanted: wanted, reachable: reachable)
@@ -212,9 +213,7 @@ extension Repository {
                 switch order.place(of: record) {
                 case .contained:
                     doubt = nil
-                    if !image.isDated, record.sequence > image.known {
-                        row.imageUntil = max(row.imageUntil ?? name.date, name.date)
-                    }
+                    row.imageUntil = max(row.imageUntil, Date(milliseconds: order.imageUntil))
                     continue
                 case .foreign: continue
                 case .continues:

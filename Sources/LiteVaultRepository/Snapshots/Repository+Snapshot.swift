@@ -51,8 +51,8 @@ extension Repository {
             let wholeRead = plan.wholeRead(options, now: clock.time())
             // Before the image is read: what is known to be stored by now is in it.
             let known = newestMark(database, previous: plan.previous?.manifest)
-            // No label is earlier than one that the image has the commits of, whatever the clock says. Segments that a follower stores
-            // while the image is read are not in it, and do not count.
+            // No label is earlier than one of what was stored or read before, whatever the clock says. Segments that a follower stores
+            // from now on do not count: most of them are not in the image, and a restore tells which are.
             let labels = [plan.previous?.time.milliseconds, known?.seen, options.followed?.newestLabel]
             plan.newestLabel = labels.compactMap(\.self).max() ?? 0
             let run = options.followed?.runName
@@ -107,7 +107,7 @@ extension Repository {
         /// Packs in which blocks are known to be damaged.
         var damaged: Set<PackID>
         var warnings: [RepositoryWarning]
-        /// The newest label of what is in the image, in milliseconds since 1970.
+        /// The newest label of what had been stored or read before the image, in milliseconds since 1970.
         var newestLabel: Int64 = 0
         /// The newest readable snapshot.
         var previous: Snapshot? { known.last }

@@ -283,7 +283,7 @@ package final class ScheduleRunner: Sendable {
 
     /// Stores the outcome of a run, unless it was interrupted, and adds the time of the next one.
     private func store(_ outcome: JobOutcome) throws -> JobOutcome {
-        // After the state: a program that reads "job done" finds the run in it.
+        // After the state: a program that reads "job done" finds the run in it, unless an error follows.
         defer { logEnd(outcome) }
         guard !outcome.isInterrupted, let job = configuration.jobs.first(where: { $0.name == outcome.job }) else {
             return outcome

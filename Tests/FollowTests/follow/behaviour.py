@@ -30,18 +30,20 @@ def run(report, settings, folder):
         ("run-due takes snapshots only and says so, and the units run what follows", due_and_units),
     ]
 
-    def bound(index, body):
-        def case():
-            place = os.path.join(folder, f"case-{index}")
-            os.mkdir(place)
-            try:
-                return body(settings, place)
-            finally:
-                for box in Boxes.of(place):
-                    box.remove()
-                shutil.rmtree(place, ignore_errors=True)
-        return case
-    report.cases([(name, bound(index, body)) for index, (name, body) in enumerate(cases)])
+    report.cases([(name, lambda index=index, body=body: in_place(folder, f"case-{index}", lambda place: body(settings, place)))
+                  for index, (name, body) in enumerate(cases)])
+
+
+def in_place(folder, name, body):
+    """What the body returns, with a directory of its own: that and the boxes in it are gone afterwards."""
+    place = os.path.join(folder, name)
+    os.mkdir(place)
+    try:
+        return body(place)
+    finally:
+        for box in Boxes.of(place):
+            box.remove()
+        shutil.rmtree(place, ignore_errors=True)
 
 
 class Boxes:

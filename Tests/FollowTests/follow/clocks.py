@@ -13,7 +13,7 @@ import time
 
 from faults.report import Skip, expect
 
-from .behaviour import Boxes
+from .behaviour import Boxes, in_place
 from .box import Database, seconds, stamp, until
 
 HOUR = 3600
@@ -42,19 +42,10 @@ def run(report, settings, folder):
             subprocess.run(["gcc", "-shared", "-fPIC", "-O1", "-o", library + ".new", source, "-ldl"], check=True)
             os.rename(library + ".new", library)
 
-    def bound(index, body):
-        def case():
-            built()
-            place = os.path.join(folder, f"clocks-{index}")
-            os.mkdir(place)
-            try:
-                return body(Clock(settings, place, library))
-            finally:
-                for box in Boxes.of(place):
-                    box.remove()
-                shutil.rmtree(place, ignore_errors=True)
-        return case
-    report.cases([(name, bound(index, body)) for index, (name, body) in enumerate(cases)])
+    def case(index, body):
+        built()
+        return in_place(folder, f"clocks-{index}", lambda place: body(Clock(settings, place, library)))
+    report.cases([(name, lambda index=index, body=body: case(index, body)) for index, (name, body) in enumerate(cases)])
 
 
 class Clock:
