@@ -225,6 +225,8 @@ extension DatabaseFollower {
         var isBehind = false
         var pause = Backoff(options.backoff)
         var told: String?
+        pages.setPolled(true)
+        defer { pages.setPolled(false) }
         while !isOver {
             let looked = follower.looked
             if session.writer.isLost {
@@ -234,6 +236,7 @@ extension DatabaseFollower {
             }
             do {
                 follower.advance(to: with { $0.label })
+                let number = pages.beginPoll()
                 let outcome = try await poll(follower, session)
                 pause.reset()
                 let behind = follower.behind
@@ -247,6 +250,7 @@ extension DatabaseFollower {
                     told = nil
                     // Whatever was recorded as a gap before: nothing is missing.
                     with { ($0.based, $0.gap) = (session.spool.run, nil) }
+                    if let start = session.start { pages.resume(at: start.mark.position, after: start.sequence) }
                     if case .from(_, let base) = session.resumption { report(.resumed(base)) }
                 case .attached:
                     told = nil
@@ -257,11 +261,12 @@ extension DatabaseFollower {
                     report(.attached)
                     session.newRun.yield()
                 case .read(let frames):
+                    pages.completePoll(number)
                     if follower.looked != nil { report(.looked(repository.clock.time())) }
                     if frames > 0 { session.changed.yield() }
                 case .gap(let reason): gap(session, since: looked, reason)
                 }
-                await sleep(follower.pause)
+                await sleepUntilPoll(follower.pause)
                 await spareSpool(follower, session)
             } catch let full as SpoolFullError {
                 gap(session, since: looked, "more than \(full.limit) bytes wait to be stored")
@@ -294,12 +299,15 @@ extension DatabaseFollower {
         guard waiting >= Self.manySegments else { return }
         // Longer the more there are; but their labels are those of polls.
         let end = repository.clock.now() + min(Double(waiting), 300)
-        while !isOver, session.spool.count >= waiting, !session.writer.isLost, !follower.isPressing,
+        while !isOver, session.spool.count >= waiting, !session.writer.isLost, !follower.isPressing, !pages.isAwaited,
             repository.clock.now() < end
         {
-            await sleep(follower.pause)
+            await sleepUntilPoll(follower.pause)
         }
     }
+
+    /// Sleeps until the log is to be polled again.
+    private func sleepUntilPoll(_ seconds: Double) async { await sleep(seconds) { self.isOver || self.pages.isAwaited } }
 
     /// Seconds that a clock may be behind the labels without a report: labels of commits in quick succession are ahead of it.
     private static let notable = 0.5

@@ -71,7 +71,7 @@ package final class SegmentSpool: WALSegmentSink, @unchecked Sendable {  // one 
     /// Records the start of a run.
     package func begin(run: [UInt8], began: Date, at position: LogPosition, gap: String?) throws {
         let start = RunStart(position, after: newestSnapshot())
-        pages.begin(run: run)
+        pages.begin(run: run, at: position)
         shared.withLock {
             $0.run = Run(id: run, began: began, start: start)
             $0.isNew = true

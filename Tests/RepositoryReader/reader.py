@@ -373,7 +373,7 @@ class Repository:
 def resets(old, new):
     """How often a log was reset between two pairs of salts: the first half counts. None if the salts do not lead forward."""
     count = (int(new[:8], 16) - int(old[:8], 16)) % (1 << 32)
-    return count if 1 <= count < 1 << 20 else None
+    return count if 1 <= count < 1 << 16 else None
 
 
 def stepped(objects):
@@ -388,6 +388,7 @@ class Order:
         log = manifest.get("log")
         self.position = (log["salts"], log["frames"]) if log else None
         self.run = manifest.get("followed", {}).get("run")
+        self.places = manifest.get("followed", {}).get("places")
         self.sequence, self.label = manifest["sequence"], milliseconds(manifest["time"])
         self.known, self.is_stepped, self.end = known, is_stepped, None
 
@@ -398,7 +399,7 @@ class Order:
         if place == "contained":
             salts, frames = self.position
             last = (one["salts"], one["first_frame"] + one["frames"] - 1)
-            at_end = last == self.position or frames == 0 and resets(last[0], salts) == 1
+            at_end = last == self.position or frames == 0 and resets(last[0], salts)
             self.end = one if at_end else None
         return place
 
@@ -407,20 +408,39 @@ class Order:
         part = one.get("joined")
         first = (part["salts"], part["first_frame"]) if part else (one["salts"], one["first_frame"])
         last = (one["salts"], one["first_frame"] + one["frames"] - 1)
-        if one["sequence"] <= self.known or last[0] == salts and last[1] <= frames:
+        if one["sequence"] <= self.known:
+            return "contained"
+        if self.places is not None and self.run == one["run"]:
+            if one["place"] < self.places:
+                return "contained"
+            return "continues" if one["place"] - (one["sequence"] - one["_first"]) <= self.places else "lacking"
+        if last[0] == salts and last[1] <= frames:
             return "contained"
         if first[0] == salts:
             return "continues" if first[1] <= frames + 1 else "foreign" if self.began_later(one) else "lacking"
         if last[0] == salts:
             return "continues"
-        some = resets(first[0], salts)
-        if part and some and some < (resets(first[0], last[0]) or 0):
+        if part and "logs" in part:
+            if self.is_among(part["logs"]):
+                return "continues"
+        elif part and (resets(first[0], salts) or 1 << 32) < (resets(first[0], last[0]) or 0):
             return "continues"
         if first[1] == 1 and self.follows_reset(one, first):
             return "continues"
         if resets(last[0], salts) or "start" not in one and not self.is_stepped and one["seen"] < self.label:
             return "contained"
         return "foreign" if self.began_later(one) else "unknown"
+
+    def is_among(self, logs):
+        """Whether the image ends in one of the logs, or right behind one but the last."""
+        salts, frames = self.position
+        for number, each in enumerate(logs):
+            is_last, offset = number == len(logs) - 1, (int(salts[:8], 16) - each["first"]) % (1 << 32)
+            if offset < each["count"]:
+                return not is_last or offset < each["count"] - 1
+            if not is_last and frames == 0 and resets(f"{(each['first'] + each['count'] - 1) % (1 << 32):08x}", salts):
+                return True
+        return False
 
     def follows_reset(self, one, first):
         place = one["place"] - (one["sequence"] - one["_first"])

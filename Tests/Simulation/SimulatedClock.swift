@@ -6,6 +6,12 @@ final class SimulatedClock: Sendable {
     /// Milliseconds since 1970 that the clock shows, and milliseconds that have really passed.
     private let state = Locked((shown: Int64(1_800_000_000_000), passed: Int64(0)))
 
+    /// What happens while somebody sleeps.
+    private let meanwhile = Locked<(@Sendable () -> Void)?>(nil)
+
+    /// Lets something happen each time that somebody sleeps, until the next call.
+    func whileSleeping(_ body: (@Sendable () -> Void)?) { meanwhile.withLock { $0 = body } }
+
     /// What the clock shows.
     var shown: Int64 { state.withLock { $0.shown } }
 
@@ -26,6 +32,7 @@ final class SimulatedClock: Sendable {
             now: { Double(self.state.withLock { $0.passed }) / 1000 },
             sleep: { seconds in
                 self.pass(Int64(seconds * 1000))
+                self.meanwhile.value?()
                 await Task.yield()
             })
     }

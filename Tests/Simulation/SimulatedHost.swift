@@ -30,6 +30,7 @@ final class SimulatedHost {
     private struct Session {
         let writer: SegmentWriter
         let follower: Follower
+        let start: FollowerStart?
         let spool: SegmentSpool
         let pages: FollowedPages
         /// The run whose base snapshot is stored.
@@ -97,13 +98,18 @@ final class SimulatedHost {
     // MARK: The application
 
     /// One commit.
-    func commit(_ sql: String? = nil) throws {
+    ///
+    /// - Parameter isFresh: by a connection that was just opened. It has reset no log itself, so that one that another one has reset gets random salts.
+    func commit(_ sql: String? = nil, isFresh: Bool = false) throws {
         let number = latest.number + 1
-        try connection.execute(
+        let writer = isFresh ? try Connection(path) : connection
+        defer { if isFresh { try? writer.close() } }
+        try writer.execute("PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = OFF; PRAGMA busy_timeout = 0")
+        try writer.execute(
             "BEGIN; UPDATE state SET n = \(number); \(sql ?? "INSERT INTO t VALUES (\(number * 7), zeroblob(300))"); COMMIT"
         )
         note(try Self.state(connection))
-        log("commit \(number)")
+        log("commit \(number)\(isFresh ? " by another connection" : "")")
     }
 
     func checkpoint(_ mode: String) throws {
@@ -153,6 +159,7 @@ final class SimulatedHost {
             writer: writer,
             follower: Follower(
                 path, from: start, after: await writer.newestLabel, clock: clock.host),
+            start: start,
             spool: try SegmentSpool(
                 directory: folder + "/spool", allowsPlaintext: true, pages: pages, newestSnapshot: { known.value }),
             pages: pages)
@@ -166,17 +173,20 @@ final class SimulatedHost {
         guard var session else { return }
         var spool = session.spool
         session.follower.advance(to: label)
+        let number = session.pages.beginPoll()
         let outcome = try session.follower.poll(into: &spool)
         if session.follower.behind >= 0.5 { remarks += 1 }
         switch outcome {
         case .resumed:
             (session.based, session.baseLabel) = (session.spool.run?.id, 0)
             gap = nil
+            if let start = session.start { session.pages.resume(at: start.mark.position, after: start.sequence) }
             log("resumed")
         case .attached:
             if let reason = session.follower.discontinuity { gap = gap ?? SnapshotGap(since: nil, reason: reason) }
             log("attached")
         case .read(let frames):
+            session.pages.completePoll(number)
             if frames > 0, let last = session.spool.last {
                 session.read.append((last.segment.sequence, latest))
                 log("read \(latest.number)")
@@ -252,6 +262,16 @@ final class SimulatedHost {
         options.allowsPlaintext = true
         (options.gap, options.followed) = (gap, followed)
         let state = latest
+        // While the snapshot waits for it.
+        if let followed, session?.follower.isAttached == true {
+            followed.setPolled(true)
+            nonisolated(unsafe) let host = self
+            clock.whileSleeping { try? host.read() }
+        }
+        defer {
+            followed?.setPolled(false)
+            clock.whileSleeping(nil)
+        }
         let snapshot = try await repository.snapshot(of: path, options: options).snapshot
         // A follower knows of its own ones alone.
         if followed != nil {

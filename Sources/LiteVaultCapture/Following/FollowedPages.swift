@@ -1,6 +1,6 @@
 internal import LiteVaultSupport
 
-/// The pages that a followed log has named since the snapshots that were taken meanwhile.
+/// What a follower has read, for snapshots of the same process: the pages that the log has named since earlier ones, and which segments an image has.
 ///
 /// A snapshot reads from the log which pages changed since the previous one. A log that was reset in between no longer shows it; a
 /// follower has read all of it. It adds what it reads, and snapshots of the same process take it. From where it stopped reading
@@ -40,8 +40,15 @@ package final class FollowedPages: Sendable {
         var name: [UInt8]?
         /// The label of the last segment that was read; 0 before the first.
         var label: UInt64 = 0
+        /// Where its segments end.
+        var trail = LogTrail()
+        /// The polls of the log that were begun, the last of these that was completed, and the one that a snapshot waits for. None
+        /// is begun while nobody polls.
+        var polls = (begun: 0, completed: 0, awaited: 0)
+        var isPolled = false
 
         mutating func restart() {
+            trail.removeAll()
             (run, epochs, first, unfinished) = (run + 1, [Epoch()], 0, Epoch())
             (pageSize, mark, newest) = (0, nil, nil)
         }
@@ -59,11 +66,22 @@ package final class FollowedPages: Sendable {
     package func restart() { shared.withLock { $0.restart() } }
 
     /// Forgets everything, as the run of this name begins or continues.
-    package func begin(run name: [UInt8]) {
+    ///
+    /// - Parameters:
+    ///   - position: from where the log is read; nil if ``resume(at:after:)`` tells later.
+    package func begin(run name: [UInt8], at position: LogPosition? = nil) {
         shared.withLock { shared in
             shared.restart()
             shared.name = name
+            if let position { shared.trail.begin(at: position, after: 0) }
         }
+    }
+
+    /// Records from where the log is read by a run that continues, before it is.
+    ///
+    /// - Parameter count: how many segments of the run end there or before.
+    package func resume(at position: LogPosition, after count: UInt64) {
+        shared.withLock { $0.trail.begin(at: position, after: count) }
     }
 
     /// The run that the follower is in, or was in last.
@@ -91,12 +109,30 @@ package final class FollowedPages: Sendable {
             shared.epochs[shared.epochs.count - 1].add(shared.unfinished)
             shared.unfinished = Epoch()
             shared.label = max(shared.label, segment.seen)
+            shared.trail.add(segment)
             shared.mark = end.map {
                 LogMark(position: LogPosition(salts: segment.salts, frame: segment.lastFrame), end: $0)
             }
             if shared.epochs.reduce(0, { $0 + $1.pages.count }) > limit { shared.restart() }
         }
     }
+
+    /// Records that the log is polled from now on, or no longer.
+    package func setPolled(_ isPolled: Bool) { shared.withLock { $0.isPolled = isPolled } }
+
+    /// Begins a poll of the log, and returns its number.
+    package func beginPoll() -> Int {
+        shared.withLock { shared in
+            shared.polls.begun += 1
+            return shared.polls.begun
+        }
+    }
+
+    /// Records that a poll has read everything that had been committed when it began.
+    package func completePoll(_ number: Int) { shared.withLock { $0.polls.completed = number } }
+
+    /// Whether a snapshot waits for the next poll.
+    package var isAwaited: Bool { shared.withLock { $0.polls.awaited > $0.polls.completed } }
 
     /// The label of the last segment that was read, in milliseconds since 1970; 0 before the first.
     package var newestLabel: Int64 { shared.withLock { Int64(clamping: $0.label) } }
@@ -108,6 +144,29 @@ package final class FollowedPages: Sendable {
         shared.withLock { shared in
             shared.epochs.append(Epoch())
             return Token(run: shared.run, epoch: shared.first + shared.epochs.count - 1)
+        }
+    }
+
+    /// How many segments of the run end at or before a position of the log, at which an image ends that has just been read. The log is polled once
+    /// more for it, as soon as possible.
+    ///
+    /// - Parameters:
+    ///   - run: the run that the follower was in when the image was read.
+    ///   - clock: measures how long to wait for the poll: 2 seconds at most.
+    /// - Returns: nil if that is not known.
+    package func count(upTo position: LogPosition, in run: [UInt8], _ clock: HostClock) async -> Int? {
+        let wanted = shared.withLock { shared in
+            shared.polls.awaited = shared.polls.begun + 1
+            return shared.polls.awaited
+        }
+        let end = clock.now() + 2
+        while shared.withLock({ $0.isPolled && $0.name == run && $0.polls.completed < wanted }), clock.now() < end {
+            await clock.sleep(0.01)
+        }
+        return shared.withLock { shared in
+            if shared.polls.awaited == wanted { shared.polls.awaited = 0 }
+            guard shared.name == run else { return nil }
+            return shared.trail.count(upTo: position, isBehind: shared.polls.completed >= wanted).flatMap { Int(exactly: $0) }
         }
     }
 

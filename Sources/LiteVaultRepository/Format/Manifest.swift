@@ -40,6 +40,8 @@ struct Manifest: CheckedDocument, Sendable, Equatable {
         var segment: Int?
         /// The run of the follower in the same process; absent if there was none.
         var run: String?
+        /// How many segments of that run end at or before the end of the image; absent if that was not known.
+        var places: Int?
     }
 
     var type = "snapshot"
@@ -113,6 +115,7 @@ struct Manifest: CheckedDocument, Sendable, Equatable {
         try require(log?.end)
         try require("segment", followed?.segment, in: RepositoryFormat.sequences)
         try require("run", followed?.run, digits: 32)
+        try require("places", followed?.places, in: 0...RepositoryFormat.sequences.upperBound)
         try require("clock", time: clock)
         try require("file", file?.status, digits: 32)
         try require("modified", file?.modified, digits: 16)

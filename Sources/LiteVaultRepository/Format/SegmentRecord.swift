@@ -57,6 +57,8 @@ struct SegmentRecord: CheckedDocument, Sendable, Equatable {
         var firstFrame: UInt32
         /// The number of pages.
         var pages: UInt32
+        /// Its logs, in order; absent if they are more than ``LogRange/limit``, and in those of older versions.
+        var logs: [LogRange]?
     }
 
     static let byteLimit = RepositoryFormat.documentBytes
@@ -89,6 +91,8 @@ struct SegmentRecord: CheckedDocument, Sendable, Equatable {
             try require("salts", joined.salts, digits: 16)
             try require("first_frame", joined.firstFrame, in: 1...UInt32.max)
             try require("pages", joined.pages, in: 1...UInt32.max)
+            try require("logs", joined.logs?.count, in: 1...LogRange.limit)
+            for range in joined.logs ?? [] { try require("count", range.count, in: 1...UInt32.max) }
             size = JoinedSegment.byteCount(pages: joined.pages, pageSize: pageSize)
         }
         try require("payload_size", payloadSize, in: size...size)
@@ -100,6 +104,11 @@ struct SegmentRecord: CheckedDocument, Sendable, Equatable {
     /// The sequence and the place of the first segment in it.
     var first: Int { joined?.first ?? sequence }
     var firstPlace: UInt64 { place - UInt64(sequence - first) }
+    /// Its logs; nil if it is a joined one that lists none.
+    var logs: [LogRange]? {
+        if let joined { return joined.logs }
+        return [LogRange(first: UInt32(truncatingIfNeeded: last.salts >> 32), count: 1)]
+    }
     /// The hash that the next segment has as its predecessor, given that of this document.
     func link(_ hash: Hash256) -> String { joined?.hash ?? hash.hexadecimal }
 

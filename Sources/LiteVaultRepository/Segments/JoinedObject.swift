@@ -11,6 +11,7 @@ final class JoinedObject {
     private let file: ReplacementFile
     private var joiner: SegmentJoiner
     private var records: (first: SegmentRecord, last: SegmentRecord, hash: String)?
+    private var logs: [LogRange]? = []
     /// What was appended.
     private(set) var elements: [SegmentName] = []
     /// Whether it can be stored.
@@ -57,6 +58,7 @@ final class JoinedObject {
             throw VaultError(.damaged, error.message, path: element.name.object, cause: error)
         }
         records = (records?.first ?? record, record, record.link(hash))
+        logs = logs.flatMap { logs in record.logs.flatMap { LogRange.joined(logs, $0) } }
         elements.append(element.name)
         return true
     }
@@ -79,7 +81,7 @@ final class JoinedObject {
         record.joined = .init(
             first: first.first, firstSnapshot: first.joined?.firstSnapshot ?? first.snapshot, level: level, hash: hash,
             salts: first.joined?.salts ?? first.salts, firstFrame: first.joined?.firstFrame ?? first.firstFrame,
-            pages: segment.pageCount)
+            pages: segment.pageCount, logs: logs)
         let name = record.name
         let (head, _) = try SealedDocument.seal(record, key: repository.key)
         let (object, writer) = try PackSpool(directory: try repository.spoolDirectory()).create()
@@ -94,7 +96,10 @@ final class JoinedObject {
             try await repository.store.put(name.object, file: object.path, condition: condition)
         } catch let error as VaultError where error.code == .conflict {
             // Another compaction was first, or the response to the first attempt was lost.
-            guard try await repository.segment(name, database).record == record else {
+            var stored = try await repository.segment(name, database).record
+            // An older version lists no logs.
+            stored.joined?.logs = logs
+            guard stored == record else {
                 throw VaultError(.damaged, "is not what its segments make", path: name.object)
             }
         }

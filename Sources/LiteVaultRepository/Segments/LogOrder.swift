@@ -14,6 +14,8 @@ struct ImagePosition: Sendable {
     let position: LogPosition?
     /// The run of the follower that was at work; nil if none was in that process.
     let run: String?
+    /// How many segments of that run end in the image or where it ends; nil if that was not known.
+    let places: UInt64?
     /// Segments up to this number are in the image, or are of another history.
     let known: Int
     /// Whether an older version stored it, which recorded neither.
@@ -28,6 +30,7 @@ struct ImagePosition: Sendable {
             UInt64(log.salts, radix: 16).map { LogPosition(salts: $0, frame: UInt32(clamping: log.frames)) }
         }
         run = manifest.followed?.run
+        places = manifest.followed.flatMap { $0.run == nil ? nil : $0.places }.map { UInt64($0) }
         known = max(manifest.followed?.segment ?? 0, previous?.manifest.newestSegment?.sequence ?? 0)
         isDated = manifest.followed == nil
     }
@@ -43,14 +46,17 @@ struct ImagePosition: Sendable {
 /// Finds, among segments in the order of their numbers, the first that continues a snapshot. What it says follows from the numbers of frames,
 /// the salts of logs and the names of runs.
 ///
-/// A log with other salts begins at frame 1, and only when all of the log before it is in the database. So, of segments of one run:
+/// Of the run that was at work in the process that took the snapshot, the manifest tells how many segments are in the image.
+///
+/// Otherwise: A log with other salts begins at frame 1, and only when all of the log before it is in the database. So, of segments of one run:
 ///
 /// 1. With the image's salts: a segment that ends at or before the image's last frame is contained in it. One that ends
 ///    behind it, and does not begin after the next frame, continues it.
 /// 2. The segment right behind one that ends exactly where the image does continues it, too. Its log has other salts.
 /// 3. So does the first segment of a run that began exactly where the image ends.
-/// 4. The first half of salts is a counter: what has a lower one precedes the image. It only passes over segments, and finds an image
-///    within a joined one.
+/// 4. A joined segment that has another log first lists all of its logs: an image that ends in one of them, or right behind one but the last, ends in it.
+/// 5. The first half of salts counts resets, unless they are random: what has a lower one precedes the image. That only passes over
+///    segments, and finds an image within a joined one that lists no logs.
 ///
 /// Anything else does not continue the snapshot. Whether that is because the segments are of a run that began later is the last question.
 struct LogOrder {
@@ -73,7 +79,7 @@ struct LogOrder {
     let isStepped: Bool
     /// Segments up to this number are in the image.
     private(set) var contained: Int
-    /// The newest label, in milliseconds since 1970, of a segment of the image's own log that was stored after its snapshot had begun: the
+    /// The newest label, in milliseconds since 1970, of a segment of the image's own run or log that was stored after its snapshot had begun: the
     /// image has everything that was committed by then. 0 without one.
     private(set) var imageUntil: Int64 = 0
     /// The segment at whose end the image ends.
@@ -90,12 +96,13 @@ struct LogOrder {
         let place = place(of: record, position)
         if place == .contained {
             contained = max(contained, record.sequence)
-            if !image.isDated, record.sequence > image.known, record.last.salts == position.salts {
+            let isCertain = record.last.salts == position.salts || (image.places != nil && image.run == record.run)
+            if !image.isDated, record.sequence > image.known, isCertain {
                 imageUntil = max(imageUntil, record.seen)
             }
             let isAtEnd =
                 record.last == position
-                || (position.frame == 0 && Self.resets(from: record.last.salts, to: position.salts) == 1)
+                || (position.frame == 0 && record.last.salts.resets(to: position.salts) != nil)
             end = isAtEnd ? record : nil
         }
         return place
@@ -104,26 +111,32 @@ struct LogOrder {
     private func place(of record: SegmentRecord, _ position: LogPosition) -> Place {
         let (first, last) = (record.firstFramePosition, record.last)
         if record.sequence <= image.known { return .contained }
+        if let places = image.places, image.run == record.run {
+            if record.place < places { return .contained }
+            return record.firstPlace <= places ? .continues : .lacking
+        }
         if last.salts == position.salts, last.frame <= position.frame { return .contained }
         if first.salts == position.salts {
             return first.frame <= position.frame &+ 1 ? .continues : beganLater(record, position) ? .foreign : .lacking
         }
         // A joined one, whose first log precedes that of the image.
         if last.salts == position.salts { return .continues }
-        if record.joined != nil, let all = Self.resets(from: first.salts, to: last.salts),
-            let some = Self.resets(from: first.salts, to: position.salts), some < all
-        {
-            return .continues
+        if let joined = record.joined {
+            if let logs = joined.logs {
+                if LogRange.find(position, in: logs) { return .continues }
+            } else if let all = first.salts.resets(to: last.salts), let some = first.salts.resets(to: position.salts), some < all {
+                return .continues
+            }
         }
         if first.frame == 1, followsReset(record, position) { return .continues }
-        if Self.resets(from: last.salts, to: position.salts) != nil { return .contained }
+        if last.salts.resets(to: position.salts) != nil { return .contained }
         if record.start == nil, !isStepped, record.seen < image.label.milliseconds { return .contained }
         return beganLater(record, position) ? .foreign : .unknown
     }
 
     /// Whether the image ends where the log before a segment's ends.
     private func followsReset(_ record: SegmentRecord, _ position: LogPosition) -> Bool {
-        let isNext = Self.resets(from: position.salts, to: record.firstFramePosition.salts) == 1
+        let isNext = position.salts.resets(to: record.firstFramePosition.salts) == 1
         if record.firstPlace > 0 {
             if let end, end.run == record.run, end.place &+ 1 == record.firstPlace { return true }
             // All that precedes it is in the image, and the image does not end in it.
@@ -146,17 +159,43 @@ struct LogOrder {
         guard let start = record.start else { return Timestamp.date(record.began).map { $0 > image.label } ?? true }
         if start.newest >= image.snapshot { return true }
         if start.position.salts == position.salts { return start.frame > position.frame }
-        return Self.resets(from: position.salts, to: start.position.salts) != nil
+        return position.salts.resets(to: start.position.salts) != nil
+    }
+}
+
+/// Consecutive logs, each a reset of the one before, by the first half of their salts.
+struct LogRange: Codable, Sendable, Equatable {
+    var first: UInt32
+    var count: UInt32
+
+    /// The most ranges in a document. A joined segment with more lists none.
+    static let limit = 1024
+
+    /// The logs of two lists, of which the second continues the first; nil if that are too many.
+    static func joined(_ list: [LogRange], _ next: [LogRange]) -> [LogRange]? {
+        var all = list
+        for range in next {
+            if let last = all.last, last.first &+ last.count == range.first || last.first &+ last.count &- 1 == range.first {
+                let added = range.count &- (last.first &+ last.count == range.first ? 0 : 1)
+                all[all.count - 1].count = last.count &+ added
+            } else {
+                all.append(range)
+            }
+        }
+        return all.count <= limit ? all : nil
     }
 
-    /// The most resets that are counted. A log that is removed and made again begins with random salts: one in 4096 of them seems to
-    /// be a later state of the old log within this limit, which is years of commits.
-    private static let limit: UInt32 = 1 << 20
-
-    /// How often a log was reset to get from one pair of salts to the other: the first half counts. Nil if the salts do not lead forward.
-    static func resets(from old: UInt64, to new: UInt64) -> UInt32? {
-        let count = UInt32(truncatingIfNeeded: new >> 32) &- UInt32(truncatingIfNeeded: old >> 32)
-        return (1..<limit).contains(count) ? count : nil
+    /// Whether an image ends in one of the logs, or right behind one that is not the last. That of the last is not asked for: its salts are known.
+    static func find(_ position: LogPosition, in logs: [LogRange]) -> Bool {
+        let half = UInt32(truncatingIfNeeded: position.salts >> 32)
+        for (index, range) in logs.enumerated() {
+            let offset = half &- range.first
+            let isLast = index == logs.count - 1
+            if offset < range.count { return !isLast || offset < range.count - 1 }
+            // It was reset, and the next writer gave it other salts.
+            if !isLast, position.frame == 0, (UInt64(range.first &+ range.count &- 1) << 32).resets(to: position.salts) != nil { return true }
+        }
+        return false
     }
 }
 

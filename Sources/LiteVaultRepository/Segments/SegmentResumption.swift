@@ -63,7 +63,7 @@ extension SegmentWriter {
         guard let position = image.position else { return .beforeRun }
         if position.salts == newest.last.salts { return .inRun }
         if position.salts == start.position.salts { return position.frame >= start.frame ? .inRun : .beforeRun }
-        return LogOrder.resets(from: start.position.salts, to: position.salts) == nil ? .beforeRun : .inRun
+        return start.position.salts.resets(to: position.salts) == nil ? .beforeRun : .inRun
     }
 
     /// A new run that begins with a snapshot that exists.

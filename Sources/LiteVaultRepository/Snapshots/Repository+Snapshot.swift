@@ -78,8 +78,13 @@ extension Repository {
             var manifest = manifest(
                 for: plan, captured: captured, by: sink, report: report, wholeRead: sink.kept > 0 ? wholeRead : nil,
                 options: options)
-            manifest.followed = .init(
-                segment: known?.sequence, run: run == options.followed?.runName ? run?.hexadecimal : nil)
+            manifest.followed = .init(segment: known?.sequence)
+            if let followed = options.followed, let run, run == followed.runName {
+                manifest.followed?.run = run.hexadecimal
+                if let position = report.position {
+                    manifest.followed?.places = await followed.count(upTo: position, in: run, clock)
+                }
+            }
             let snapshot = try await publish(manifest, lease)
             if let token { options.followed?.finish(token, snapshot: snapshot.id) }
             plan.warnings += UnrestorableSnapshot.all(of: plan.known + [snapshot]).compactMap(\.warning)

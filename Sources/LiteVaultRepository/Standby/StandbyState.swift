@@ -83,7 +83,7 @@ struct StandbyPoint: CheckedDocument, Sendable, Equatable {
         func passes(_ log: Manifest.LogPosition) -> Bool {
             if log.salts == salts { return Int64(log.frames) <= Int64(lastFrame) }
             guard let old = UInt64(log.salts, radix: 16), let new = UInt64(salts, radix: 16) else { return false }
-            return LogOrder.resets(from: old, to: new) != nil
+            return old.resets(to: new) != nil
         }
     }
 
