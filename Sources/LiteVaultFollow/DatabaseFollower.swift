@@ -236,6 +236,8 @@ extension DatabaseFollower {
             }
             do {
                 follower.advance(to: with { $0.label })
+                // Those by other processes of this machine, too.
+                repository.newestLabel(repository.databaseID(options.database)).map(follower.advance(to:))
                 let number = pages.beginPoll()
                 let outcome = try await poll(follower, session)
                 pause.reset()
@@ -307,7 +309,9 @@ extension DatabaseFollower {
     }
 
     /// Sleeps until the log is to be polled again.
-    private func sleepUntilPoll(_ seconds: Double) async { await sleep(seconds) { self.isOver || self.pages.isAwaited } }
+    private func sleepUntilPoll(_ seconds: Double) async {
+        await sleep(seconds) { self.isOver || self.pages.isAwaited }
+    }
 
     /// Seconds that a clock may be behind the labels without a report: labels of commits in quick succession are ahead of it.
     private static let notable = 0.5
@@ -369,6 +373,7 @@ extension DatabaseFollower {
                     waiting.path, began: waiting.began, snapshot: with { $0.newest }, end: waiting.end,
                     start: waiting.start)
                 session.spool.removeFirst()
+                pages.didStore(waiting.segment)
                 pause.reset()
                 with { $0.hasStored = true }
                 let seen = Date(milliseconds: Int64(clamping: waiting.segment.seen))

@@ -21,26 +21,6 @@ import Testing
         }
     }
 
-    private func expectRight(_ host: SimulatedHost, sourceLocation: SourceLocation = #_sourceLocation) async throws {
-        do { try await host.verify() } catch let wrong as SimulatedHost.Wrong {
-            Issue.record("\(wrong): \(host.events.suffix(40))", sourceLocation: sourceLocation)
-        }
-        let newest = try await host.restored(.latest).state
-        #expect(newest == host.latest, sourceLocation: sourceLocation)
-        var options = CheckOptions()
-        options.readsData = true
-        let report = try await host.repository.check(options)
-        #expect(report.problems == [] && report.warnings == [], sourceLocation: sourceLocation)
-        // What a listing promises is what a restore reaches.
-        let snapshots = try await Array(host.repository.snapshots())
-        let logs = try await host.repository.followed(snapshots)
-        #expect(logs.warnings == [], sourceLocation: sourceLocation)
-        if let last = snapshots.last {
-            let reached = try await host.restored(.latest).reached
-            #expect((logs.until[last.id] ?? last.time).milliseconds == reached, sourceLocation: sourceLocation)
-        }
-    }
-
     @Test(arguments: [true, false])
     func `H-CLOCK-03 a clock set back by a second hides none of the commits that follow`(isConditional: Bool)
         async throws
@@ -48,7 +28,7 @@ import Testing
         let host = try await followed(isConditional: isConditional)
         host.clock.step(-1000)
         try await commit(20, host)
-        try await expectRight(host)
+        try await host.expectRight()
         #expect(try await host.restored(.at(Date(milliseconds: host.clock.shown + 3_600_000))).state == host.latest)
         #expect(host.remarks > 0)
     }
@@ -61,14 +41,14 @@ import Testing
         try await commit(5, host)
         host.clock.step(-7_200_000)
         try await commit(5, host)
-        try await expectRight(host)
+        try await host.expectRight()
         // Labels continue from where they were, until the clock is ahead of them.
         let labels = host.acknowledged.map(\.label)
         #expect(labels == labels.sorted() && Set(labels).count == labels.count)
         host.clock.pass(8_000_000)
         try await commit(2, host)
         #expect(host.acknowledged.last?.label == host.clock.shown - 20)
-        try await expectRight(host)
+        try await host.expectRight()
     }
 
     @Test(arguments: ["PASSIVE", "RESTART", "TRUNCATE"])
@@ -85,10 +65,10 @@ import Testing
             try host.checkpoint(mode)
         }
         try await commit(5, host)
-        try await expectRight(host)
+        try await host.expectRight()
         try await host.snapshot()
         try await commit(3, host)
-        try await expectRight(host)
+        try await host.expectRight()
     }
 
     @Test func `H-CLOCK-06 deletes and a VACUUM while the clock is set back lead to no torn database`() async throws {
@@ -105,7 +85,7 @@ import Testing
         try host.commit("DELETE FROM t WHERE rowid % 3 = 0")
         try host.vacuum()
         try await commit(20, host)
-        try await expectRight(host)
+        try await host.expectRight()
     }
 
     @Test func `H-CLOCK-07 steps in both directions around snapshots of other processes lose no commit`() async throws {
@@ -119,7 +99,7 @@ import Testing
             if index % 2 == 1 { try await host.snapshot(byFollower: true) }
             try await host.verify()
         }
-        try await expectRight(host)
+        try await host.expectRight()
     }
 
     @Test func `H-CLOCK-08 a host that starts again with a clock behind continues without a gap`() async throws {
@@ -128,7 +108,7 @@ import Testing
             await host.kill()
             host.clock.step(Int64(step))
             try await commit(3, host)
-            try await expectRight(host)
+            try await host.expectRight()
         }
         #expect(try await host.repository.snapshots().count == 1)
     }
@@ -145,7 +125,7 @@ import Testing
             try await host.compact()
             try await host.verify()
         }
-        try await expectRight(host)
+        try await host.expectRight()
     }
 
     @Test func `H-CLOCK-10 retention keeps what continues a snapshot that was taken after the clock was set back`()
@@ -157,12 +137,12 @@ import Testing
         try await host.snapshot(byFollower: true)
         try await commit(3, host)
         try await host.forget(keeping: 1)
-        try await expectRight(host)
+        try await host.expectRight()
         try await host.snapshot()
         host.clock.step(-1000)
         try await commit(3, host)
         try await host.forget(keeping: 1)
-        try await expectRight(host)
+        try await host.expectRight()
     }
 
     /// The repository that an older version would have left.
@@ -237,7 +217,7 @@ import Testing
         #expect(snapshot.time.milliseconds < label)
         let found = try await host.restored(.id(snapshot.id))
         #expect(found.state.number == before.number + 1 && found.reached == snapshot.time.milliseconds)
-        try await expectRight(host)
+        try await host.expectRight()
     }
 
     @Test func `a restore reports the label of a segment that its snapshot has already`() async throws {
@@ -252,7 +232,7 @@ import Testing
         #expect(snapshot.time.milliseconds < label)
         let found = try await host.restored(.at(Date(milliseconds: label)))
         #expect(found.state == host.latest && found.reached == label)
-        try await expectRight(host)
+        try await host.expectRight()
     }
 
     @Test func `a run that began with a snapshot of the run before is continued after another restart`() async throws {
@@ -264,7 +244,7 @@ import Testing
             await host.kill()
         }
         try await commit(2, host)
-        try await expectRight(host)
+        try await host.expectRight()
         #expect(try await host.repository.snapshots().count == 2)
     }
 
@@ -279,7 +259,29 @@ import Testing
             await host.kill()
         }
         try await commit(2, host)
-        try await expectRight(host)
+        try await host.expectRight()
         #expect(try await host.repository.snapshots().count == 1)
+    }
+}
+
+extension SimulatedHost {
+    /// Everything that was stored can be restored, the newest state is the database's, nothing is damaged, and what a listing promises is what a
+    /// restore reaches.
+    func expectRight(sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        do { try await verify() } catch let wrong as Wrong {
+            Issue.record("\(wrong): \(events.suffix(40))", sourceLocation: sourceLocation)
+        }
+        let newest = try await restored(.latest)
+        #expect(newest.state == latest, sourceLocation: sourceLocation)
+        var options = CheckOptions()
+        options.readsData = true
+        let report = try await repository.check(options)
+        #expect(report.problems == [] && report.warnings == [], sourceLocation: sourceLocation)
+        let snapshots = try await Array(repository.snapshots())
+        let logs = try await repository.followed(snapshots)
+        #expect(logs.warnings == [], sourceLocation: sourceLocation)
+        if let last = snapshots.last {
+            #expect((logs.until[last.id] ?? last.time).milliseconds == newest.reached, sourceLocation: sourceLocation)
+        }
     }
 }

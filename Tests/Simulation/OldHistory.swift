@@ -31,6 +31,10 @@ enum OldHistory {
                 document["began"] = min(began, base)
             }
             for member in ["clock", "start"] { document[member] = nil }
+            if var joined = document["joined"] as? [String: Any] {
+                joined["logs"] = nil
+                document["joined"] = joined
+            }
             document["predecessor"] = before
             result[name] = nil
             let other = name.split(separator: ".").dropLast().joined(separator: ".") + ".\(seen)"

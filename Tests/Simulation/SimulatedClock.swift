@@ -7,10 +7,10 @@ final class SimulatedClock: Sendable {
     private let state = Locked((shown: Int64(1_800_000_000_000), passed: Int64(0)))
 
     /// What happens while somebody sleeps.
-    private let meanwhile = Locked<(@Sendable () -> Void)?>(nil)
+    private let meanwhile = Locked<(@Sendable () async -> Void)?>(nil)
 
     /// Lets something happen each time that somebody sleeps, until the next call.
-    func whileSleeping(_ body: (@Sendable () -> Void)?) { meanwhile.withLock { $0 = body } }
+    func whileSleeping(_ body: (@Sendable () async -> Void)?) { meanwhile.withLock { $0 = body } }
 
     /// What the clock shows.
     var shown: Int64 { state.withLock { $0.shown } }
@@ -32,7 +32,7 @@ final class SimulatedClock: Sendable {
             now: { Double(self.state.withLock { $0.passed }) / 1000 },
             sleep: { seconds in
                 self.pass(Int64(seconds * 1000))
-                self.meanwhile.value?()
+                await self.meanwhile.value?()
                 await Task.yield()
             })
     }

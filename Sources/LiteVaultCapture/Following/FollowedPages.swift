@@ -1,4 +1,4 @@
-internal import LiteVaultSupport
+package import LiteVaultSupport
 
 /// What a follower has read, for snapshots of the same process: the pages that the log has named since earlier ones, and which segments an image has.
 ///
@@ -42,6 +42,8 @@ package final class FollowedPages: Sendable {
         var label: UInt64 = 0
         /// Where its segments end.
         var trail = LogTrail()
+        /// How many segments of the run are stored.
+        var stored: UInt64 = 0
         /// The polls of the log that were begun, the last of these that was completed, and the one that a snapshot waits for. None
         /// is begun while nobody polls.
         var polls = (begun: 0, completed: 0, awaited: 0)
@@ -49,6 +51,7 @@ package final class FollowedPages: Sendable {
 
         mutating func restart() {
             trail.removeAll()
+            stored = 0
             (run, epochs, first, unfinished) = (run + 1, [Epoch()], 0, Epoch())
             (pageSize, mark, newest) = (0, nil, nil)
         }
@@ -81,7 +84,10 @@ package final class FollowedPages: Sendable {
     ///
     /// - Parameter count: how many segments of the run end there or before.
     package func resume(at position: LogPosition, after count: UInt64) {
-        shared.withLock { $0.trail.begin(at: position, after: count) }
+        shared.withLock { shared in
+            shared.trail.begin(at: position, after: count)
+            shared.stored = count
+        }
     }
 
     /// The run that the follower is in, or was in last.
@@ -131,6 +137,13 @@ package final class FollowedPages: Sendable {
     /// Records that a poll has read everything that had been committed when it began.
     package func completePoll(_ number: Int) { shared.withLock { $0.polls.completed = number } }
 
+    /// Records that a segment is stored, and all before it.
+    package func didStore(_ segment: WALSegment) {
+        shared.withLock { shared in
+            if shared.name == segment.run { shared.stored = max(shared.stored, segment.sequence + 1) }
+        }
+    }
+
     /// Whether a snapshot waits for the next poll.
     package var isAwaited: Bool { shared.withLock { $0.polls.awaited > $0.polls.completed } }
 
@@ -147,12 +160,14 @@ package final class FollowedPages: Sendable {
         }
     }
 
-    /// How many segments of the run end at or before a position of the log, at which an image ends that has just been read. The log is polled once
-    /// more for it, as soon as possible.
+    /// How many segments of the run end at or before a position of the log, at which an image ends that has just been read.
+    ///
+    /// The log is polled once more for it, as soon as possible, and these segments have to be stored: a follower that begins where a killed one had
+    /// stored the last segment gives their places to others.
     ///
     /// - Parameters:
     ///   - run: the run that the follower was in when the image was read.
-    ///   - clock: measures how long to wait for the poll: 2 seconds at most.
+    ///   - clock: measures how long to wait: 2 seconds at most for the poll, and 10 for the segments.
     /// - Returns: nil if that is not known.
     package func count(upTo position: LogPosition, in run: [UInt8], _ clock: HostClock) async -> Int? {
         let wanted = shared.withLock { shared in
@@ -163,11 +178,16 @@ package final class FollowedPages: Sendable {
         while shared.withLock({ $0.isPolled && $0.name == run && $0.polls.completed < wanted }), clock.now() < end {
             await clock.sleep(0.01)
         }
-        return shared.withLock { shared in
+        let count: UInt64? = shared.withLock { shared in
             if shared.polls.awaited == wanted { shared.polls.awaited = 0 }
             guard shared.name == run else { return nil }
-            return shared.trail.count(upTo: position, isBehind: shared.polls.completed >= wanted).flatMap { Int(exactly: $0) }
+            return shared.trail.count(upTo: position, isBehind: shared.polls.completed >= wanted)
         }
+        guard let count else { return nil }
+        while shared.withLock({ $0.isPolled && $0.name == run && $0.stored < count }), clock.now() < end + 8 {
+            await clock.sleep(0.01)
+        }
+        return shared.withLock { $0.name == run && $0.stored >= count } ? Int(exactly: count) : nil
     }
 
     /// Records a snapshot that was stored. What only earlier ones need is forgotten.

@@ -184,8 +184,7 @@ final class CopyRun {
                 continue
             }
             result.snapshots += 1
-            let head = Head(sequence: snapshot.sequence, hash: snapshot.hash.hexadecimal)
-            if lease != nil { try? target?.remember(head, plan.database) }
+            if lease != nil { try? target?.remember(Head(snapshot), plan.database) }
         }
         if isOvertaken { try await copyForgetRecord(plan.database, lease) }
         isOvertaken = false

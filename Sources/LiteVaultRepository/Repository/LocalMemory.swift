@@ -1,7 +1,7 @@
 internal import DurableFile
 internal import LiteVaultCapture
 internal import LiteVaultCipher
-internal import LiteVaultFoundation
+package import LiteVaultFoundation
 
 /// What this machine remembers about the repository at a location: its identity, and the newest snapshots seen.
 ///
@@ -177,12 +177,19 @@ extension Repository {
 struct Head: CheckedDocument, Equatable {
     var sequence: Int
     var hash: String
+    /// Its label, in milliseconds since 1970; absent if an older version wrote this.
+    var label: Int64?
 
     static let byteLimit = RepositoryFormat.documentBytes
+
+    init(_ snapshot: Snapshot) {
+        (sequence, hash, label) = (snapshot.sequence, snapshot.hash.hexadecimal, snapshot.time.milliseconds)
+    }
 
     func check() throws(OutOfLimits) {
         try require("sequence", sequence, in: RepositoryFormat.sequences)
         try require("hash", hash, digits: 64)
+        try require("label", label, in: 0...SegmentName.times.upperBound)
     }
 }
 
@@ -204,7 +211,7 @@ extension Repository {
     /// Remembers the newest snapshot of a survey without findings. If that cannot be written, only the memory is lost.
     func rememberNewest(_ survey: DatabaseSurvey) {
         guard survey.rollback == nil, let last = survey.snapshots.last else { return }
-        try? remember(Head(sequence: last.sequence, hash: last.hash.hexadecimal), survey.database)
+        try? remember(Head(last), survey.database)
     }
 
     /// The remembered snapshot; nil if there is none.
@@ -213,6 +220,11 @@ extension Repository {
             if let head = try head(at: "\(directory)/\(database).json") { return head }
         }
         return nil
+    }
+
+    /// The label of the newest snapshot of a database that any process of this machine has stored or seen; nil if none is remembered.
+    package func newestLabel(_ database: String) -> Date? {
+        (try? head(database))?.flatMap(\.label).map(Date.init(milliseconds:))
     }
 
     private func head(at path: String) throws -> Head? {

@@ -124,7 +124,9 @@ struct LogOrder {
         if let joined = record.joined {
             if let logs = joined.logs {
                 if LogRange.find(position, in: logs) { return .continues }
-            } else if let all = first.salts.resets(to: last.salts), let some = first.salts.resets(to: position.salts), some < all {
+            } else if let all = first.salts.resets(to: last.salts), let some = first.salts.resets(to: position.salts),
+                some < all
+            {
                 return .continues
             }
         }
@@ -175,7 +177,9 @@ struct LogRange: Codable, Sendable, Equatable {
     static func joined(_ list: [LogRange], _ next: [LogRange]) -> [LogRange]? {
         var all = list
         for range in next {
-            if let last = all.last, last.first &+ last.count == range.first || last.first &+ last.count &- 1 == range.first {
+            if let last = all.last,
+                last.first &+ last.count == range.first || last.first &+ last.count &- 1 == range.first
+            {
                 let added = range.count &- (last.first &+ last.count == range.first ? 0 : 1)
                 all[all.count - 1].count = last.count &+ added
             } else {
@@ -193,7 +197,11 @@ struct LogRange: Codable, Sendable, Equatable {
             let isLast = index == logs.count - 1
             if offset < range.count { return !isLast || offset < range.count - 1 }
             // It was reset, and the next writer gave it other salts.
-            if !isLast, position.frame == 0, (UInt64(range.first &+ range.count &- 1) << 32).resets(to: position.salts) != nil { return true }
+            if !isLast, position.frame == 0,
+                (UInt64(range.first &+ range.count &- 1) << 32).resets(to: position.salts) != nil
+            {
+                return true
+            }
         }
         return false
     }

@@ -94,6 +94,8 @@ package actor SegmentWriter {
                     )
                 }
                 last = found ?? SegmentMark(lost: name)
+                // The process that stored it may have been killed before it learned of that.
+                if let found { try? repository.remember(found, database) }
             } else if let newest = last {
                 // Retention may have removed it with its snapshot.
                 if let hole = log.holes.last, hole.range.upperBound == newest.sequence {

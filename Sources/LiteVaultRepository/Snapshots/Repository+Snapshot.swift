@@ -84,6 +84,11 @@ extension Repository {
                 if let position = report.position {
                     manifest.followed?.places = await followed.count(upTo: position, in: run, clock)
                 }
+            } else if let log = manifest.log, log.end != nil, let same = plan.previous?.manifest, same.log == log,
+                let place = same.followed, place.places != nil
+            {
+                // The same state of the same log as that of the previous one.
+                manifest.followed = .init(segment: known?.sequence, run: place.run, places: place.places)
             }
             let snapshot = try await publish(manifest, lease)
             if let token { options.followed?.finish(token, snapshot: snapshot.id) }
@@ -295,7 +300,7 @@ extension Repository {
         }
         let snapshot = try Snapshot(manifest: manifest, hash: hash, name: name)
         do {
-            try remember(Head(sequence: manifest.sequence, hash: hash.hexadecimal), manifest.database)
+            try remember(Head(snapshot), manifest.database)
         } catch let error as VaultError {
             throw VaultError(
                 error.code,

@@ -1,0 +1,105 @@
+import Foundation
+import LiteVault
+import LiteVaultBackup
+import Testing
+
+/// Where an image ends among the segments of a followed log, where salts do not tell.
+@Suite struct OrderTests {
+    private func followed() async throws -> SimulatedHost {
+        let host = try await SimulatedHost()
+        try await host.poll()
+        try host.commit()
+        try await host.poll()
+        return host
+    }
+
+    @Test(arguments: [true, false], [true, false])
+    func `H-ORDER-01 a snapshot after a reset is continued by a log with random salts`(byFollower: Bool, isStored: Bool)
+        async throws
+    {
+        let host = try await followed()
+        try host.checkpoint("TRUNCATE")
+        // The first half of the salts is random from here on, so that the next log is not the next number.
+        try host.commit(isFresh: true)
+        try host.read()
+        if isStored { try await host.storeAll() }
+        try host.checkpoint("TRUNCATE")
+        try await host.snapshot(byFollower: byFollower)
+        try host.commit(isFresh: true)
+        try await host.poll()
+        try await host.expectRight()
+        for _ in 0..<2 {
+            try host.checkpoint("TRUNCATE")
+            try host.commit(isFresh: true)
+            try await host.poll()
+        }
+        try await host.expectRight()
+    }
+
+    @Test(arguments: [true, false], ["TRUNCATE", "FULL"])
+    func `H-ORDER-02 a snapshot is continued by a joined segment that it ends in`(byFollower: Bool, mode: String)
+        async throws
+    {
+        let host = try await followed()
+        // At the beginning of a window.
+        host.clock.pass(60_000 - host.clock.shown % 60_000)
+        for round in 0..<6 {
+            try host.commit(isFresh: true)
+            try await host.poll()
+            try host.checkpoint(round == 2 ? mode : "TRUNCATE")
+            if round == 2 { try await host.snapshot(byFollower: byFollower) }
+        }
+        host.clock.pass(3_600_000 * 24 * 3)
+        try host.commit()
+        try await host.poll()
+        #expect(try await host.repository.compact().joined > 0)
+        // What is left of the logs is in joined segments once these have existed for a while.
+        host.clock.pass(3_600_000 * 2)
+        #expect(try await host.repository.compact().removed > 0)
+        let newest = try await host.restored(.latest).state
+        #expect(newest == host.latest)
+        let report = try await host.repository.check(CheckOptions())
+        #expect(report.problems == [] && report.warnings == [])
+    }
+
+    @Test(arguments: [true, false])
+    func `H-ORDER-03 what a killed follower had not stored is not taken for what its successor stores`(byFollower: Bool)
+        async throws
+    {
+        let host = try await followed()
+        try host.commit()
+        try host.read()
+        try await host.snapshot(byFollower: byFollower, isStored: false)
+        await host.kill()
+        try host.commit()
+        try await host.poll()
+        try await host.poll()
+        #expect(try await host.repository.snapshots().count == 2)
+        try await host.expectRight()
+    }
+
+    @Test func `H-ORDER-04 the first segment continues both snapshots of a log that was never written to`() async throws
+    {
+        let host = try await SimulatedHost()
+        try host.reopen()
+        try await host.poll()
+        host.clock.pass(1000)
+        try await host.snapshot()
+        try host.commit()
+        try await host.poll()
+        try await host.expectRight()
+    }
+
+    @Test func `H-ORDER-05 labels follow those of snapshots by other processes`() async throws {
+        let host = try await followed()
+        host.clock.step(3_600_000)
+        let snapshot = try await host.snapshot()
+        host.clock.step(-7_200_000)
+        try host.commit()
+        try await host.poll()
+        let label = try #require(host.acknowledged.map(\.label).max())
+        #expect(label > snapshot.time.milliseconds)
+        try await host.forget(keeping: 1)
+        try await host.expectRight()
+    }
+}
