@@ -5,18 +5,22 @@
     reader.py REPOSITORY restore NAME SEQUENCE|latest DEST
     reader.py REPOSITORY log NAME
     reader.py REPOSITORY joined NAME
+    reader.py REPOSITORY notices NAME COUNT
     reader.py REPOSITORY roll NAME SEQUENCE|latest DEST [TIME]
 
-The keyring that a snapshot carries is written to DEST.keys. The secret is read from the file that READER_SECRET_FILE names.
+`notices` reads lines with an object's name and an offset, flips the lowest bit there, and prints the names of objects whose flipped bit none of the snapshots
+COUNT to 1 noticed when it was restored. The keyring that a snapshot carries is written to DEST.keys. The secret is read from the file that READER_SECRET_FILE names.
 Sealed repositories need the package `cryptography`, for speed alone.
 """
 import datetime
+import functools
 import hashlib
 import hmac
 import json
 import os
 import struct
 import sys
+import tempfile
 import zlib
 
 BLOCK = 4096
@@ -28,6 +32,9 @@ class Damaged(Exception):
     pass
 
 
+DAMAGE = (Damaged, KeyError, ValueError, struct.error, FileNotFoundError)
+
+
 def need(condition, what):
     if not condition:
         raise Damaged(what)
@@ -35,7 +42,12 @@ def need(condition, what):
 
 def derived(secret, how):
     need(how["kdf"] == "pbkdf2-hmac-sha256" and how["iterations"] <= 5_000_000, "unknown derivation")
-    return hashlib.pbkdf2_hmac("sha256", secret, bytes.fromhex(how["salt"]), how["iterations"], 32)
+    return stretched(secret, bytes.fromhex(how["salt"]), how["iterations"])
+
+
+@functools.cache
+def stretched(secret, salt, iterations):
+    return hashlib.pbkdf2_hmac("sha256", secret, salt, iterations, 32)
 
 
 def chacha20(key, counter, nonce, data):
@@ -478,6 +490,30 @@ def milliseconds(time):
     return round(moment.timestamp() * 1000)
 
 
+def notices(folder, secret, database, newest, name, offset):
+    """Whether a flipped bit in an object makes one of the snapshots fail. The newest needs most objects."""
+    path = os.path.join(folder, name)
+
+    def flip():
+        with open(path, "r+b") as file:
+            file.seek(offset)
+            byte = file.read(1)
+            file.seek(offset)
+            file.write(bytes([byte[0] ^ 1]))
+    flip()
+    try:
+        with tempfile.TemporaryDirectory() as place:
+            for number in range(newest, 0, -1):
+                try:
+                    repository = Repository(folder, secret)
+                    repository.restore(repository.manifest(repository.database(database), number), os.path.join(place, str(number)))
+                except DAMAGE:
+                    return True
+        return False
+    finally:
+        flip()
+
+
 def main(arguments):
     secret = None
     if os.environ.get("READER_SECRET_FILE"):
@@ -495,6 +531,11 @@ def main(arguments):
         elif arguments[1] == "joined":
             for one in repository.joined(repository.database(arguments[2])):
                 print(one["_first"], one["sequence"], one["joined"]["level"], one["joined"]["pages"], one["time"])
+        elif arguments[1] == "notices":
+            for line in sys.stdin:
+                name, offset = line.split()
+                if not notices(arguments[0], secret, arguments[2], int(arguments[3]), name, int(offset)):
+                    print(name)
         elif arguments[1] == "roll":
             database = repository.database(arguments[2])
             number = repository.sequences(database)[-1] if arguments[3] == "latest" else arguments[3]
@@ -507,7 +548,7 @@ def main(arguments):
             database = repository.database(arguments[2])
             number = repository.sequences(database)[-1] if arguments[3] == "latest" else arguments[3]
             repository.restore(repository.manifest(database, int(number)), arguments[4])
-    except (Damaged, KeyError, ValueError, struct.error, FileNotFoundError) as error:
+    except DAMAGE as error:
         sys.exit(f"damaged: {error!r}")
 
 
