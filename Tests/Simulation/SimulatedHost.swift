@@ -48,6 +48,7 @@ final class SimulatedHost {
     var path: String { folder + "/a.db" }
     private var connection: Connection
     private var session: Session?
+    let elsewhere = Elsewhere()
     private var newest = 0
     private var label = Date(milliseconds: 0)
     /// Why the next base snapshot has a gap before it.

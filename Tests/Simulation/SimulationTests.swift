@@ -44,7 +44,9 @@ import Testing
     private static func step(_ host: SimulatedHost, _ random: inout Seeded) async throws {
         switch Int.random(in: 0..<100, using: &random) {
         case 0..<22: try host.commit()
-        case 22..<30: try host.commit(isFresh: true)
+        case 22..<28: try host.commit(isFresh: true)
+        case 28: try await host.copy { Int.random(in: 0..<$0, using: &random) }
+        case 29: if Int.random(in: 0..<4, using: &random) == 0 { await host.endStandby() } else { try await host.updateStandby() }
         case 30..<33: try host.commit("DELETE FROM t WHERE rowid % 3 = \(Int.random(in: 0..<3, using: &random))")
         case 33..<35: try host.commit("INSERT INTO t SELECT a, zeroblob(900) FROM t LIMIT 40")
         case 35..<58: try await host.poll()
