@@ -14,7 +14,7 @@ extension SimulatedHost {
 
     /// Copies the repository. Another machine restores from the copy whatever was stored before.
     func copy(choose: (Int) -> Int) async throws {
-        let copy = elsewhere.store ?? SimulatedStore(clock)
+        let copy = elsewhere.store ?? SimulatedStore(clock, name: "copy")
         elsewhere.store = copy
         let before = (newest: newestAcknowledged, all: acknowledged.filter(\.isExact))
         let result = try await repository.copy(to: copy)
@@ -52,14 +52,15 @@ extension SimulatedHost {
             standby = try await repository.standby(of: "a.db", at: folder + "/standby.db", options: options)
             elsewhere.standby = standby
         }
-        // A whole restore, then the segments behind it.
-        var update = try await standby.update()
-        while update != .unchanged {
+        // A whole restore, then the segments behind it. Where segments may still lead to a newer snapshot, it looks twice before it restores that.
+        var (update, unchanged) = (StandbyUpdate.unchanged, 0)
+        while unchanged < 3 {
+            update = try await standby.update()
             if case .waiting(let reason) = update {
                 log("the standby waits: \(reason)")
                 break
             }
-            update = try await standby.update()
+            unchanged = update == .unchanged ? unchanged + 1 : 0
         }
         let db = try Connection(folder + "/standby.db", readonly: true)
         defer { try? db.close() }

@@ -18,13 +18,14 @@ final class SimulatedStore: ObjectStore {
         var faults: [Fault] = []
     }
 
-    let location = "memory:simulation"
+    let location: String
     private let clock: SimulatedClock
     private let isConditional: Bool
     private let content = Locked(Content())
     private let hook = Locked<(@Sendable () async throws -> Void)?>(nil)
 
-    init(_ clock: SimulatedClock, isConditional: Bool = true) {
+    init(_ clock: SimulatedClock, isConditional: Bool = true, name: String = "simulation") {
+        location = "memory:" + name
         (self.clock, self.isConditional) = (clock, isConditional)
     }
 

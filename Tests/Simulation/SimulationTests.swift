@@ -71,7 +71,11 @@ import Testing
             host.store.fail(Bool.random(using: &random) ? .lostAnswer : .lostRequest)
             host.log("the store fails once")
             do {
-                try await host.poll()
+                if host.isFollowing, Bool.random(using: &random) {
+                    try await host.snapshot(byFollower: true)
+                } else {
+                    try await host.poll()
+                }
             } catch let error as VaultError where error.code == .io {
                 host.log("failed")
             }
