@@ -303,6 +303,16 @@ final class SimulatedHost {
         return snapshot
     }
 
+    /// Makes a commit that the follower reads and stores, while the next snapshot is uploaded.
+    func commitDuringUpload() {
+        nonisolated(unsafe) let host = self
+        store.onUpload {
+            try host.commit()
+            try host.read()
+            try await host.storeAll()
+        }
+    }
+
     private func acknowledge(_ label: Int64, _ state: State, isExact: Bool = true) {
         acknowledged.append(Acknowledged(label: label, state: state, isExact: isExact))
         if state.number >= newestAcknowledged?.number ?? 0 { newestAcknowledged = state }

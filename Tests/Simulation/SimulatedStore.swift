@@ -32,8 +32,8 @@ final class SimulatedStore: ObjectStore {
     /// Makes the next request that stores a segment or snapshot fail.
     func fail(_ fault: Fault) { content.withLock { $0.faults.append(fault) } }
 
-    /// Calls a body once, before the next pack of data is stored.
-    func onUpload(_ body: @escaping @Sendable () async throws -> Void) { hook.withLock { $0 = body } }
+    /// Calls a body once, before the next pack of data is stored; nil if nothing is to happen any more.
+    func onUpload(_ body: (@Sendable () async throws -> Void)?) { hook.withLock { $0 = body } }
 
     /// No request fails from now on.
     func recover() { content.withLock { $0.faults = [] } }

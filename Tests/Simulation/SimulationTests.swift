@@ -50,7 +50,10 @@ import Testing
         case 30..<33: try host.commit("DELETE FROM t WHERE rowid % 3 = \(Int.random(in: 0..<3, using: &random))")
         case 33..<35: try host.commit("INSERT INTO t SELECT a, zeroblob(900) FROM t LIMIT 40")
         case 35..<58: try await host.poll()
-        case 58..<61: try await host.snapshot(byFollower: true, isStored: Bool.random(using: &random))
+        case 58..<61:
+            if Bool.random(using: &random) { host.commitDuringUpload() }
+            try await host.snapshot(byFollower: true, isStored: Bool.random(using: &random))
+            host.store.onUpload(nil)
         case 61..<64: try await host.snapshot()
         case 64..<72:
             let steps: [Int64] = [-1, -999, -1000, -2000, -7_200_000, -86_400_000, 1000, 7_200_000]
