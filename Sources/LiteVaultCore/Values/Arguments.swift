@@ -31,7 +31,7 @@ extension ColumnValue {
 public struct Bindings: StatementArgument {
     private enum Content {
         case positional([(any Binding)?])
-        case named([String: (any Binding)?])
+        case named([(name: String, value: (any Binding)?)])
     }
 
     private let content: Content
@@ -41,7 +41,12 @@ public struct Bindings: StatementArgument {
 
     /// Creates values by the names of the parameters, with their `:`, `@` or `$`; nil is NULL. Every parameter of the
     /// statement requires a value.
-    public init(_ values: [String: (any Binding)?]) { content = .named(values) }
+    ///
+    /// SQLite compares names by their bytes, and a dictionary by characters: use ``init(named:)`` where two names may be canonically equal.
+    public init(_ values: [String: (any Binding)?]) { content = .named(values.map { ($0.key, $0.value) }) }
+
+    /// Creates values by the names of the parameters, as ``init(_:)-([String:_])`` does, each name once.
+    public init(named values: [(name: String, value: (any Binding)?)]) { content = .named(values) }
 
     /// Binds the values. Returns the first result code of the engine that is not `SQLITE_OK`.
     ///

@@ -1,5 +1,6 @@
 public import LiteVaultCapture
 public import LiteVaultCipher
+internal import LiteVaultQuoting
 
 /// Options for checking a repository.
 public struct CheckOptions: Sendable {
@@ -18,7 +19,7 @@ public struct CheckOptions: Sendable {
     /// The cipher settings of the databases.
     public var settings = CipherSettings()
     /// The names of the databases to restore; nil for all.
-    public var databases: Set<String>?
+    public var databases: [String]?
     /// The snapshot of each database to restore.
     public var selection: SnapshotSelection = .latest
     /// Whether the results are recorded in the repository; true by default. If false, only temporary files are written, in the
@@ -101,9 +102,8 @@ public struct CheckReport: Sendable {
             snapshots[index].verification = snapshot.verification?.followed(by: now) ?? now
             snapshots[index].snapshot.verification = snapshots[index].verification
         }
-        for (_, group) in Dictionary(grouping: snapshots.map(\.snapshot), by: \.database).sorted(by: { $0.key < $1.key }
-        )
-        where options.databases?.contains(group[0].database) ?? true {
+        for group in snapshots.map(\.snapshot).byDatabase
+        where options.databases?.contains(where: { isSameText($0, group[0].database) }) ?? true {
             let all = UnrestorableSnapshot.all(of: group)
             lost += all.filter { $0.state == .lost }
             recorded += all.filter { $0.state != .lost && silent.contains($0.snapshot.id) }

@@ -3,17 +3,20 @@ internal import LiteVaultCapture
 internal import LiteVaultCipher
 internal import LiteVaultCore
 internal import LiteVaultFoundation
+internal import LiteVaultQuoting
 
 extension Repository {
     /// Restores snapshots to temporary files and verifies them as databases. One that cannot be verified does not keep the others from
     /// being verified.
     func restoreTests(_ options: CheckOptions, _ report: inout CheckReport) async throws {
         var isAnyChosen = false
-        let groups = Dictionary(grouping: report.snapshots.indices) { report.snapshots[$0].snapshot.database }
-        for (_, group) in groups.sorted(by: { $0.key < $1.key }) {
+        let all = report.snapshots
+        for group in [Snapshot].grouped(Array(all.indices), by: { all[$0].snapshot }) {
             guard let index = group.last(where: { options.chooses(report.snapshots[$0].snapshot) }) else { continue }
             let snapshot = report.snapshots[index].snapshot
-            if let wanted = options.databases, !wanted.contains(snapshot.database) { continue }
+            if let wanted = options.databases, !wanted.contains(where: { isSameText($0, snapshot.database) }) {
+                continue
+            }
             isAnyChosen = true
             let problems: [CheckReport.Problem]
             do {

@@ -120,7 +120,7 @@ extension Repository {
         }
         let present = surveys.filter { $0.newestSequence > 0 || $0.rollback != nil }
         guard present.count <= 1 else {
-            let names = Set(present.compactMap(\.snapshots.last?.database)).sorted()
+            let names = present.compactMap(\.snapshots.last?.database).sorted()
             throw VaultError(
                 .noInput, "there are \(present.count) databases: \(names.prefix(5).joined(separator: ", "))",
                 path: store.location, advice: .chooseDatabase)

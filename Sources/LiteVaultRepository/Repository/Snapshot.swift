@@ -57,6 +57,19 @@ public struct Snapshot: Sendable {
     package var lastWholeRead: Date { manifest.wholeRead.flatMap(Timestamp.date) ?? time }
 }
 
+extension Sequence<Snapshot> {
+    /// The snapshots of each database, in the order of their names' bytes. Names that Swift takes for equal, as they are canonically, are those of
+    /// different databases: their identifiers differ.
+    package var byDatabase: [[Snapshot]] { Self.grouped(Array(self)) { $0 } }
+
+    /// As ``byDatabase``, of what has a snapshot.
+    package static func grouped<T>(_ all: [T], by snapshot: (T) -> Snapshot) -> [[T]] {
+        Dictionary(grouping: all) { snapshot($0).manifest.database }.values
+            .map { (Array(snapshot($0[0]).database.utf8), $0) }
+            .sorted { $0.0.lexicographicallyPrecedes($1.0) }.map(\.1)
+    }
+}
+
 extension Snapshot {
     /// A snapshot without content, taken at a time, to try time rules on.
     package static func example(_ time: Date) throws -> Snapshot {

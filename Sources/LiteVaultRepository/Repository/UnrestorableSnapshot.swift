@@ -97,8 +97,7 @@ extension Repository {
         _ names: [String], examined known: [String: String] = [:]
     ) async throws -> (snapshots: [UnrestorableSnapshot], examined: [String: String]) {
         let tags = Dictionary(try await store.list("verified/").map { ($0.name, $0.tag.value) }) { $1 }
-        let databases = Set(names).sorted().compactMap { name -> (database: String, tag: String)? in
-            let database = databaseID(name)
+        let databases = Set(names.map(databaseID)).sorted().compactMap { database -> (database: String, tag: String)? in
             return tags[RepositoryFormat.verified(database)].map { (database, $0) }
         }
         let found = try await concurrently(databases) { database, tag -> [UnrestorableSnapshot]? in
@@ -135,7 +134,6 @@ extension DatabaseSurvey {
 extension SnapshotList {
     /// The listed snapshots whose last verification failed, in the order of the list.
     public var unrestorable: [UnrestorableSnapshot] {
-        Dictionary(grouping: self, by: \.database).sorted { $0.key < $1.key }
-            .flatMap { UnrestorableSnapshot.all(of: $0.value) }
+        byDatabase.flatMap { UnrestorableSnapshot.all(of: $0) }
     }
 }

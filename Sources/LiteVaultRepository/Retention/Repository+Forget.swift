@@ -108,7 +108,7 @@ extension Repository {
         for survey in surveys where survey.snapshots.contains(where: { going.contains($0.id) }) {
             if let rollback = survey.rollback { throw rollback }
         }
-        let groups = Dictionary(grouping: all, by: \.database).sorted { $0.key < $1.key }.map(\.value)
+        let groups = all.byDatabase
             .filter { $0.contains { going.contains($0.id) } }
         for group in groups { try requireGood(in: group, without: going) }
         let now = clock.time()
@@ -159,8 +159,7 @@ extension Repository {
         let all = list.filter { !left.contains($0.manifest.database) }
         // The earlier of two clocks: it may keep too much, where the later one would remove too much.
         let now = min(clock.time(), try await store.now())
-        return Dictionary(grouping: all, by: \.database).sorted { $0.key < $1.key }
-            .flatMap { policy.decide($0.value, now: now) }
+        return all.byDatabase.flatMap { policy.decide($0, now: now) }
     }
 }
 

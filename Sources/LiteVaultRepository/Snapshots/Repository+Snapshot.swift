@@ -2,6 +2,7 @@ internal import DurableFile
 public import LiteVaultCapture
 internal import LiteVaultCipher
 internal import LiteVaultFoundation
+internal import LiteVaultQuoting
 internal import LiteVaultSupport
 
 extension Repository {
@@ -125,7 +126,7 @@ extension Repository {
         /// What the image is compared with; nil if the previous one is of another file, or its blocks cannot be found.
         func basis(_ followed: FollowedPages?) -> CaptureBasis? {
             guard let previous, case let last = previous.manifest, blockMap != nil, last.host == host,
-                last.source == source, last.line == line
+                isSameText(last.source, source), last.line == line
             else {
                 return nil
             }
@@ -165,7 +166,8 @@ extension Repository {
         }
         let line = try requireLine(survey.line, of: name, at: source)
         let host = ProcessInfo.processInfo.hostName
-        if let last = survey.snapshots.last, options.database == nil, last.source != source, last.manifest.line == line
+        if let last = survey.snapshots.last, options.database == nil, !isSameText(last.source, source),
+            last.manifest.line == line
         {
             throw VaultError(
                 .cannotCreate, "the repository has another database '\(name)', from \(last.source) on \(last.host)",

@@ -1,5 +1,6 @@
 internal import LiteVaultBackup
 internal import LiteVaultFoundation
+internal import LiteVaultQuoting
 
 /// The jobs of a schedule, and what they share. The configuration files of the tool are read into the same value.
 public struct ScheduleConfiguration: Sendable, Equatable {
@@ -67,10 +68,10 @@ public struct ScheduleConfiguration: Sendable, Equatable {
 extension BackupJob {
     /// A source that is the other's as well, and has the same name there; nil without one.
     fileprivate func sharedSource(with other: BackupJob) -> String? {
-        guard database == other.database else { return nil }
+        guard isSameText(database, other.database) else { return nil }
         return sources.first { own in
             other.sources.contains { source in
-                own == source || fnmatch(source, own, FNM_PATHNAME | FNM_PERIOD) == 0
+                isSameText(own, source) || fnmatch(source, own, FNM_PATHNAME | FNM_PERIOD) == 0
                     || fnmatch(own, source, FNM_PATHNAME | FNM_PERIOD) == 0
             }
         }

@@ -1,6 +1,7 @@
 internal import DurableFile
 internal import LiteVaultBackup
 internal import LiteVaultFoundation
+internal import LiteVaultQuoting
 internal import LiteVaultSupport
 internal import Logging
 
@@ -22,7 +23,10 @@ package actor FollowSupervisor {
 
     private struct Key: Hashable {
         let job: String
-        let path: String
+        private let exact: ExactText
+        var path: String { exact.text }
+
+        init(job: String, path: String) { (self.job, exact) = (job, ExactText(path)) }
     }
 
     /// Seconds between two rescans: ten intervals of following, between 1 and 10.

@@ -1,6 +1,7 @@
 internal import LiteVaultBackup
 internal import LiteVaultCipher
 package import LiteVaultFoundation
+internal import LiteVaultQuoting
 internal import LiteVaultSupport
 internal import Logging
 
@@ -82,9 +83,9 @@ struct JobRun: Sendable {
         }
         let memory = await unchangedDatabases(repository)
         // A snapshot that cannot be restored is not one of an unchanged database.
-        let damaged = Set((damage ?? []).filter(\.isStoredAgain).map(\.snapshot.database))
+        let damaged = Set((damage ?? []).filter(\.isStoredAgain).map { ExactText($0.snapshot.database) })
         let changed = list.databases.filter { path, name in
-            damaged.contains(name) || !(memory?.isUnchanged(path, named: name) ?? false)
+            damaged.contains(ExactText(name)) || !(memory?.isUnchanged(path, named: name) ?? false)
         }
         outcome.unchanged = list.databases.count - changed.count
         await withTaskGroup(of: Done.self) { group in
@@ -264,7 +265,7 @@ extension JobRun {
             options.progress = { _ in try check() }
             var passed = true
             // Databases of other jobs may have other keys.
-            options.databases = Set(names)
+            options.databases = names
             let report = try await repository.check(options)
             for problem in report.problems {
                 passed = false

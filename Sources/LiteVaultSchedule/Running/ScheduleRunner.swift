@@ -1,5 +1,6 @@
 internal import LiteVaultBackup
 package import LiteVaultFoundation
+internal import LiteVaultQuoting
 internal import LiteVaultSupport
 package import Logging
 
@@ -266,9 +267,10 @@ package final class ScheduleRunner: Sendable {
             let repository = try await Repository.open(
                 try services.store(job.repository), secret: try job.repository.secret.map(services.secret),
                 local: services.local)
-            let newest = Dictionary(grouping: try await repository.snapshots(), by: \.database)
-                .compactMapValues { $0.map(\.time).max() }
-            let times = list.databases.map { newest[$0.name]?.timeIntervalSince1970 }
+            let newest = try await repository.snapshots().byDatabase
+            let times = list.databases.map { one in
+                newest.first { isSameText($0[0].database, one.name) }?.map(\.time).max()?.timeIntervalSince1970
+            }
             guard !times.contains(nil), let oldest = times.compactMap(\.self).min() else { return nil }
             var found = JobState()
             found.lastStart = oldest

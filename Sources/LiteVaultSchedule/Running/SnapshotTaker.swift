@@ -1,5 +1,6 @@
 internal import LiteVaultBackup
 internal import LiteVaultFoundation
+internal import LiteVaultQuoting
 internal import LiteVaultSupport
 internal import Logging
 
@@ -83,11 +84,11 @@ struct SnapshotTaker: Sendable {
 
 /// Serializes the snapshots of each database: its job and its follower may want one at the same time.
 actor SnapshotCoordinator {
-    private var last: [String: Task<SnapshotResult?, Never>] = [:]
-    private var newest: [String: SnapshotResult] = [:]
+    private var last: [ExactText: Task<SnapshotResult?, Never>] = [:]
+    private var newest: [ExactText: SnapshotResult] = [:]
     private let now: @Sendable () -> Date
     /// What the followers of databases have read, by ``key(_:_:)``.
-    nonisolated let followed = Locked<[String: FollowedPages]>([:])
+    nonisolated let followed = Locked<[ExactText: FollowedPages]>([:])
 
     init(now: @escaping @Sendable () -> Date = { Date() }) { self.now = now }
 
@@ -95,7 +96,7 @@ actor SnapshotCoordinator {
     ///
     /// - Parameter key: the database, see ``key(_:_:)``.
     func snapshot(
-        _ key: String, after time: Date?, inRun run: [UInt8]? = nil,
+        _ key: ExactText, after time: Date?, inRun run: [UInt8]? = nil,
         _ body: @escaping @Sendable () async throws -> SnapshotResult
     ) async throws -> SnapshotResult {
         let before = last[key]
@@ -121,14 +122,14 @@ actor SnapshotCoordinator {
         }
     }
 
-    private func record(_ result: SnapshotResult, _ key: String) { newest[key] = result }
+    private func record(_ result: SnapshotResult, _ key: ExactText) { newest[key] = result }
 
     /// The sequence number of the newest snapshot that was taken here; 0 before the first.
-    func sequence(_ key: String) -> Int { newest[key]?.snapshot.sequence ?? 0 }
+    func sequence(_ key: ExactText) -> Int { newest[key]?.snapshot.sequence ?? 0 }
 
     /// The identity of a database over all repositories.
-    static func key(_ repository: RepositoryReference, _ database: String) -> String {
-        "\(repository.location)\n\(repository.endpoint ?? "")\n\(database)"
+    static func key(_ repository: RepositoryReference, _ database: String) -> ExactText {
+        ExactText("\(repository.location)\n\(repository.endpoint ?? "")\n\(database)")
     }
 }
 

@@ -1,5 +1,6 @@
 package import LiteVaultBackup
 internal import LiteVaultFoundation
+internal import LiteVaultQuoting
 
 /// The databases that a job's sources match.
 package struct SourceList: Sendable, Equatable {
@@ -10,7 +11,7 @@ package struct SourceList: Sendable, Equatable {
 
     /// Expands the sources of a job.
     package init(_ job: BackupJob) {
-        var found: Set<String> = []
+        var found: Set<ExactText> = []
         for source in job.sources {
             let isPattern = source.contains(where: { "*?[".contains($0) })
             let paths = isPattern ? Self.matches(source) : [source]
@@ -24,7 +25,7 @@ package struct SourceList: Sendable, Equatable {
                         remedy: "Mount or restore what it leads to, or add the link to 'exclude'."))
             }
             let files = paths.filter { !Self.isCompanion($0) && !Self.isExcluded($0, job.exclude) && Self.isFile($0) }
-            found.formUnion(files)
+            found.formUnion(files.map { ExactText($0) })
             // A missing file, or a pattern without a match, is most likely a mistake.
             if files.isEmpty, dangling.isEmpty, !(isPattern && job.allowsNone) {
                 problems.append(
@@ -35,10 +36,10 @@ package struct SourceList: Sendable, Equatable {
                             ? "Set 'allow-none: true' if that is intended." : "Check the path in 'sources'."))
             }
         }
-        var names: [String: String] = [:]
-        for path in found.sorted() {
+        var names: [ExactText: String] = [:]
+        for path in found.map(\.text).sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) {
             let name = Self.name(job.database, path)
-            if let other = names[name] {
+            if let other = names[ExactText(name)] {
                 problems.append(
                     .init(
                         source: path, step: "sources", code: VaultError.Code.config.rawValue,
@@ -46,26 +47,27 @@ package struct SourceList: Sendable, Equatable {
                         remedy: "Make the names unique: database: \"{parent}/{file}\"."))
                 continue
             }
-            names[name] = path
+            names[ExactText(name)] = path
             databases.append((path, name))
         }
     }
 
     package static func == (left: SourceList, right: SourceList) -> Bool {
-        left.databases.map(\.path) == right.databases.map(\.path)
-            && left.databases.map(\.name) == right.databases.map(\.name) && left.problems == right.problems
+        left.databases.map { ExactText($0.path) } == right.databases.map { ExactText($0.path) }
+            && left.databases.map { ExactText($0.name) } == right.databases.map { ExactText($0.name) }
+            && left.problems == right.problems
     }
 
     /// Whether a snapshot is that of a database of a job: backed up from a path that the job's sources match, under the name that the
     /// job gives it. The database need not exist any more.
     package static func matches(_ job: BackupJob, _ snapshot: Snapshot) -> Bool {
         func isNamed(_ path: String) -> Bool {
-            !isExcluded(path, job.exclude) && name(job.database, path) == snapshot.database
+            !isExcluded(path, job.exclude) && isSameText(name(job.database, path), snapshot.database)
         }
         return job.sources.contains { source in
             let isFound = paths(of: snapshot.source, below: source).contains { path in
                 // As `glob` does: a wildcard matches no slash, and no dot at the start of a name.
-                (source == path || fnmatch(source, path, FNM_PATHNAME | FNM_PERIOD) == 0) && isNamed(path)
+                (isSameText(source, path) || fnmatch(source, path, FNM_PATHNAME | FNM_PERIOD) == 0) && isNamed(path)
             }
             // A link to a file has its own name, and what is recorded is the file.
             return isFound || links(source).contains { isNamed($0) }
@@ -90,9 +92,9 @@ package struct SourceList: Sendable, Equatable {
         let files = isPattern ? matches(source).filter(isFile) : [source]
         return Set(
             ([String(start)] + files.map { LocalDirectory.resolved($0) }).map { path in
-                LocalDirectory.resolved(path.hasSuffix("/") ? path : LocalDirectory.parent(of: path))
+                ExactText(LocalDirectory.resolved(path.hasSuffix("/") ? path : LocalDirectory.parent(of: path)))
             }
-        ).sorted()
+        ).map(\.text).sorted()
     }
 
     /// A path as recorded in a snapshot, and as it reads where a directory of the source is a symbolic link: links are resolved there.
@@ -104,7 +106,7 @@ package struct SourceList: Sendable, Equatable {
             guard let resolved = realpath(directory, nil) else { break }
             defer { free(resolved) }
             let text = String(cString: resolved)
-            if text == recorded { found.append(directory) }
+            if isSameText(text, recorded) { found.append(directory) }
             if recorded.hasPrefix(text + "/") { found.append(directory + recorded.dropFirst(text.count)) }
         }
         return found

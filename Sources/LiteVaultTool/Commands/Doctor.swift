@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import LiteVaultBackup
 internal import LiteVaultFoundation
+internal import LiteVaultQuoting
 internal import LiteVaultSchedule
 internal import LiteVaultScheduleFile
 
@@ -133,7 +134,7 @@ struct Doctor: VaultCommand {
     /// Examines the snapshots of the database, or of all.
     private func examine(_ list: SnapshotList, into findings: inout Findings) {
         let name = database ?? subject.map { $0.split(separator: "/").last.map(String.init) ?? $0 }
-        let snapshots = list.filter { name == nil || $0.database == name }
+        let snapshots = list.filter { one in name.map { isSameText($0, one.database) } ?? true }
         guard let newest = snapshots.map(\.time).max(), let largest = snapshots.map(\.size).max() else {
             findings.problem(
                 .snapshot, name.map { "there is no snapshot of '\($0)'" } ?? "there is no snapshot", path: location,

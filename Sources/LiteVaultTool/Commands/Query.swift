@@ -3,6 +3,7 @@ internal import LiteVault
 internal import LiteVaultCipher
 internal import LiteVaultCore
 internal import LiteVaultFoundation
+internal import LiteVaultQuoting
 internal import LiteVaultSupport
 
 /// `litevault query`: runs one SQL statement and prints its rows.
@@ -66,11 +67,12 @@ struct Query: VaultCommand {
             throw Failure(
                 .usage, "--json and --format exclude each other", remedy: "Use '--format json' for plain rows.")
         }
-        var values: [String: (any Binding)?] = [:]
+        var named: [ExactText: (any Binding)?] = [:]
         for argument in bindings {
             let (name, value) = try Self.binding(argument)
-            values[name] = .some(value)
+            named[ExactText(name)] = .some(value)
         }
+        let values = named.map { (name: $0.key.text, value: $0.value) }
         let opened = try session.open(database, source)
         let sql = sql == "-" ? try Self.standardInput() : sql
         let stream = ResultStream(session.terminal)
@@ -102,7 +104,8 @@ struct Query: VaultCommand {
     }
 
     private func change(
-        _ path: String, _ key: DatabaseKey?, _ sql: String, _ values: [String: (any Binding)?], _ stream: ResultStream
+        _ path: String, _ key: DatabaseKey?, _ sql: String, _ values: [(name: String, value: (any Binding)?)],
+        _ stream: ResultStream
     ) throws -> Int? {
         let connection =
             try key.map { try Connection(path, key: $0, settings: database.cipher.settings()) } ?? Connection(path)
@@ -133,7 +136,8 @@ struct Query: VaultCommand {
 
     /// - Returns: the number of rows changed by a statement that returns none; nil after printing rows.
     private func print(
-        _ connection: Connection, _ sql: String, _ values: [String: (any Binding)?], _ stream: ResultStream
+        _ connection: Connection, _ sql: String, _ values: [(name: String, value: (any Binding)?)],
+        _ stream: ResultStream
     ) throws -> Int? {
         guard !SQLTokens(sql).allSatisfy({ [.space, .comment].contains($0.kind) || $0.text == ";" }) else {
             throw Failure(.usage, "the SQL text is empty", remedy: "Give one statement.")
@@ -148,7 +152,7 @@ struct Query: VaultCommand {
         }
         let names = statement.columnNames
         if names.isEmpty {
-            return try (values.isEmpty ? statement.run() : statement.run(with: Bindings(values))).changes
+            return try (values.isEmpty ? statement.run() : statement.run(with: Bindings(named: values))).changes
         }
         let printer: any RowPrinter =
             output.json ? try ArrayPrinter(stream, names) : (format ?? .table).printer(stream, names)
@@ -168,7 +172,7 @@ struct Query: VaultCommand {
         if values.isEmpty {
             try statement.forEach(body: handle)
         } else {
-            try statement.forEach(with: Bindings(values), body: handle)
+            try statement.forEach(with: Bindings(named: values), body: handle)
         }
         try printing { try printer.end() }
         return nil

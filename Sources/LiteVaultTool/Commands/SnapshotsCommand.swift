@@ -53,10 +53,12 @@ struct SnapshotsCommand: VaultCommand {
             Result(
                 repository: repository.location, authenticated: opened.isAuthenticated,
                 rotationUnfinished: opened.isRotationUnfinished, snapshots: snapshots))
-        for (database, list) in Dictionary(grouping: snapshots, by: \.database).sorted(by: { $0.key < $1.key }) {
-            report.appendLine("\(Format.visible(database)):")
+        for list in found.byDatabase {
+            report.appendLine("\(Format.visible(list[0].database)):")
             report.appendLine(SnapshotSummary.heading)
-            for snapshot in list { report.appendLine(snapshot.line) }
+            for snapshot in list {
+                report.appendLine(SnapshotSummary(snapshot, followedUntil: followed[snapshot.id]).line)
+            }
         }
         SnapshotSummary.warn(ofDatesAhead: snapshots.count { $0.datedAhead == true }, in: &report)
         let count = Format.count(snapshots.count, "snapshot")

@@ -154,7 +154,8 @@ struct RepositoryExamination {
         } catch {
             findings.problem(.deletions, error, path: location)
         }
-        for (database, snapshots) in Dictionary(grouping: list, by: \.database).sorted(by: { $0.key < $1.key }) {
+        for snapshots in list.byDatabase {
+            let database = snapshots[0].database
             guard let last = snapshots.last(where: { $0.gap != nil }), let gap = last.gap else { continue }
             findings.warning(
                 .gap,

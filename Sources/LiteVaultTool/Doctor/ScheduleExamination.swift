@@ -1,6 +1,7 @@
 internal import DurableFile
 internal import LiteVaultBackup
 internal import LiteVaultFoundation
+internal import LiteVaultQuoting
 internal import LiteVaultSchedule
 internal import LiteVaultSupport
 
@@ -35,8 +36,8 @@ struct ScheduleExamination {
         }
         // Each repository is opened once, however many jobs it has.
         var repositories: [RepositoryReference: RepositoryExamination.Examined] = [:]
-        var scanned: Set<String> = []
-        var sizes: [String: Int64] = [:]
+        var scanned: Set<ExactText> = []
+        var sizes: [ExactText: Int64] = [:]
         for job in configuration.jobs {
             findings.job = job.name
             let list = SourceList(job)
@@ -46,8 +47,8 @@ struct ScheduleExamination {
             var databases = list.databases.compactMap { FileExamination.database($0.path, into: &findings) }
             for database in databases {
                 let directory = FileExamination.directory(of: database.path)
-                sizes[directory] = max(sizes[directory] ?? 0, database.size)
-                if scanned.insert(directory).inserted {
+                sizes[ExactText(directory)] = max(sizes[ExactText(directory)] ?? 0, database.size)
+                if scanned.insert(ExactText(directory)).inserted {
                     FileExamination.leftovers(
                         in: directory, .leftover, remedy: "Remove it; a new operation on its file does, too.",
                         into: &findings)
@@ -80,7 +81,7 @@ struct ScheduleExamination {
             if let state { results(job, state, into: &findings) }
         }
         findings.job = nil
-        for (directory, size) in sizes.sorted(by: { $0.key < $1.key }) {
+        for (directory, size) in sizes.map({ ($0.key.text, $0.value) }).sorted(by: { $0.0 < $1.0 }) {
             FileExamination.restoreSpace(size, in: directory, into: &findings)
         }
     }
@@ -242,11 +243,14 @@ struct ScheduleExamination {
         of list: SourceList, in snapshots: SnapshotList, _ job: BackupJob, _ success: Double?,
         into findings: inout Findings
     ) {
-        let newest = Dictionary(grouping: snapshots, by: \.database).compactMapValues { $0.map(\.time).max() }
+        let newest = Dictionary(
+            uniqueKeysWithValues: snapshots.byDatabase.compactMap { list in
+                list.map(\.time).max().map { (ExactText(list[0].database), $0) }
+            })
         let delay = Recurrence.delay(job.name, host: Self.host, jitter: job.jitter)
         var oldest: Date?
         for (path, name) in list.databases {
-            guard let time = newest[name] else {
+            guard let time = newest[ExactText(name)] else {
                 findings.problem(
                     .snapshot, "has no snapshot", path: path,
                     remedy: "Run 'litevault schedule run-due' now, and see 'schedule status'.")

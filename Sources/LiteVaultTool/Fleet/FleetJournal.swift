@@ -2,6 +2,7 @@ internal import DurableFile
 internal import LiteVault
 internal import LiteVaultBackup
 internal import LiteVaultFoundation
+internal import LiteVaultQuoting
 internal import LiteVaultSupport
 
 /// The journal of a change to many databases: which are begun, and which are done. A run that was killed is continued from it.
@@ -24,7 +25,7 @@ final class FleetJournal: Sendable {
 
     private struct Content {
         var descriptor: Int32
-        var entries: [String: Entry]
+        var entries: [ExactText: Entry]
     }
 
     let path: String
@@ -61,11 +62,11 @@ final class FleetJournal: Sendable {
     }
 
     /// What is known of a member; nil if it was not begun.
-    func entry(_ member: FleetMember) -> Entry? { content.withLock { $0.entries[member.id] } }
+    func entry(_ member: FleetMember) -> Entry? { content.withLock { $0.entries[ExactText(member.id)] } }
 
     /// A member that is done; nil if none is.
     func firstDone(of members: [FleetMember]) -> FleetMember? {
-        content.withLock { content in members.first { content.entries[$0.id]?.state == .done } }
+        content.withLock { content in members.first { content.entries[ExactText($0.id)]?.state == .done } }
     }
 
     /// Records what was reached. It is durable afterwards.
@@ -77,7 +78,7 @@ final class FleetJournal: Sendable {
         try content.withLock { content in
             guard content.descriptor >= 0 else { return }
             try Self.append(line, content.descriptor, path)
-            content.entries[member.id] = entry
+            content.entries[ExactText(member.id)] = entry
         }
     }
 
@@ -154,11 +155,11 @@ final class FleetJournal: Sendable {
         return data[..<zeros]
     }
 
-    private static func entries(_ lines: Data, _ path: String) throws -> [String: Entry] {
-        var entries: [String: Entry] = [:]
+    private static func entries(_ lines: Data, _ path: String) throws -> [ExactText: Entry] {
+        var entries: [ExactText: Entry] = [:]
         for line in lines.split(separator: UInt8(ascii: "\n")) {
             guard let entry = try? JSONDecoder().decode(Entry.self, from: Data(line)) else { throw damaged(path) }
-            entries[entry.path] = entry
+            entries[ExactText(entry.path)] = entry
         }
         return entries
     }

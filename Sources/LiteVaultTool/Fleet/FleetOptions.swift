@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import DurableFile
 internal import LiteVault
 internal import LiteVaultFoundation
+internal import LiteVaultQuoting
 internal import LiteVaultSupport
 
 /// The options of a command that works on many databases.
@@ -54,9 +55,9 @@ struct FleetOptions: ParsableArguments {
         var all = paths
         if let fromFile { all += try Self.lines(of: fromFile) }
         for pattern in glob { all += try Self.matches(of: pattern, leavesCompanionsOut) }
-        var seen: Set<String> = []
+        var seen: Set<ExactText> = []
         // Two names of one file would be two changes of it.
-        let members = all.map(FleetMember.init(path:)).filter { seen.insert($0.id).inserted }
+        let members = all.map(FleetMember.init(path:)).filter { seen.insert(ExactText($0.id)).inserted }
         guard !members.isEmpty else {
             throw Failure(.usage, "no file is named", path: fromFile, remedy: "Name files, --from-file or --glob.")
         }

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import LiteVaultBackup
 internal import LiteVaultFoundation
+internal import LiteVaultQuoting
 
 /// What `restore-all` and `schedule restore` restore, and how.
 struct RestoreOfManyOptions: ParsableArguments {
@@ -133,7 +134,7 @@ struct RestoreOfMany {
 
     /// Whether a database has a name, or matches a pattern.
     static func matches(_ name: String, _ snapshot: Snapshot) -> Bool {
-        name == snapshot.database || fnmatch(name, snapshot.database, 0) == 0
+        isSameText(name, snapshot.database) || fnmatch(name, snapshot.database, 0) == 0
     }
 
     /// Restores the chosen databases.
@@ -146,9 +147,9 @@ struct RestoreOfMany {
         let warnings = WarningList()
         let found = try runBlocking { try await opened.snapshots() }
         found.warnings.forEach(warnings.add)
-        let newest = Dictionary(found.map { ($0.database, $0) }) { $0.sequence < $1.sequence ? $1 : $0 }
-        let chosen = newest.values.filter(isChosen).sorted { $0.database < $1.database }
-        for one in newest.values.sorted(by: { $0.database < $1.database }) where isStray(one) {
+        let newest = found.byDatabase.compactMap { $0.max { $0.sequence < $1.sequence } }
+        let chosen = newest.filter(isChosen)
+        for one in newest where isStray(one) {
             session.reporter.warning(
                 "the database '\(Format.visible(one.database))', backed up from \(Format.visible(one.source)), belongs to no job of the "
                     + "configuration and is left out: name it in 'sources', if it was found through a link that is gone",
