@@ -22,7 +22,7 @@ extension JobRun {
         do {
             let found = try await repository.unrestorable(names, examined: examined ?? [:])
             outcome.examined = found.examined.count <= Self.examinedLimit ? found.examined : nil
-            outcome.unrestorable = found.snapshots.prefix(JobState.unrestorableLimit).map(JobState.Unrestorable.init)
+            outcome.unrestorable = JobState.unrestorable(found.snapshots)
             return found.snapshots
         } catch {
             // The steps that need the repository report that it does not respond. What was known stands.
