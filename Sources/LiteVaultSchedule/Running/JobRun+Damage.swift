@@ -1,4 +1,4 @@
-internal import LiteVaultBackup
+package import LiteVaultBackup
 internal import LiteVaultFoundation
 internal import Logging
 
@@ -50,5 +50,15 @@ extension JobRun {
                 record(warning, &outcome)
             }
         }
+    }
+}
+
+extension JobState.Problem {
+    /// Damage in a repository.
+    package init(_ warning: RepositoryWarning, _ reference: RepositoryReference, _ services: ScheduleServices) {
+        let error = VaultError(warning.code, warning.message, path: warning.path, advice: warning.advice)
+        self.init(
+            source: warning.path, step: "repository", code: warning.code.rawValue,
+            message: "\(warning.path): \(warning.message)", remedy: services.remedy(error, reference))
     }
 }

@@ -75,14 +75,6 @@ package struct JobState: Codable, Sendable, Equatable {
             (self.source, self.step, self.code, self.message) = (source, step, code, message)
             (self.remedy, self.limit) = (remedy, limit)
         }
-
-        /// Damage in a repository.
-        package init(_ warning: RepositoryWarning, _ reference: RepositoryReference, _ services: ScheduleServices) {
-            let error = VaultError(warning.code, warning.message, path: warning.path, advice: warning.advice)
-            self.init(
-                source: warning.path, step: "repository", code: warning.code.rawValue,
-                message: "\(warning.path): \(warning.message)", remedy: services.remedy(error, reference))
-        }
     }
 
     /// A snapshot that is known not to be restorable.
