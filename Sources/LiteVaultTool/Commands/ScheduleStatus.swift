@@ -163,12 +163,6 @@ struct ScheduleStatus: VaultCommand {
         }
     }
 
-    /// Whether the service that runs now has read the configuration before it was changed.
-    private func isOutdated(_ state: StateFile, _ configured: Date) throws -> Bool {
-        guard let loaded = state.loaded, loaded < configured.timeIntervalSince1970 else { return false }
-        return try state.runner() != .none
-    }
-
     /// - Parameter services: what reads the repositories; nil if they are not contacted.
     private func report(_ configuration: ScheduleConfiguration, _ services: ScheduleServices? = nil) throws -> Report {
         let state = try schedule.stateFile(configuration, onlyReading: true)
@@ -178,7 +172,7 @@ struct ScheduleStatus: VaultCommand {
         let jobs = configuration.jobs.map {
             JobResult($0, state.job($0.name), records[$0.name], configured: configured)
         }
-        let isOutdated = try isOutdated(state, configured)
+        let isOutdated = try state.isOutdated(configured: configured)
         var report = Report(
             Result(config: configuration.name, state: state.path, outdatedService: isOutdated, jobs: jobs))
         if isOutdated {
