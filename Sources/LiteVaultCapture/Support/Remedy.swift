@@ -85,6 +85,8 @@ public enum Remedy: Sendable, Hashable {
     case repairOrForget(snapshot: String)
     /// Verify a snapshot again as thoroughly, or remove it.
     case retestOrForget(snapshot: String)
+    /// Use the key of the time of a snapshot: the database may have another one since.
+    case olderKey
     /// Take a snapshot, which stores lost blocks again.
     case storeAgain
     /// Bring the former repository back, or start the program again if the other one is to be used.
@@ -145,6 +147,9 @@ public enum Remedy: Sendable, Hashable {
         case .repairOrForget:
             "The next snapshot does not share what is damaged. Repair the repository, which records what is lost, or remove the "
                 + "snapshot by its identifier."
+        case .olderKey:
+            "If the snapshot was taken before the database got another key, it needs the key of that time: an audit shows which snapshots "
+                + "share a key."
         case .retestOrForget:
             "If the database was damaged when it was taken, remove the snapshot by its identifier; otherwise verify it again as "
                 + "thoroughly."

@@ -82,8 +82,8 @@ public struct CheckReport: Sendable {
     public internal(set) var lost: [UnrestorableSnapshot] = []
     /// Snapshots that could not be authenticated or restored, because no key opens them for example, and why. The others were.
     public internal(set) var unverified: [(snapshot: Snapshot, error: VaultError)] = []
-    /// The number of snapshots that were authenticated or restored.
-    var restoreTests = 0
+    /// The snapshots that this check authenticated or restored, and whether it found no problem with them.
+    public internal(set) var tested: [(snapshot: Snapshot, passed: Bool)] = []
     /// The packs that are known to be damaged or missing, by database; without one, what a repair has recorded.
     var damaged: [String: Set<String>] = [:]
     /// All of them.

@@ -52,7 +52,7 @@ extension Repository {
         let results = report.snapshots
         report.addKnown(options)
         if options.recordsResults { await record(results, isComplete: options.readsData, &report) }
-        if let only = report.unverified.first, report.unverified.count == 1, report.restoreTests == 0 {
+        if let only = report.unverified.first, report.unverified.count == 1, report.tested.isEmpty {
             throw only.error
         }
         return report

@@ -1,5 +1,5 @@
 internal import DurableFile
-internal import LiteVaultCapture
+package import LiteVaultCapture
 internal import LiteVaultCipher
 internal import LiteVaultCore
 internal import LiteVaultFoundation
@@ -25,7 +25,7 @@ extension Repository {
                 report.unverified.append((snapshot, error))
                 continue
             }
-            report.restoreTests += 1
+            report.tested.append((snapshot, problems.isEmpty))
             report.problems += problems
             for path in problems.map(\.path) where RepositoryFormat.isPack(path) {
                 report.damaged[snapshot.manifest.database, default: []].insert(path)
@@ -74,7 +74,7 @@ extension Repository {
             // Name the snapshot instead of the temporary file.
             throw try withErrorContext(path: name) { () -> VaultError in
                 guard let error = error as? VaultError else { throw error }
-                return error.at(name)
+                return error.code == .keyRejected && options.key != nil ? error.olderKey(name) : error.at(name)
             }
         }
     }
@@ -129,5 +129,15 @@ extension CheckOptions {
         case .id(let id): snapshot.id.hasPrefix(id)
         case .at(let time): snapshot.time <= time
         }
+    }
+}
+
+extension VaultError {
+    /// Of a key that does not open a restored snapshot.
+    ///
+    /// - Parameter path: what is named in place of the temporary file.
+    package func olderKey(_ path: String) -> VaultError {
+        let check = advice.map { [$0] } ?? []
+        return VaultError(code, message, path: path, advice: .all(check + [.olderKey]), cause: self)
     }
 }

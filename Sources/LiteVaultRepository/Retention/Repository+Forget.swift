@@ -23,11 +23,7 @@ extension Repository {
         }
         if dryRun { return try await decide(policy, database, warning) }
         try requireWritable()
-        return try await withLease("prune", for: "removing from the repository") { lease in
-            let decisions = try await decide(policy, database, warning)
-            let going = decisions.filter { !$0.keeps }.map(\.snapshot)
-            return try await remove(going, from: decisions, lease, warning, progress)
-        }
+        return try await remove({ try await decide(policy, database, warning) }, warning, progress)
     }
 
     /// Removes snapshots by their identifiers. Pruning deletes their packs later.
@@ -50,10 +46,24 @@ extension Repository {
     ) async throws -> [RetentionDecision] {
         if dryRun { return try await decide(removing: ids, database, warning) }
         try requireWritable()
-        return try await withLease("prune", for: "removing from the repository") { lease in
-            let decisions = try await decide(removing: ids, database, warning)
-            let going = decisions.filter { !$0.keeps }.map(\.snapshot)
-            return try await remove(going, from: decisions, lease, warning, progress)
+        return try await remove({ try await decide(removing: ids, database, warning) }, warning, progress)
+    }
+
+    /// Decides, and removes what is not kept.
+    private func remove(
+        _ decide: () async throws -> [RetentionDecision], _ warning: (RepositoryWarning) -> Void,
+        _ progress: BackupProgress.Report
+    ) async throws -> [RetentionDecision] {
+        // Those of the first attempt: one that found the disk full in the middle has removed some of them.
+        var first: [RetentionDecision]?
+        return try await withRoom {
+            try await withLease("prune", for: "removing from the repository") { lease in
+                let decisions = try await decide()
+                let all = first ?? decisions
+                first = all
+                let going = decisions.filter { !$0.keeps }.map(\.snapshot)
+                return try await remove(going, from: all, lease, warning, progress)
+            }
         }
     }
 

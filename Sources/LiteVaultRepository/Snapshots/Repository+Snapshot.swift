@@ -92,6 +92,7 @@ extension Repository {
                 manifest.followed = .init(segment: known?.sequence, run: place.run, places: place.places)
             }
             let snapshot = try await publish(manifest, lease)
+            RoomToRemove(store)?.keep()
             if let token { options.followed?.finish(token, snapshot: snapshot.id) }
             plan.warnings += UnrestorableSnapshot.all(of: plan.known + [snapshot]).compactMap(\.warning)
             return SnapshotResult(

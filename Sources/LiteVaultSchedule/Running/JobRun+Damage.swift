@@ -1,4 +1,4 @@
-internal import LiteVaultBackup
+package import LiteVaultBackup
 internal import LiteVaultFoundation
 internal import Logging
 
@@ -22,7 +22,7 @@ extension JobRun {
         do {
             let found = try await repository.unrestorable(names, examined: examined ?? [:])
             outcome.examined = found.examined.count <= Self.examinedLimit ? found.examined : nil
-            outcome.unrestorable = found.snapshots.prefix(JobState.unrestorableLimit).map(JobState.Unrestorable.init)
+            outcome.unrestorable = JobState.unrestorable(found.snapshots)
             return found.snapshots
         } catch {
             // The steps that need the repository report that it does not respond. What was known stands.
@@ -50,5 +50,15 @@ extension JobRun {
                 record(warning, &outcome)
             }
         }
+    }
+}
+
+extension JobState.Problem {
+    /// Damage in a repository.
+    package init(_ warning: RepositoryWarning, _ reference: RepositoryReference, _ services: ScheduleServices) {
+        let error = VaultError(warning.code, warning.message, path: warning.path, advice: warning.advice)
+        self.init(
+            source: warning.path, step: "repository", code: warning.code.rawValue,
+            message: "\(warning.path): \(warning.message)", remedy: services.remedy(error, reference))
     }
 }

@@ -152,9 +152,7 @@ struct JobRun: Sendable {
 
     /// Records damage in the repository, once: each database of the job may report the same.
     func record(_ warning: RepositoryWarning, _ outcome: inout JobOutcome) {
-        let problem = JobState.Problem(
-            source: warning.path, step: "repository", code: warning.code.rawValue,
-            message: "\(warning.path): \(warning.message)", remedy: warning.remedy)
+        let problem = JobState.Problem(warning, job.repository, services)
         if !outcome.problems.contains(problem) { record(problem, &outcome) }
     }
 

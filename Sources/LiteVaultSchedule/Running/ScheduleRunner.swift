@@ -72,6 +72,8 @@ package final class ScheduleRunner: Sendable {
             if let failure { throw failure }
             return all
         }
+        let ran = Set(all.map(\.job))
+        if configuration.metrics != nil { try await refresh(configuration.jobs.filter { !ran.contains($0.name) }) }
         try writeMetrics()
         return all
     }
@@ -116,6 +118,7 @@ package final class ScheduleRunner: Sendable {
     private func lane(_ job: BackupJob, _ reporter: OutcomeReporter) async {
         // Whether the abandoned run has ended; nil if there is none.
         var abandoned: Locked<Bool>?
+        var asked = ContinuousClock.now
         while (try? services.check()) != nil, !Task.isCancelled {
             if let hasEnded = abandoned {
                 guard hasEnded.value else {
@@ -139,10 +142,34 @@ package final class ScheduleRunner: Sendable {
                 reporter.report(outcome)
                 do { try writeMetrics() } catch { log.error("cannot write the metrics: \(error)") }
                 next = DueDecision(job, state.job(job.name) ?? known, host: host, now: now()).next
+                asked = .now
+            } else if .now - asked >= Self.pauseOfRefreshes {
+                do {
+                    try await refresh([job])
+                    try writeMetrics()
+                } catch { log.error("cannot store the state of the job: \(error)", metadata: ["job": "\(job.name)"]) }
+                asked = .now
             }
             await pause(until: next)
         }
     }
+
+    /// Asks the repositories of jobs that did not run what verifications by others have recorded, for the metrics.
+    private func refresh(_ jobs: [BackupJob]) async throws {
+        let known = jobs.compactMap { job in state.job(job.name).map { (job: job, state: Optional($0)) } }
+            .filter { $0.state?.lastStart != nil }
+        guard !known.isEmpty else { return }
+        let found = await RecordedDamage(known, services, within: Self.patience)
+        for (job, before) in known {
+            guard var after = before, after.apply(found, of: job.name) else { continue }
+            let (unrestorable, examined) = (after.unrestorable, after.examined)
+            try state.update(job.name) { ($0.unrestorable, $0.examined) = (unrestorable, examined) }
+        }
+    }
+
+    /// How long a repository may take that is asked between two runs, and how often it is.
+    private static let patience = Duration.seconds(10)
+    private static let pauseOfRefreshes = Duration.seconds(600)
 
     /// Waits for a run with one task, however long it takes: nothing can stop to wait for a task's value, so that each attempt
     /// with a time limit would leave a task behind.

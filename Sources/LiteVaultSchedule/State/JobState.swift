@@ -68,6 +68,13 @@ package struct JobState: Codable, Sendable, Equatable {
         package var remedy: String?
         /// The key of the time limit that was exceeded; nil when none was.
         package var limit: String?
+
+        package init(
+            source: String?, step: String, code: String, message: String, remedy: String? = nil, limit: String? = nil
+        ) {
+            (self.source, self.step, self.code, self.message) = (source, step, code, message)
+            (self.remedy, self.limit) = (remedy, limit)
+        }
     }
 
     /// A snapshot that is known not to be restorable.
@@ -96,7 +103,12 @@ package struct JobState: Codable, Sendable, Equatable {
     }
 
     /// The maximum number of ``unrestorable`` snapshots.
-    static let unrestorableLimit = 100
+    private static let unrestorableLimit = 100
+
+    /// Those that are stored.
+    package static func unrestorable(_ found: [UnrestorableSnapshot]) -> [Unrestorable] {
+        found.prefix(unrestorableLimit).map(Unrestorable.init)
+    }
 
     /// Start and end of the last run that was not interrupted.
     package var lastStart: Double?
@@ -126,8 +138,8 @@ package struct JobState: Codable, Sendable, Equatable {
     package var lastPrune: Double?
     /// Since when another process has kept this job from removing from its repository; nil once it could.
     package var pruneBusySince: Double?
-    /// The snapshots of the job's databases that are known not to be restorable, at most a hundred, as of the last run that the repository told;
-    /// nil before the first.
+    /// The snapshots of the job's databases that are known not to be restorable, at most a hundred, when the repository was last asked: by a
+    /// run, or for the metrics. Nil before the first.
     package var unrestorable: [Unrestorable]?
     /// The versions of the results of verifications that name no such snapshot, by the database's identifier.
     package var examined: [String: String]?

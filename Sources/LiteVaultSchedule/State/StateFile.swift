@@ -133,6 +133,15 @@ package final class StateFile: Sendable {
     /// When the running service has read its configuration, in seconds since 1970; nil if none has said so.
     package var loaded: Double? { state.withLock { $0.loaded } }
 
+    /// Whether the service that runs now has read the configuration before it was changed. Nothing is written.
+    ///
+    /// - Parameter configured: when the configuration was changed.
+    /// - Throws: as ``runner()``.
+    package func isOutdated(configured: Date) throws -> Bool {
+        guard let loaded, loaded < configured.timeIntervalSince1970 else { return false }
+        return try runner() != .none
+    }
+
     /// Notes that the process that holds the lock has read its configuration.
     package func noteLoaded(_ time: Date) throws { try change { $0.loaded = time.timeIntervalSince1970 } }
 

@@ -111,6 +111,8 @@ struct Check: VaultCommand {
     private struct CheckedSnapshot: Encodable {
         let id: String
         let database: String
+        /// What this check did with it.
+        let checked: String
         let verification: VerificationSummary
     }
 
@@ -152,7 +154,16 @@ struct Check: VaultCommand {
             options.settings = try read.settings()
         }
         let chosen = options
-        let found = try runBlocking { try await opened.check(chosen) }
+        let found: CheckReport
+        do { found = try runBlocking { try await opened.check(chosen) } } catch let error as VaultError
+            where error.code == .noSpace && !readOnly
+        {
+            var failure = Failure(error)
+            failure.remedy =
+                "Free space and try again, or check with --read-only, which uses the system's temporary directory (or "
+                + "--spool-folder) and records nothing."
+            throw failure
+        }
         return report(found, opened, session)
     }
 
@@ -168,18 +179,29 @@ struct Check: VaultCommand {
                 remarks: found.remarks.map { Problem(path: $0.path, message: $0.message) },
                 known: found.recorded.map(KnownFailure.init), lost: found.lost.map(KnownFailure.init),
                 unverified: found.unverified.map { Unverified($0.snapshot, $0.error) },
-                snapshots: found.snapshots.map {
-                    CheckedSnapshot(
-                        id: $0.snapshot.id, database: $0.snapshot.database,
-                        verification: VerificationSummary($0.verification))
+                snapshots: found.snapshots.map { snapshot, verification in
+                    let isTested = found.tested.contains { $0.snapshot.id == snapshot.id }
+                    let level: SnapshotVerification.Level =
+                        isTested ? (restoreTest ? .restore : .pages) : (readData ? .data : .structure)
+                    return CheckedSnapshot(
+                        id: snapshot.id, database: snapshot.database, checked: level.rawValue,
+                        verification: VerificationSummary(verification))
                 },
                 size: found.packBytes, unused: found.unused, recorded: found.isRecorded, seconds: session.elapsed))
         session.add(found.warnings, of: location, after: nil, to: &report)
 
-        let verdict = found.isIntact ? "intact" : "NOT intact"
+        let verdict = found.isIntact ? found.unverified.isEmpty ? "intact" : "no damage found" : "NOT intact"
         report.appendLine("\(Format.visible(location)): \(verdict), checked in \(Format.duration(session.elapsed))")
+        let scope = authenticate || restoreTest ? "the structure of " : ""
         report.appendRow(
-            "snapshots", "\(found.snapshots.count), \(found.snapshots.count { $0.verification.passed }) of them intact")
+            "snapshots",
+            "\(scope)\(found.snapshots.count), \(found.snapshots.count { $0.verification.passed }) of them intact")
+        for one in found.tested.prefix(20) {
+            report.appendRow(
+                restoreTest ? "restored" : "authenticated",
+                Format.visible("\(one.snapshot.database) \(one.snapshot.id): \(one.passed ? "intact" : "NOT intact")"))
+        }
+        if found.tested.count > 20 { report.appendRow("", "… and \(found.tested.count - 20) more") }
         report.appendRow(
             "size",
             Format.size(found.packBytes)
@@ -229,8 +251,7 @@ struct Check: VaultCommand {
     /// How thorough the check was.
     private func depth(_ found: CheckReport) -> String {
         var parts = ["documents and block maps", readData ? "every block" : "existence of every block"]
-        let inside = Format.count(
-            found.snapshots.count { [.pages, .restore].contains($0.verification.level) }, "database")
+        let inside = Format.count(found.tested.count, "database")
         if restoreTest {
             parts.append("\(inside) restored")
         } else if authenticate {

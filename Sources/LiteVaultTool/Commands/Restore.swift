@@ -240,7 +240,7 @@ struct Restore: VaultCommand {
             let found: VerificationReport
             do { found = try Self.verify(file, isPlain ? [] : keys, settings) } catch let error as VaultError {
                 // It has its temporary name, which nobody else knows.
-                throw error.at(name)
+                throw error.code == .keyRejected && !keys.isEmpty ? error.olderKey(name) : error.at(name)
             }
             if let problem = found.problems.first {
                 throw Failure(

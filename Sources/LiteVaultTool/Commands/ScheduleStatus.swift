@@ -9,10 +9,12 @@ struct ScheduleStatus: VaultCommand {
     static let configuration = configured(
         "status", "Show the last run and failures of each job, and when it is due.",
         """
-        Reads the configuration and the local state; no repository is contacted. With --check, the exit status is 1 if \
-        the last run of a job failed, if a job is overdue by more than an hour or has not run in the hour since the \
-        configuration was changed, or if a database with 'follow' is not followed. --watch shows it until Ctrl-C: redrawn \
-        in place on a terminal, elsewhere whenever it has changed.
+        Reads the configuration, the local state, and from the repositories what verifications have found since the last \
+        run; one that does not respond within 10 seconds is a warning. With --check, the exit status is 1 if \
+        the last run of a job failed, if a verification by anybody has found that a snapshot cannot be restored, if a job \
+        is overdue by more than an hour or has not run in the hour since the \
+        configuration was changed, or if a database with 'follow' is not followed. --watch shows the local state until \
+        Ctrl-C, without contacting repositories: redrawn in place on a terminal, elsewhere whenever it has changed.
         """,
         examples: [
             "litevault schedule status /etc/litevault/backup.yml --json",
@@ -21,7 +23,9 @@ struct ScheduleStatus: VaultCommand {
 
     @OptionGroup var schedule: ScheduleOptions
 
-    @Flag(help: "Exit with status 1 if a job failed, is overdue, or a log is not being followed.")
+    @Flag(
+        help:
+            "Exit with status 1 if a job failed, is overdue, or has damaged snapshots, or a log is not being followed.")
     var check = false
 
     @Flag(help: "Show the state again whenever it changes, until Ctrl-C.")
@@ -75,11 +79,22 @@ struct ScheduleStatus: VaultCommand {
         @Nullable var lastVerification: String?
         @Nullable var verificationPassed: Bool?
         let unrestorable: [Unrestorable]
+        /// Whether the repository told what is not restorable; otherwise that is known from the last run.
+        let repositoryRead: Bool
         @Nullable var follow: FollowingSummary?
         let failures: [ProblemSummary]
         let warnings: [ProblemSummary]
 
-        init(_ job: BackupJob, _ state: JobState?, configured: Date) {
+        /// What was found since the last run.
+        private let isDamaged: Bool
+
+        private enum CodingKeys: CodingKey {
+            case job, schedule, repository, due, overdueSince, next, lastRun, lastSuccess, lastFailures, databases,
+                stored,
+                lastVerification, verificationPassed, unrestorable, repositoryRead, follow, failures, warnings
+        }
+
+        init(_ job: BackupJob, _ state: JobState?, _ records: Records?, configured: Date) {
             let now = Date()
             let decision = DueDecision(job, state, host: ProcessInfo.processInfo.hostName, now: now)
             self.job = job.name
@@ -95,16 +110,25 @@ struct ScheduleStatus: VaultCommand {
             stored = state?.stored
             lastVerification = Format.time(state?.lastVerification)
             verificationPassed = state?.lastVerificationPassed
-            unrestorable = (state?.unrestorable ?? []).map(Unrestorable.init)
             follow = FollowingSummary(job, state?.following)
-            failures = (state?.problems ?? []).map(ProblemSummary.init)
-            warnings = (state?.warnings ?? []).map(ProblemSummary.init)
+            let known = state?.problems ?? []
+            let found = (records?.failures ?? []).filter { one in !known.contains { $0.message == one.message } }
+            unrestorable = (records?.unrestorable ?? state?.unrestorable ?? []).map(Unrestorable.init)
+            repositoryRead = records?.unrestorable != nil
+            isDamaged = !found.isEmpty
+            failures = (known + found).map(ProblemSummary.init)
+            warnings = ((state?.warnings ?? []) + (records?.warnings ?? [])).map(ProblemSummary.init)
         }
 
-        var isFailing: Bool { (lastFailures ?? 0) > 0 || overdueSince != nil || follow?.well == false }
+        var isFailing: Bool { (lastFailures ?? 0) > 0 || isDamaged || overdueSince != nil || follow?.well == false }
+        /// Whether all that is wrong was found since the last run.
+        var isOnlyDamaged: Bool {
+            isDamaged && (lastFailures ?? 0) == 0 && overdueSince == nil && follow?.well != false
+        }
 
         var verdict: String {
             if (lastFailures ?? 0) > 0 || follow?.well == false { return "FAILED" }
+            if isDamaged { return "DAMAGED" }
             if overdueSince != nil { return lastRun == nil ? "NEVER RAN" : "OVERDUE" }
             return lastRun == nil ? "never ran here" : "ok"
         }
@@ -116,7 +140,10 @@ struct ScheduleStatus: VaultCommand {
 
     func perform(_ session: Session) throws -> Report {
         let configuration = try schedule.configuration()
-        guard watch else { return try report(configuration) }
+        guard watch else {
+            return try report(
+                configuration, try session.scheduleServices(configuration, schedule, output, onlyReading: true))
+        }
         var shown: [String] = []
         while true {
             var report = try report(configuration)
@@ -136,18 +163,16 @@ struct ScheduleStatus: VaultCommand {
         }
     }
 
-    /// Whether the service that runs now has read the configuration before it was changed.
-    private func isOutdated(_ state: StateFile, _ configured: Date) throws -> Bool {
-        guard let loaded = state.loaded, loaded < configured.timeIntervalSince1970 else { return false }
-        return try state.runner() != .none
-    }
-
-    private func report(_ configuration: ScheduleConfiguration) throws -> Report {
+    /// - Parameter services: what reads the repositories; nil if they are not contacted.
+    private func report(_ configuration: ScheduleConfiguration, _ services: ScheduleServices? = nil) throws -> Report {
         let state = try schedule.stateFile(configuration, onlyReading: true)
         var file = stat()
         let configured = stat(configuration.name, &file) == 0 ? Date(timeIntervalSince1970: file.modified) : Date()
-        let jobs = configuration.jobs.map { JobResult($0, state.job($0.name), configured: configured) }
-        let isOutdated = try isOutdated(state, configured)
+        let records = try services.map { try Records.read(configuration, state, $0) } ?? [:]
+        let jobs = configuration.jobs.map {
+            JobResult($0, state.job($0.name), records[$0.name], configured: configured)
+        }
+        let isOutdated = try state.isOutdated(configured: configured)
         var report = Report(
             Result(config: configuration.name, state: state.path, outdatedService: isOutdated, jobs: jobs))
         if isOutdated {
@@ -173,7 +198,14 @@ struct ScheduleStatus: VaultCommand {
         report.appendLine("The state is in \(Format.visible(state.path)).")
         let late = jobs.filter { $0.overdueSince != nil }.map(\.job)
         let failing = jobs.filter { $0.isFailing && $0.overdueSince == nil }.map(\.job)
-        if check, !failing.isEmpty {
+        let damaged = jobs.filter(\.isOnlyDamaged).map(\.job)
+        if check, !failing.isEmpty, failing == damaged {
+            report.failure = Failure(
+                .jobFailed,
+                "backups of \(Format.count(damaged.count, "job")) are damaged since the last run: \(Format.list(damaged))",
+                path: configuration.name, remedy: "What cannot be restored, since when, and what to do is listed above."
+            )
+        } else if check, !failing.isEmpty {
             report.failure = Failure(
                 .jobFailed, "\(Format.count(failing.count, "job")) failed: \(Format.list(failing))",
                 path: configuration.name, remedy: "The failures are listed above and in the log.")
@@ -186,5 +218,44 @@ struct ScheduleStatus: VaultCommand {
                     + "\(state.path). 'litevault schedule run-due \(configuration.name)' runs what is due now.")
         }
         return report
+    }
+}
+
+/// What the repository of a job tells about verifications since its last run.
+private struct Records {
+    /// Nil if it could not be asked.
+    var unrestorable: [JobState.Unrestorable]?
+    var failures: [JobState.Problem] = []
+    var warnings: [JobState.Problem] = []
+
+    /// Asks the repositories of the jobs that have run.
+    static func read(
+        _ configuration: ScheduleConfiguration, _ state: StateFile, _ services: ScheduleServices
+    ) throws -> [String: Records] {
+        let jobs = configuration.jobs.map { (job: $0, state: state.job($0.name)) }.filter { $0.state?.lastStart != nil }
+        let found = try runBlocking { await RecordedDamage(jobs, services, within: .seconds(10)) }
+        return Dictionary(
+            uniqueKeysWithValues: jobs.compactMap { job, state in
+                found.answers[job.name].map { (job.name, Records($0, job, state, services)) }
+            })
+    }
+
+    private init(_ answer: RecordedDamage.Answer, _ job: BackupJob, _ state: JobState?, _ services: ScheduleServices) {
+        switch answer {
+        case .snapshots(let snapshots):
+            unrestorable = JobState.unrestorable(snapshots)
+            failures = snapshots.compactMap(\.warning).map { JobState.Problem($0, job.repository, services) }
+        case .nothing(let error):
+            var problem = JobState.Problem(
+                source: error.path ?? job.repository.location, step: "repository", code: error.code.rawValue,
+                message: error.message, remedy: services.remedy(error, job.repository))
+            // What is known to be gone or replaced is as bad as damage; one that cannot be asked now says nothing.
+            if error.isDamage || (error.code == .noInput && state?.lastSuccess != nil) {
+                failures = [problem]
+            } else {
+                problem.message = "what was found since the last run cannot be read: \(error.message)"
+                warnings = [problem]
+            }
+        }
     }
 }

@@ -111,6 +111,10 @@ struct ScheduleExamination {
                 findings.problem(
                     .runner, "process \(process), which runs the jobs, is stopped", path: state.path,
                     remedy: "Resume it (kill -CONT \(process)) or terminate it: no other one can run them meanwhile.")
+            case .process where try state.isOutdated(configured: configured):
+                findings.warning(
+                    .runner, "the running service has an older configuration", path: state.path,
+                    remedy: "Restart it, or send it SIGHUP (systemctl reload).")
             case .process(let process):
                 findings.ok(
                     .runner, "\(process.map { "process \($0)" } ?? "a process") runs the jobs", path: state.path)
@@ -122,10 +126,14 @@ struct ScheduleExamination {
         }
     }
 
+    /// When the configuration was changed.
+    private var configured: Date {
+        var file = stat()
+        return stat(configuration.name, &file) == 0 ? Date(timeIntervalSince1970: file.modified) : now
+    }
+
     /// The last run of a job, its last verification, and what it follows.
     private func results(_ job: BackupJob, _ state: StateFile, into findings: inout Findings) {
-        var file = stat()
-        let configured = stat(configuration.name, &file) == 0 ? Date(timeIntervalSince1970: file.modified) : now
         let decision = DueDecision(job, state.job(job.name), host: Self.host, now: now)
         if let since = decision.overdue(state.job(job.name), configured: configured, now: now) {
             findings.problem(

@@ -18,6 +18,11 @@ final class Terminal: Sendable {
     /// Whether standard error is the journal of systemd, which reads a message's priority from its start: sd-daemon(3).
     private let errorIsJournal: Bool
 
+    /// Whether this program was started without standard output. Reports go nowhere then; data must not be lost like that.
+    private static let isOutputClosed = Locked(false)
+
+    static func noteClosedOutput() { isOutputClosed.withLock { $0 = true } }
+
     /// The status line on the screen.
     private let status = Locked("")
 
@@ -66,6 +71,10 @@ final class Terminal: Sendable {
     /// - Returns: false if the reader has closed it.
     /// - Throws: `io` or `no-space` if they cannot be written.
     func writeResult(_ bytes: UnsafeRawBufferPointer) throws(Failure) -> Bool {
+        guard !Self.isOutputClosed.value else {
+            throw Failure(
+                .inputOutput, "standard output is closed", remedy: "Send it to a file or a pipe. Nothing was written.")
+        }
         let code = status.withLock { status in
             Self.erase(&status)
             guard outputIsTerminal else { return Self.write(bytes, to: STDOUT_FILENO) }

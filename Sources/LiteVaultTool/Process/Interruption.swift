@@ -156,6 +156,7 @@ enum Hardening {
     /// Opens closed standard streams: otherwise a database would get their descriptor, and messages would be written into it.
     private static func openStandardStreams() {
         for descriptor in 0...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 && errno == EBADF {
+            if descriptor == STDOUT_FILENO { Terminal.noteClosedOutput() }
             let opened = open("/dev/null", descriptor == STDIN_FILENO ? O_RDONLY : O_WRONLY)
             if opened >= 0, opened != descriptor {
                 dup2(opened, descriptor)

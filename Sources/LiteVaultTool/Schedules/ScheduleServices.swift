@@ -31,12 +31,17 @@ extension Session {
     }
 
     /// What the tool provides to the jobs of a configuration. The variables that it refers to are removed from the environment.
+    ///
+    /// - Parameter onlyReading: whether repositories are only looked at, perhaps by a person who lacks keys that the jobs have.
     func scheduleServices(
-        _ configuration: ScheduleConfiguration, _ options: ScheduleOptions, _ output: OutputOptions
+        _ configuration: ScheduleConfiguration, _ options: ScheduleOptions, _ output: OutputOptions,
+        onlyReading: Bool = false
     ) throws -> ScheduleServices {
         let keys = ScheduleKeys(self)
-        try keys.reserveSources(of: configuration)
-        let local = options.directories.applied(to: configuration)
+        do { try keys.reserveSources(of: configuration) } catch  where onlyReading {}
+        let local =
+            onlyReading
+            ? options.directories.shown(for: configuration) : options.directories.applied(to: configuration)
         let quiet = output.json || output.quiet
         var services = ScheduleServices(tool: "litevault \(Version.number)", local: local)
         services.store = {

@@ -23,6 +23,7 @@ def run(report, settings, folder):
         ("a restore that was killed continues with what it had written", resumed),
         ("--dry-run and --if-missing write nothing", nothing),
         ("--to-stdout writes the database, and nothing else", to_stdout),
+        ("--to-stdout into a pipe that is closed early, or into nothing, is an error of one line", closed_output),
         ("times are UTC, or local where that is said, and 'latest' is the newest", times),
         ("progress counts to the size of the database", progress),
     ]
@@ -161,6 +162,24 @@ def to_stdout(box):
         done = subprocess.run(command(box.settings, "restore", "--to-stdout"), cwd=box.folder, stdout=full,
                               stderr=subprocess.PIPE, timeout=120)
     expect(done.returncode == 74, f"exit {done.returncode}: {done.stderr.decode(errors='replace')}")
+
+
+def closed_output(box):
+    # Closed before, in the middle, and never opened: one line that says so, and no success.
+    def tried(read, close=None):
+        child = subprocess.Popen(
+            command(box.settings, "restore", "--to-stdout"), cwd=box.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            preexec_fn=close)
+        got = child.stdout.read(read)
+        child.stdout.close()
+        told = child.stderr.read().decode(errors="replace")
+        child.stderr.close()
+        expect(child.wait(timeout=120) == 74, f"exit {child.returncode} after {len(got)} bytes: {told}")
+        errors = [line for line in told.splitlines() if line.startswith("error: ")]
+        expect(len(errors) == 1 and "standard output" in errors[0] and "Restored" not in told, told)
+        return told.splitlines()
+    expect(len(tried(0)) == 1 and len(tried(1000)) == 1, "more than one line")
+    tried(0, lambda: os.close(1))
 
 
 def times(box):

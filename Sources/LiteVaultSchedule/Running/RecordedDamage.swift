@@ -1,0 +1,101 @@
+package import LiteVaultBackup
+internal import LiteVaultFoundation
+internal import LiteVaultSupport
+
+/// What the repositories of jobs know about snapshots that cannot be restored: verifications by anybody record it there, also between
+/// two runs. Nothing is written, neither to a repository nor about it.
+package struct RecordedDamage: Sendable {
+    /// What the repository of one job tells.
+    package enum Answer: Sendable {
+        /// The snapshots of the job's databases that failed a verification.
+        case snapshots([UnrestorableSnapshot])
+        /// It tells nothing, for this reason.
+        case nothing(VaultError)
+    }
+
+    /// By the name of the job.
+    package private(set) var answers: [String: Answer] = [:]
+    /// What ``JobState/examined`` becomes, by the name of the job.
+    private(set) var examined: [String: [String: String]] = [:]
+
+    /// Asks each repository once, all of them at a time.
+    ///
+    /// - Parameters:
+    ///   - jobs: each with its state; nil where it never ran.
+    ///   - limit: how long a repository may take.
+    package init(_ jobs: [(job: BackupJob, state: JobState?)], _ services: ScheduleServices, within limit: Duration)
+        async
+    {
+        var services = services
+        services.local.remembers = false
+        let asking = services
+        await withTaskGroup(of: [(name: String, answer: Answer, examined: [String: String]?)].self) { group in
+            for (reference, jobs) in Dictionary(grouping: jobs, by: \.job.repository) {
+                group.addTask {
+                    let task = BlockingWork.task { () async -> Result<Found, VaultError> in
+                        await Self.ask(reference, jobs, asking, within: limit)
+                    }
+                    let late = VaultError(
+                        .io, "the repository does not respond within \(TimeSpan.text(limit))", path: reference.location)
+                    let found = await BlockingWork.value(of: task, within: limit) ?? .failure(late)
+                    return jobs.map { job, _ in
+                        switch found {
+                        case .failure(let error): (job.name, .nothing(error), nil)
+                        case .success(let found):
+                            (job.name, .snapshots(found.snapshots[job.name] ?? []), found.examined)
+                        }
+                    }
+                }
+            }
+            for await ended in group {
+                for one in ended {
+                    answers[one.name] = one.answer
+                    examined[one.name] = one.examined
+                }
+            }
+        }
+    }
+
+    private struct Found: Sendable {
+        /// By the name of the job.
+        var snapshots: [String: [UnrestorableSnapshot]] = [:]
+        let examined: [String: String]
+    }
+
+    private static func ask(
+        _ reference: RepositoryReference, _ jobs: [(job: BackupJob, state: JobState?)], _ services: ScheduleServices,
+        within limit: Duration
+    ) async -> Result<Found, VaultError> {
+        do {
+            var reference = reference
+            reference.timeLimit = min(reference.timeLimit, limit)
+            let repository = try await Repository.open(
+                try services.store(reference), secret: try reference.secret.map(services.secret), local: services.local)
+            let names = jobs.map { Set(SourceList($0.job).databases.map(\.name)) }
+            let known = jobs.compactMap(\.state?.examined).reduce(into: [:]) { $0.merge($1) { $1 } }
+            let all = try await repository.unrestorable(Array(names.joined()), examined: known)
+            var found = Found(examined: all.examined)
+            for ((job, _), names) in zip(jobs, names) {
+                found.snapshots[job.name] = all.snapshots.filter { names.contains($0.snapshot.database) }
+            }
+            return .success(found)
+        } catch let error as VaultError {
+            return .failure(error)
+        } catch {
+            return .failure(VaultError(.io, "\(error)", path: reference.location))
+        }
+    }
+}
+
+extension JobState {
+    /// Takes over what a repository tells between two runs.
+    ///
+    /// - Returns: whether that is something new.
+    mutating func apply(_ found: RecordedDamage, of job: String) -> Bool {
+        guard case .snapshots(let snapshots)? = found.answers[job] else { return false }
+        let before = self
+        unrestorable = Self.unrestorable(snapshots)
+        examined = found.examined[job]
+        return self != before
+    }
+}
