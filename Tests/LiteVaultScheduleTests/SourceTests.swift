@@ -24,6 +24,15 @@ import Testing
         return SourceList(try #require(configuration.jobs.first))
     }
 
+    @Test func `H-SEC-27 databases whose names are canonically equal are two`() throws {
+        for name in ["caf\u{e9}.db", "cafe\u{301}.db", "\u{212a}unden.db", "Kunden.db"] { try write("db/" + name) }
+        for sources in ["'\(scratch.path("db/*.db"))'", "['\(scratch.path("db/caf*.db"))', '\(scratch.path("db/*unden.db"))']"] {
+            let found = try list("sources: \(sources)")
+            #expect(found.problems.isEmpty)
+            #expect(Set(found.databases.map { Array($0.name.utf8) }).count == 4)
+        }
+    }
+
     @Test func `a pattern that matches a link to nowhere is a failure, wherever in the path the link is`() throws {
         try write("db/one/a.db")
         try link("db/two", to: "/nowhere/volume")
