@@ -119,11 +119,12 @@ package final class WorkDirectory: Sendable {
 }
 
 extension WorkDirectory {
-    /// The directory that this process made because another user has the usual name.
+    /// The directory that this process uses because another user has the usual name.
     private static let fresh = Locked<String?>(nil)
 
     /// A private directory for files that need not outlive the process: `litevault-UID` in the system's temporary directory, of
-    /// mode 0700. If something else has that name, it is left alone, and a new directory with a random name is used.
+    /// mode 0700. If something else has that name, it is left alone, and a directory with a random part in its name is used, which later
+    /// processes of this user find and use, too.
     ///
     /// It is not in `XDG_RUNTIME_DIR`, which is in memory and small: whole databases are written here.
     ///
@@ -138,11 +139,26 @@ extension WorkDirectory {
         if let known = parent.own(name), fchmod(known.descriptor, 0o700) == 0 { return parent.path + "/" + name }
         return try fresh.withLock { fresh throws(DurableFileError) in
             if let fresh, fresh.hasPrefix(parent.path + "/") { return fresh }
-            var generator = SystemRandomNumberGenerator()
-            let path = "\(parent.path)/\(name)-\(String(generator.next() as UInt64, radix: 16))"
-            try systemCall("mkdir", path) { mkdir(path, 0o700) }
+            let path: String
+            if let own = Self.earlier(name, in: parent) {
+                path = "\(parent.path)/\(own)"
+            } else {
+                var generator = SystemRandomNumberGenerator()
+                path = "\(parent.path)/\(name)-\(String(generator.next() as UInt64, radix: 16))"
+                try systemCall("mkdir", path) { mkdir(path, 0o700) }
+            }
             fresh = path
             return path
+        }
+    }
+
+    /// The directory that an earlier process of this user made, because another user had the usual name then; nil if none did.
+    private static func earlier(_ name: String, in parent: Directory) -> String? {
+        parent.names().filter { entry in
+            entry.hasPrefix(name + "-") && UInt64(entry.dropFirst(name.count + 1), radix: 16) != nil
+        }.sorted().first { entry in
+            guard let own = parent.own(entry) else { return false }
+            return fchmod(own.descriptor, 0o700) == 0
         }
     }
 }

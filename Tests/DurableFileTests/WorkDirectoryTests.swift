@@ -152,5 +152,19 @@ struct WorkDirectoryTests {
             #expect(unlink(usual) == 0 && rename(theirs, usual) == 0 && chown(usual, 12345, 12345) == 0)
             #expect(try WorkDirectory.temporary(in: scratch.path) == fresh)
         }
+        // As other processes of this user: they use it, too, instead of leaving one each.
+        let elsewhere = try Scratch()
+        for _ in 0..<3 {
+            #expect(symlink(scratch.path, elsewhere.file("litevault-\(geteuid())")) == 0 || errno == EEXIST)
+            #expect(try WorkDirectory.temporary(in: elsewhere.path).hasPrefix(elsewhere.path))
+            #expect(try WorkDirectory.temporary(in: scratch.path) == fresh)
+        }
+        #expect(try scratch.names().count { $0.hasPrefix("litevault-\(geteuid())-") } == 1)
+        // But no link of that name, and no directory that others can write to.
+        #expect(rename(fresh, scratch.file("kept")) == 0 && symlink(scratch.file("kept"), fresh) == 0)
+        #expect(mkdir(usual + "-0", 0o777) == 0 && chmod(usual + "-0", 0o777) == 0)
+        #expect(try WorkDirectory.temporary(in: elsewhere.path).hasPrefix(elsewhere.path))
+        let other = try WorkDirectory.temporary(in: scratch.path)
+        #expect(![fresh, usual, usual + "-0"].contains(other) && other.hasPrefix(usual + "-"))
     }
 }

@@ -226,6 +226,120 @@ def fleet(report, settings, place):
         write(journal, "litevault-fleet 1 rekey\nnonsense")
         own.run(*words, *BY_KEYS, status=65)
 
+    def header(own, *names):
+        """Databases whose first 16 bytes are the same under every key."""
+        for name in names:
+            key = ["--keyring", f"{name}.keys", *by("a")] if name.startswith("r") else [
+                "--key-file", "old", "--key-format", "hex", "--salt-file", own.file("salt")]
+            if os.path.exists(own.file("salt")):
+                os.unlink(own.file("salt"))
+            os.unlink(own.file(name))
+            own.run("encrypt", "plain.db", name, *key, "--plaintext-header", "32")
+            shutil.copy(own.file(name), own.file(name + ".before"))
+
+    # hazard: H-BAK-17
+    def restored():
+        """One that is done by the journal and was restored since has the old key: it is not done."""
+        own = copy()
+        # With a plaintext header the salt is beside the file, the same for all that one call changes.
+        header(own, "k0.db")
+        settings = ["--source-plaintext-header", "32", "--source-salt-file", "salt"]
+        words = ["rekey", "k0.db", "k1.db", *BY_KEYS, *settings, "--journal", "j", "--wait", "0s"]
+        # k1.db has no such header, and fails.
+        found = own.report(*words, status=None)
+        expect(own.states(found) == ["done", "failed"], str(found))
+        found = own.report(*words, status=None)
+        expect(own.states(found) == ["already", "failed"], f"undisturbed: {found}")
+        shutil.copy(own.file("k0.db.before"), own.file("k0.db"))
+        found = own.report(*words, status=None)
+        expect(own.states(found) == ["done", "failed"], f"restored: {found}")
+        check = ["verify", "k0.db", *settings, "--key-format", "hex", "--key-file"]
+        own.run(*check, "new")
+        own.run(*check, "old", status=77)
+        # To another key, before anything is changed; and no more once one that is done shows that it is the right journal.
+        write(own.file("third"), "33" * 32)
+        other = ["third" if word == "new" else word for word in words]
+        before = data(own.file("k0.db")), data(own.file("j"))
+        own.run(*other, status=64)
+        expect((data(own.file("k0.db")), data(own.file("j"))) == before, "something changed")
+
+    # hazard: H-BAK-17
+    def same_salt():
+        """Keys with one salt: the file begins alike under both."""
+        own = copy()
+        for name, digits in (("old", OLD), ("new", NEW)):
+            write(own.file(name), digits + "ab" * 16)
+        for number in range(3):
+            os.unlink(own.file(f"k{number}.db"))
+            own.run("encrypt", "plain.db", f"k{number}.db", "--key-file", "old", "--key-format", "hex")
+            shutil.copy(own.file(f"k{number}.db"), own.file(f"k{number}.before"))
+        words = ["rekey", "--from-file", "k.list", *BY_KEYS, "--wait", "0s"]
+        held = hold(own, "k2.db")
+        expect(own.states(own.report(*words, status=75)) == ["done", "done", "busy"], "states")
+        shutil.copy(own.file("k0.before"), own.file("k0.db"))
+        expect(own.states(own.report(*words, status=75)) == ["done", "already", "busy"], "restored")
+        # One of them has a third key meanwhile: that is not the journal's fault, and the others are done.
+        write(own.file("third"), "33" * 32 + "ab" * 16)
+        own.run("rekey", "k0.db", "--key-file", "new", "--key-format", "hex", "--new-key-file", "third",
+                "--new-key-format", "hex")
+        release(held)
+        found = own.report(*words, status=77)
+        expect(own.states(found) == ["failed", "already", "done"], str(found))
+        expect([own.key_of(number) for number in (1, 2)] == [NEW] * 2, "keys")
+
+    # hazard: H-BAK-17
+    def restored_keyring():
+        own = copy()
+        header(own, "r0.db", "r1.db", "r2.db")
+        words = ["rekey", "--from-file", "r.list", "--own-keyrings", *by("a"), "--wait", "0s",
+                 "--source-plaintext-header", "32"]
+
+        def opens(number, keyring, status):
+            own.run("verify", f"r{number}.db", "--keyring", keyring, *by("a"), "--source-plaintext-header", "32",
+                    status=status)
+        held = hold(own, "r2.db")
+        expect(own.states(own.report(*words, status=75)) == ["done", "done", "busy"], "states")
+        expect(own.states(own.report(*words, status=75)) == ["already", "already", "busy"], "undisturbed")
+        # A database alone, whose keyring has its key still; and one with its keyring.
+        shutil.copy(own.file("r0.db.before"), own.file("r0.db"))
+        shutil.copy(own.file("r1.db.before"), own.file("r1.db"))
+        shutil.copy(own.file("r1.old"), own.file("r1.db.keys"))
+        # This machine remembers the keyring, and refuses an older one; another machine does not.
+        elsewhere = dict(os.environ, XDG_STATE_HOME=own.file("state"))
+        found = json.loads(own.run(*words, "--json", status=75, env=elsewhere).stdout)
+        expect(own.states(found) == ["done", "done", "busy"], f"restored: {found}")
+        for number in (0, 1):
+            opens(number, f"r{number}.db.keys", 0)
+            opens(number, f"r{number}.old", 77)
+        # And one whose old key was dropped: no key opens it.
+        own.run("rekey", "r0.db", "--own-keyrings", *by("a"), "--journal", "j", "--forget-old-keys",
+                "--source-plaintext-header", "32")
+        shutil.copy(own.file("r0.db.before"), own.file("r0.db"))
+        release(held)
+        found = own.report(*words, status=77)
+        expect(own.states(found) == ["failed", "already", "done"], str(found))
+
+    # hazard: H-KEY-27
+    def other_salt():
+        own = copy()
+        write(own.file("new"), OLD + "ab" * 16)
+        before = {name: data(own.file(name)) for name in os.listdir(own.path)}
+        for more in ([], ["--dry-run"]):
+            found = own.report("rekey", "--glob", "k*.db", *BY_KEYS, *more, status=64)
+            expect(own.states(found) == ["failed"] * 3, str(found))
+        done = own.run("rekey", "k0.db", *BY_KEYS, status=64)
+        expect(b"only in its salt" in done.stderr and not done.stdout, str(done))
+        expect({name: data(own.file(name)) for name in os.listdir(own.path)} == before, "something changed")
+        # And back, and to another salt.
+        os.unlink(own.file("k0.db"))
+        own.run("encrypt", "plain.db", "k0.db", "--key-file", "new", "--key-format", "hex")
+        before = data(own.file("k0.db"))
+        write(own.file("third"), OLD + "cd" * 16)
+        for key in ("old", "third"):
+            own.run("rekey", "k0.db", "--key-file", "new", "--key-format", "hex", "--new-key-file", key,
+                    "--new-key-format", "hex", status=64)
+        expect(data(own.file("k0.db")) == before, "it was changed")
+
     # hazard: H-BAK-14
     def zeros():
         """What a disk may hold after a power failure: the file has its new size, and not all of its new content."""
@@ -285,6 +399,10 @@ def fleet(report, settings, place):
         ("what fails stays as it was, and the others are done", failures),
         ("two names of one file are one database", named_twice),
         ("a journal is continued only for the change and the file that it is of", journals),
+        ("H-BAK-17 a database with a plaintext header that was restored is not done", restored),
+        ("H-BAK-17 a database under a key with the same salt that was restored is not done", same_salt),
+        ("H-BAK-17 a database that was restored, with its keyring or without, is not done", restored_keyring),
+        ("H-KEY-27 a key is not changed to itself with another salt", other_salt),
         ("H-BAK-14 a journal that ends in zeros after a power failure is continued", zeros),
         ("a recipient is added to every keyring once", recipients),
     ])

@@ -132,6 +132,24 @@ import Testing
         #expect(try Connection(scratch.path("db"), key: new, settings: fast).count() == 4)
     }
 
+    @Test func `H-KEY-20 H-KEY-27 the key of a pool is not changed to itself, nor to itself with another salt`() throws {
+        let raw = [UInt8](repeating: 7, count: 32)
+        for (old, new) in [
+            (try DatabaseKey.passphrase("old"), try DatabaseKey.passphrase("old")), (try .raw(raw), try .raw(raw)),
+            (try .raw(raw), try .raw(raw, salt: [UInt8](repeating: 9, count: 16))),
+        ] {
+            let place = try Scratch()
+            let pool = try place.pool(key: old, settings: fast)
+            try pool.close()
+            let before = try Data(contentsOf: URL(fileURLWithPath: place.path("db")))
+            let again = try DatabasePool(place.path("db"), key: old, settings: fast)
+            #expect { try again.rekey(to: new) } throws: { ($0 as? VaultError)?.code == .usage }
+            #expect(try again.read { try $0.count() } == 3)
+            try again.close()
+            #expect(try Data(contentsOf: URL(fileURLWithPath: place.path("db"))) == before)
+        }
+    }
+
     @Test func `a rekey while another process has the file open fails, and the old key stays in effect`() throws {
         let key = try DatabaseKey.passphrase("old")
         let pool = try scratch.pool(key: key, settings: fast)

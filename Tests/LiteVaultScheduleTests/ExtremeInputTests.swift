@@ -41,6 +41,29 @@ import Testing
         #expect(refusal { _ = try StateFile(folder: scratch.folder, configuration: "x") } == .damaged)
     }
 
+    @Test func `H-SEC-10: a FIFO in place of the lock of a state file is damage, and is not waited for`() throws {
+        let state = try StateFile(folder: scratch.folder, configuration: "x")
+        let path = state.path + ".lock"
+        #expect(try state.runner() == .none)
+        #expect(mkfifo(path, 0o600) == 0)
+        // Without it a wait for a writer would have no end.
+        let helper = Thread {
+            sleep(20)
+            let opened = open(path, O_RDWR | O_NONBLOCK)
+            if opened >= 0 { close(opened) }
+        }
+        helper.start()
+        let start = Date()
+        #expect(refusal { _ = try state.runner() } == .damaged)
+        #expect(refusal { try state.lock() } == .damaged)
+        #expect(Date().timeIntervalSince(start) < 15, "it waited")
+        unlink(path)
+        try state.lock()
+        #expect(
+            try StateFile(folder: scratch.folder, configuration: "x").runner()
+                == .process(ProcessInfo.processInfo.processIdentifier))
+    }
+
     @Test func `local memory is read again under the old member names`() throws {
         let state = try StateFile(folder: scratch.folder, configuration: "x")
         var job = JobState()

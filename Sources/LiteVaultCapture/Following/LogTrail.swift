@@ -16,7 +16,7 @@ struct LogTrail {
     /// The most steps that are kept, which are those of seconds to minutes.
     private static let limit = 4096
 
-    /// Begins at a position from which the follower reads on, behind so many segments of its run.
+    /// Begins at a position from which the follower reads on, behind this many segments of its run.
     mutating func begin(at position: LogPosition, after count: UInt64) {
         steps = [Step(salts: position.salts, first: position.frame &+ 1, last: position.frame, count: count)]
     }
@@ -41,7 +41,7 @@ struct LogTrail {
             return step.first <= position.frame &+ 1 && step.count > 0 ? step.count - 1 : nil
         }
         guard isBehind, position.frame == 0 else { return nil }
-        // The log was reset, and whoever wrote to it next gave it other salts.
+        // The log was reset, and the next connection that wrote to it gave it other salts.
         return steps.last { $0.salts.resets(to: position.salts) != nil }?.count
     }
 }

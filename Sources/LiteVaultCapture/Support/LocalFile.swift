@@ -164,11 +164,12 @@ package final class LocalFile: Sendable {
         return try status().modified
     }
 
-    /// Takes the exclusive lock of the file (`flock`) without waiting. It is released with the descriptor.
+    /// Takes the lock of the file (`flock`) without waiting. It is released with the descriptor.
     ///
+    /// - Parameter isShared: whether others may share it; false by default.
     /// - Returns: false if another descriptor holds it.
-    package func tryLock() throws -> Bool {
-        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+    package func tryLock(isShared: Bool = false) throws -> Bool {
+        while flock(descriptor, (isShared ? LOCK_SH : LOCK_EX) | LOCK_NB) != 0 {
             if errno == EWOULDBLOCK { return false }
             if errno != EINTR { throw VaultError(errno: errno, "flock", path: path) }
         }

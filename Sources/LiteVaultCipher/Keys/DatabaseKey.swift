@@ -179,10 +179,29 @@ extension DatabaseKey {
         form == other.form && secret.equals(other.secret)
     }
 
-    /// Whether both are the same raw key, one of them with a salt or with another one. The salt is in the file, so each opens what the other does.
-    package func differsInSaltAlone(from other: DatabaseKey) -> Bool {
-        let raw: [Form] = [.raw, .rawWithSalt]
-        guard raw.contains(form), raw.contains(other.form), salt != other.salt else { return false }
+    /// Requires that a change from another key to this one keeps out anyone who has the other one. A raw key is compared without its salt: the file
+    /// has the salt, and so the raw key opens it with any salt, or with none.
+    ///
+    /// - Throws: ``VaultError`` `usage`.
+    package func requireChange(from old: DatabaseKey, path: String?) throws {
+        guard !equals(old) else {
+            throw VaultError(
+                .usage, "The new key is the old one, which would still open the database", path: path,
+                remedy: "Give another new key.")
+        }
+        guard !hasEncryptionKey(of: old) else {
+            let forms = [form, old.form]
+            let parts = forms.contains(.rawWithAuthenticationKeyAndSalt) ? "authentication key or salt" : "salt"
+            throw VaultError(
+                .usage,
+                "The new key differs from the old one only in its \(parts): anyone who has the old one could still read the database",
+                path: path, remedy: "Give a new key whose first 32 bytes (64 hexadecimal digits) are other ones.")
+        }
+    }
+
+    /// Whether both are raw keys that encrypt alike, compared in constant time.
+    private func hasEncryptionKey(of other: DatabaseKey) -> Bool {
+        guard !needsDerivation, !other.needsDerivation else { return false }
         return secret.withBytes { mine in
             other.secret.withBytes { zip(mine.prefix(32), $0.prefix(32)).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0 }
         }

@@ -47,18 +47,15 @@ extension DatabaseFile {
     ///   - new: the new key.
     ///   - settings: the settings that the file is, and will be, encrypted with.
     ///   - progress: called periodically; throws to cancel.
-    /// - Throws: ``VaultError``: `keyRejected` for a wrong old key, `usage` when both are the same, `busy` when another
-    ///   connection has the file open, `noSpace` and others. The file is unchanged, except with `io` after the replacement.
+    /// - Throws: ``VaultError``: `keyRejected` for a wrong old key, `usage` when both are the same, or the same raw key with
+    ///   another salt, `busy` when another connection has the file open, `noSpace` and others. The file is unchanged, except with
+    ///   `io` after the replacement.
     public func rekey(
         from old: DatabaseKey, to new: DatabaseKey, settings: CipherSettings = .init(),
         progress: OperationProgress.Report? = nil
     ) throws {
         _ = try CipherEngine.require(for: path)
-        guard !old.equals(new) else {
-            throw VaultError(
-                .usage, "The new key is the old one, which would still open the database", path: path,
-                remedy: "Give another new key.")
-        }
+        try new.requireChange(from: old, path: path)
         let file = try resolved()
         let source = try file.open(key: old, settings: settings)
         let target = try NewDatabase(

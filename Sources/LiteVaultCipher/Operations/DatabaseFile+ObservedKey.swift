@@ -23,8 +23,7 @@ extension DatabaseFile {
     /// - Parameters:
     ///   - old: the key of before, whose salt a file with a plaintext header keeps if the new one has none.
     ///   - new: the key of now.
-    ///   - others: further keys that must not open it. A raw key that differs from the new one in its salt alone opens it, and is
-    ///     not asked about.
+    ///   - others: further keys that must not open it.
     ///   - settings: the settings that the file is encrypted with.
     /// - Throws: ``VaultError`` `keyRejected` when it does not open with the new key, or does with another one; otherwise
     ///   as ``opens(with:settings:)``.
@@ -37,7 +36,7 @@ extension DatabaseFile {
                 .keyRejected, "The database does not open with the new key", path: path,
                 remedy: "Its key was not changed by this call. Find out which key opens it, and repeat it.")
         }
-        for key in [old] + others where !key.equals(new) && !key.differsInSaltAlone(from: new) {
+        for key in [old] + others where !key.equals(new) {
             guard try !admits(key, settings) else {
                 throw VaultError(
                     .keyRejected, "The database still opens with an old key", path: path,
@@ -59,7 +58,7 @@ extension DatabaseFile {
 extension CipherSettings {
     /// The settings of a file after its key was changed. The salt of the old key or file does not apply to the new one;
     /// only a plaintext header needs it kept.
-    func afterRekey(from old: DatabaseKey, to new: DatabaseKey) -> CipherSettings {
+    package func afterRekey(from old: DatabaseKey, to new: DatabaseKey) -> CipherSettings {
         var settings = self
         let hasHeader = (plaintextHeaderSize ?? 0) > 0
         settings.salt = hasHeader && new.salt == nil ? salt ?? old.salt : nil

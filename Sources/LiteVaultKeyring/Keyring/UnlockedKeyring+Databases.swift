@@ -41,6 +41,13 @@ extension UnlockedKeyring {
         return try newestKey()
     }
 
+    /// Whether the newest key opens a database, observed: it is opened with it, without writing.
+    ///
+    /// - Throws: as for opening.
+    package func opensWithNewestKey(_ path: String, settings: CipherSettings, lockTimeout: Duration) throws -> Bool {
+        try DatabaseFile(path, lockTimeout: lockTimeout).opens(with: newestKey(), settings: settings)
+    }
+
     /// The key that opens a database, observed: it was opened with it, without writing.
     ///
     /// - Throws: `keyRejected`, which names the database, when no key of the keyring opens it; as for opening.

@@ -182,6 +182,8 @@ final class ConnectionSource: Sendable {
                 .wrongKind, "The database has no key to change", path: path,
                 remedy: "Encrypt the file with DatabaseFile.encryptInPlace before the pool is opened.")
         }
+        // Before they are derived with different salts.
+        if let key { try new.requireChange(from: key, path: path) }
         let hasHeader = (settings.plaintextHeaderSize ?? 0) > 0
         let salt = (hasHeader ? settings.salt ?? old.salt : nil) ?? randomSalt()
         let derived = try derive(new, salt: salt, settings) ?? new

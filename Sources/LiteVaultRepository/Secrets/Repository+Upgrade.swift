@@ -125,6 +125,10 @@ extension Repository {
             guard let present = try await base.attributes(name) else { return nil }
             let start = try await base.get(name, range: 0..<min(present.size, Int64(SealedObject.headBytes)))
             if SealedObject.isSealed(start) { return nil }
+            // Before any of it is read: a sparse file is as large as somebody wants.
+            guard present.size <= ReadLimits.bytes(of: name) else {
+                throw VaultError.tooLarge(Int(ReadLimits.bytes(of: name)), path: "\(store.location)/\(name)")
+            }
             do {
                 if present.size <= 1 << 20 {
                     let bytes = try await base.get(name, upTo: 1 << 20)

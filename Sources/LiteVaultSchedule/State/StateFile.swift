@@ -62,8 +62,15 @@ package final class StateFile: Sendable {
     package func lock() throws {
         try LocalDirectory.create(LocalDirectory.parent(of: path))
         let lockPath = path + ".lock"
-        let opened = open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        let opened = open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
         guard opened >= 0 else { throw VaultError(errno: errno, "open", path: lockPath) }
+        var status = stat()
+        guard fstat(opened, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            close(opened)
+            throw VaultError(
+                .damaged, "is not a regular file", path: lockPath,
+                remedy: "Find out what replaced it, and remove it: the next run creates it again.")
+        }
         var attempts = 5
         // `runner` holds it for a moment.
         while flock(opened, LOCK_EX | LOCK_NB) != 0 {
@@ -94,20 +101,16 @@ package final class StateFile: Sendable {
 
     /// Whether a process runs the jobs. Nothing is written.
     ///
-    /// - Throws: `VaultError` `io` if the lock file cannot be opened.
+    /// - Throws: `VaultError` `io` if the lock file cannot be opened, `damaged` if it is not a regular file.
     package func runner() throws -> Runner {
-        let lockPath = path + ".lock"
-        let opened = open(lockPath, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-        guard opened >= 0 else {
-            if errno == ENOENT || errno == ENOTDIR { return .none }
-            throw VaultError(errno: errno, "open", path: lockPath)
-        }
-        defer { close(opened) }
-        if flock(opened, LOCK_SH | LOCK_NB) == 0 { return .none }
+        let file: LocalFile
+        do { file = try LocalFile(reading: path + ".lock") } catch let error as VaultError
+            where error.code == .missing
+        { return .none }
+        if try file.tryLock(isShared: true) { return .none }
         // Another process than the one that is named may hold it by now, or one of an earlier version, which names none.
-        var card = [UInt8](repeating: 0, count: 64)
-        let count = LiteVaultFoundation.read(opened, &card, card.count)
-        let words = String(decoding: card.prefix(max(0, count)), as: UTF8.self).split(whereSeparator: \.isWhitespace)
+        let card = try file.read(at: 0, count: Int(min(64, file.size())))
+        let words = String(decoding: card, as: UTF8.self).split(whereSeparator: \.isWhitespace)
         guard words.count == 4, let process = Int32(words[0]), let start = UInt64(words[1]),
             let boot = UInt32(words[2]), let namespace = UInt32(words[3])
         else { return .process(nil) }

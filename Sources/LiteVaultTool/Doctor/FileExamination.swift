@@ -143,8 +143,16 @@ struct FileExamination {
 
     /// The free bytes of the file system of a directory, or of its nearest parent that exists.
     private static func free(_ directory: String, _ check: Finding.Check, into findings: inout Findings) -> Int64? {
+        let existing = existingParent(directory)
+        var status = stat()
+        if stat(existing, &status) == 0, status.st_mode & S_IFMT != S_IFDIR {
+            findings.problem(
+                check, "\(existing) is not a directory", path: directory,
+                remedy: "Find out what replaced it, and remove it; or name another directory.")
+            return nil
+        }
         do {
-            return Int64(clamping: try VolumeSpace(path: existingParent(directory)).available)
+            return Int64(clamping: try VolumeSpace(path: existing).available)
         } catch {
             findings.problem(
                 check, "the free space is unknown: \(error)", path: directory,

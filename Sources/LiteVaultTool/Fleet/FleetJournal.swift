@@ -9,7 +9,7 @@ internal import LiteVaultSupport
 ///
 /// A text file: its first line says which change it is of, each other one is a JSON object. A line is durable before the work
 /// continues. It has no secret. Correctness does not rest on it: a database that is done, but not in the journal because of
-/// a kill in between, is recognized by its key.
+/// a kill in between, is recognized by its key, and one that is done by the journal counts as done if its key is the new one.
 final class FleetJournal: Sendable {
     /// What is known of a member.
     struct Entry: Codable, Sendable {
@@ -19,7 +19,7 @@ final class FleetJournal: Sendable {
         let state: State
         /// When it is done: what tells the file from one that was written since, its first 16 bytes.
         var mark: String?
-        /// When it is begun: the identifier of the newest key that the keyring had before.
+        /// The identifier of the newest key that the keyring has: when it is begun, that of before.
         var key: String?
     }
 
@@ -64,9 +64,9 @@ final class FleetJournal: Sendable {
     /// What is known of a member; nil if it was not begun.
     func entry(_ member: FleetMember) -> Entry? { content.withLock { $0.entries[ExactText(member.id)] } }
 
-    /// A member that is done; nil if none is.
-    func firstDone(of members: [FleetMember]) -> FleetMember? {
-        content.withLock { content in members.first { content.entries[ExactText($0.id)]?.state == .done } }
+    /// The members that are done.
+    func done(of members: [FleetMember]) -> [FleetMember] {
+        content.withLock { content in members.filter { content.entries[ExactText($0.id)]?.state == .done } }
     }
 
     /// Records what was reached. It is durable afterwards.

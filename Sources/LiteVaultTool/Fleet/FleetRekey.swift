@@ -24,15 +24,26 @@ struct FleetRekey: Sendable {
     /// What the journal is of: it has no secret, and so cannot name the keys.
     static func change(ownKeyrings: Bool) -> String { ownKeyrings ? "rekey with own keyrings" : "rekey" }
 
-    /// Refuses a journal that is of a change to another key: its databases would be passed over.
+    /// Refuses a journal that is of a change to another key: some databases would get one key, and the others have another.
+    ///
+    /// One database that is done and opens with the new key shows that it is not. One that opens with the old key was restored since.
     func requireOwnJournal(_ members: [FleetMember]) throws {
-        guard case .key(_, let new) = target, let journal, let done = journal.firstDone(of: members),
-            try isDone(done), try !opens(done.path, new, .seconds(5))
-        else { return }
-        throw Failure(
-            .usage,
-            "the journal is of a change to another key: \(Format.visible(done.path)) does not open with this one",
-            path: journal.path, remedy: "Give the key of that change, or remove the journal if it is over.")
+        guard case .key(let old, let new) = target, let journal else { return }
+        var doubt: (any Error)?
+        for member in journal.done(of: members) where (try? isMarked(member)) == true {
+            do {
+                let key = try old(member.path)
+                if try opens(member.path, new, insteadOf: key, .seconds(5)) { return }
+                guard try !opens(member.path, key, .seconds(5)) else { continue }
+                throw Failure(
+                    .usage,
+                    "the journal is of a change to another key: \(Format.visible(member.path)) opens neither with the new key nor with the old one",
+                    path: journal.path, remedy: "Give the key of that change, or remove the journal if it is over.")
+            } catch {
+                doubt = doubt ?? error
+            }
+        }
+        if let doubt { throw doubt }
     }
 
     /// Changes the key of one database.
@@ -40,26 +51,28 @@ struct FleetRekey: Sendable {
     /// - Throws: `busy` when it is in use; ``JournalFailure``; as `DatabaseFile.rekey`.
     func run(_ member: FleetMember, _ timeout: Duration) throws -> FleetRun.State {
         try Preflight.requireEncrypted(member.path)
-        if try isDone(member) { return .already }
+        if try isDone(member, timeout) { return .already }
         let state: FleetRun.State
+        var newest: String?
         switch target {
         case .key(let old, let new): state = try rekey(member, from: old, to: new, timeout)
-        case .ownKeyrings(let keyrings): state = try rekey(member, keyrings, timeout)
+        case .ownKeyrings(let keyrings): (state, newest) = try rekey(member, keyrings, timeout)
         }
-        try record(member, .done, mark: mark(member.path))
+        try record(member, .done, mark: mark(member.path), key: newest)
         return state
     }
 
     /// Finds what stands in the way of a change.
     func test(_ member: FleetMember, _ timeout: Duration) throws -> FleetRun.State {
         try Preflight.requireEncrypted(member.path)
-        if try isDone(member) { return .already }
+        if try isDone(member, timeout) { return .already }
         try requireUnused(member)
         let key: DatabaseKey
         switch target {
         case .key(let old, let new):
-            if try opens(member.path, new, timeout) { return .already }
             key = try old(member.path)
+            try new.requireChange(from: key, path: member.path)
+            if try opens(member.path, new, insteadOf: key, timeout) { return .already }
         case .ownKeyrings(let keyrings):
             key = try keyrings.unlock(Keyring.path(beside: member.path), timeout)
                 .databaseKey(for: member.path, settings: settings)
@@ -78,7 +91,7 @@ struct FleetRekey: Sendable {
             try file.rekey(from: key, to: new, settings: settings, progress: Self.progress)
         } catch let error as VaultError where error.code == .keyRejected {
             // Killed after the database was replaced and before the journal was written, or there was no journal.
-            guard try opens(member.path, new, timeout) else { throw error }
+            guard try opens(member.path, new, insteadOf: key, timeout) else { throw error }
             return .already
         }
         try file.requireChanged(from: key, to: new, settings: settings)
@@ -87,7 +100,7 @@ struct FleetRekey: Sendable {
 
     private func rekey(
         _ member: FleetMember, _ keyrings: OwnKeyrings, _ timeout: Duration
-    ) throws -> FleetRun.State {
+    ) throws -> (FleetRun.State, newest: String?) {
         // Before a key is made for a database that cannot have it now.
         try requireUnused(member)
         var unlocked = try keyrings.unlock(Keyring.path(beside: member.path), timeout)
@@ -101,7 +114,7 @@ struct FleetRekey: Sendable {
             [member.path], replacing: replaced, settings: settings, lockTimeout: timeout, progress: Self.progress)
         if keyrings.forgetsOldKeys { try unlocked.forgetOldKeys() }
         keyrings.remember(unlocked)
-        return .done
+        return (.done, unlocked.keyIdentifiers.first)
     }
 
     /// - Throws: `busy` when another process has the database open.
@@ -113,10 +126,32 @@ struct FleetRekey: Sendable {
         try DatabaseFile(path, lockTimeout: timeout).opens(with: key, settings: settings)
     }
 
+    /// Whether the new key opens it, which may have a salt of its own.
+    private func opens(
+        _ path: String, _ new: DatabaseKey, insteadOf old: DatabaseKey, _ timeout: Duration
+    ) throws -> Bool {
+        try DatabaseFile(path, lockTimeout: timeout).opens(
+            with: new, settings: settings.afterRekey(from: old, to: new))
+    }
+
     // MARK: The journal
 
-    /// Whether the journal says so, and the file has not been replaced since.
-    private func isDone(_ member: FleetMember) throws -> Bool {
+    /// Whether the journal says so, and the file opens with the new key: it may have been restored since. The salt does not show that in
+    /// all files.
+    private func isDone(_ member: FleetMember, _ timeout: Duration) throws -> Bool {
+        guard try isMarked(member) else { return false }
+        switch target {
+        case .key(let old, let new): return try opens(member.path, new, insteadOf: old(member.path), timeout)
+        case .ownKeyrings(let keyrings):
+            let unlocked = try keyrings.unlock(Keyring.path(beside: member.path), timeout)
+            // The keyring may have been restored with it.
+            if let key = journal?.entry(member)?.key, key != unlocked.keyIdentifiers.first { return false }
+            return try unlocked.opensWithNewestKey(member.path, settings: settings, lockTimeout: timeout)
+        }
+    }
+
+    /// Whether the journal says that it is done, and the file still begins as it did then.
+    private func isMarked(_ member: FleetMember) throws -> Bool {
         guard let entry = journal?.entry(member), entry.state == .done else { return false }
         return try entry.mark == mark(member.path)
     }
@@ -127,7 +162,7 @@ struct FleetRekey: Sendable {
         do { try journal?.record(member, state, mark: mark, key: key) } catch { throw JournalFailure(cause: error) }
     }
 
-    /// The first 16 bytes of a database: its salt, which a new key changes.
+    /// The first 16 bytes of a database: its salt, which most new keys change; with a plaintext header always the same.
     private func mark(_ path: String) throws -> String {
         try InputFile(path: path).read(upTo: 16).hexadecimal
     }

@@ -80,6 +80,36 @@ import Testing
         #expect(try await sealing.problems(done) == [])
     }
 
+    /// As one of terabytes would be, which takes no space: it starts as it should, and is too large by a byte.
+    @Test(arguments: ["data/", "tree/", "snapshots/"])
+    func `H-SEC-09: an object that was extended beyond its limit is damage, and is not sealed`(
+        kind: String
+    ) async throws {
+        let (_, image) = try await filled()
+        let object = try #require(try await store.list(kind).first)
+        let path = scratch.path("repository/" + object.name)
+        try LocalFile(updating: path).truncate(to: ReadLimits.bytes(of: object.name) + 1)
+        do {
+            _ = try await sealing.open().seal()
+            Issue.record("it was sealed")
+        } catch let error as VaultError {
+            #expect(error.code == .damaged && error.message.contains("larger than the limit"))
+            #expect(error.path?.hasSuffix(object.name) == true)
+        }
+        // Once the object is what it was, the next call completes it.
+        try LocalFile(updating: path).truncate(to: object.size)
+        _ = try await sealing.open().seal()
+        #expect(try unsealed() == [])
+        #expect(try await sealing.restored(sealing.open()) == image.bytes)
+    }
+
+    @Test func `H-SEC-09: a sealed store takes no file that is larger than any object of its name`() async throws {
+        let (sealed, path) = (try await sealing.create().store, scratch.path("sparse"))
+        try LocalFile(creating: path).truncate(to: ReadLimits.bytes(of: "data/x") + 1)
+        #expect(await sealing.code { _ = try await sealed.put("data/x", file: path, condition: .none) } == .damaged)
+        #expect(try await store.list("data/").isEmpty)
+    }
+
     @Test func `without a secret there is nothing to seal with`() async throws {
         let repository = try await Repository.openOrCreate(store, secret: nil, local: sealing.local(), iterations: 10)
         #expect(await sealing.code { _ = try await repository.seal() } == .unsupported)

@@ -150,6 +150,29 @@ import Testing
         #expect(try db.value("SELECT a FROM t", as: String.self) == marker)
     }
 
+    @Test(arguments: [(false, true), (true, false), (true, true)])
+    func `H-KEY-27 a raw key is not changed to itself with another salt, or with none`(
+        hasSalt: (old: Bool, new: Bool)
+    ) throws {
+        func key(_ byte: UInt8, salt: UInt8?) throws -> DatabaseKey {
+            let key = [UInt8](repeating: byte, count: 32)
+            return try salt.map { try .raw(key, salt: [UInt8](repeating: $0, count: 16)) } ?? .raw(key)
+        }
+        let old = try key(7, salt: hasSalt.old ? 1 : nil)
+        let path = try scratch.makeEncrypted(key: old)
+        let before = try scratch.bytes("encrypted.db")
+        let error = vaultError {
+            try DatabaseFile(path).rekey(from: old, to: key(7, salt: hasSalt.new ? 2 : nil), settings: fast)
+        }
+        #expect(error?.code == .usage)
+        #expect(error?.message.contains("only in its salt") == true)
+        #expect(try scratch.bytes("encrypted.db") == before)
+        // Another key is one with the same salt, too.
+        let other = try key(8, salt: hasSalt.new ? 1 : nil)
+        try DatabaseFile(path).rekey(from: old, to: other, settings: fast)
+        try expectKey(other, not: old, rows: 1)
+    }
+
     @Test func `H-VER-04 a database that was rekeyed in WAL mode verifies`() throws {
         let path = try scratch.makeEncrypted(key: old, wal: true)
         let db = try Connection(path, key: old, settings: fast)
