@@ -80,9 +80,7 @@ final class SealedStore: ObjectStore {
         let writer = try LocalFile(updating: file.path)
         defer { file.discard() }
         let source = try LocalFile(reading: path)
-        let (size, limit) = (try source.size(), ReadLimits.bytes(of: name))
-        guard size <= limit else { throw VaultError.tooLarge(Int(limit), path: path) }
-        try SealedObject.seal(name, key, size: size) {
+        try SealedObject.seal(name, key, size: try source.size()) {
             try source.read(at: $0.lowerBound, count: $0.count)
         } write: {
             try writer.write($0, at: $1)

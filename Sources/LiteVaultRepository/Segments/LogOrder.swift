@@ -165,48 +165,6 @@ struct LogOrder {
     }
 }
 
-/// Consecutive logs, each a reset of the one before, by the first half of their salts.
-struct LogRange: Codable, Sendable, Equatable {
-    var first: UInt32
-    var count: UInt32
-
-    /// The most ranges in a document. A joined segment with more lists none.
-    static let limit = 1024
-
-    /// The logs of two lists, of which the second continues the first; nil if that are too many.
-    static func joined(_ list: [LogRange], _ next: [LogRange]) -> [LogRange]? {
-        var all = list
-        for range in next {
-            if let last = all.last,
-                last.first &+ last.count == range.first || last.first &+ last.count &- 1 == range.first
-            {
-                let added = range.count &- (last.first &+ last.count == range.first ? 0 : 1)
-                all[all.count - 1].count = last.count &+ added
-            } else {
-                all.append(range)
-            }
-        }
-        return all.count <= limit ? all : nil
-    }
-
-    /// Whether an image ends in one of the logs, or right behind one that is not the last. That of the last is not asked for: its salts are known.
-    static func find(_ position: LogPosition, in logs: [LogRange]) -> Bool {
-        let half = UInt32(truncatingIfNeeded: position.salts >> 32)
-        for (index, range) in logs.enumerated() {
-            let offset = half &- range.first
-            let isLast = index == logs.count - 1
-            if offset < range.count { return !isLast || offset < range.count - 1 }
-            // It was reset, and the next writer gave it other salts.
-            if !isLast, position.frame == 0,
-                (UInt64(range.first &+ range.count &- 1) << 32).resets(to: position.salts) != nil
-            {
-                return true
-            }
-        }
-        return false
-    }
-}
-
 extension SegmentRecord {
     /// The first frame, of the first segment of a joined one.
     var firstFramePosition: LogPosition {
