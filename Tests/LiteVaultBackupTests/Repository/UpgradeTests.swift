@@ -103,13 +103,6 @@ import Testing
         #expect(try await sealing.restored(sealing.open()) == image.bytes)
     }
 
-    @Test func `H-SEC-09: a sealed store takes no file that is larger than any object of its name`() async throws {
-        let (sealed, path) = (try await sealing.create().store, scratch.path("sparse"))
-        try LocalFile(creating: path).truncate(to: ReadLimits.bytes(of: "data/x") + 1)
-        #expect(await sealing.code { _ = try await sealed.put("data/x", file: path, condition: .none) } == .damaged)
-        #expect(try await store.list("data/").isEmpty)
-    }
-
     @Test func `without a secret there is nothing to seal with`() async throws {
         let repository = try await Repository.openOrCreate(store, secret: nil, local: sealing.local(), iterations: 10)
         #expect(await sealing.code { _ = try await repository.seal() } == .unsupported)
