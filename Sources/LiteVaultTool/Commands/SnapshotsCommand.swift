@@ -56,8 +56,8 @@ struct SnapshotsCommand: VaultCommand {
         for list in found.byDatabase {
             report.appendLine("\(Format.visible(list[0].database)):")
             report.appendLine(SnapshotSummary.heading)
-            for snapshot in list {
-                report.appendLine(SnapshotSummary(snapshot, followedUntil: followed[snapshot.id]).line)
+            for snapshot in list.map({ SnapshotSummary($0, followedUntil: followed[$0.id]) }) {
+                report.appendLine(snapshot.line)
             }
         }
         SnapshotSummary.warn(ofDatesAhead: snapshots.count { $0.datedAhead == true }, in: &report)
