@@ -45,7 +45,7 @@ public struct Bindings: StatementArgument {
     /// SQLite compares names by their bytes, and a dictionary by characters: use ``init(named:)`` where two names may be canonically equal.
     public init(_ values: [String: (any Binding)?]) { content = .named(values.map { ($0.key, $0.value) }) }
 
-    /// Creates values by the names of the parameters, as ``init(_:)-([String:_])`` does, each name once.
+    /// Creates values by the names of the parameters, as those of a dictionary, each name once.
     public init(named values: [(name: String, value: (any Binding)?)]) { content = .named(values) }
 
     /// Binds the values. Returns the first result code of the engine that is not `SQLITE_OK`.
