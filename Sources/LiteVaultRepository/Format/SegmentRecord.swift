@@ -107,7 +107,7 @@ struct SegmentRecord: CheckedDocument, Sendable, Equatable {
     /// Its logs; nil if it is a joined one that lists none.
     var logs: [LogRange]? {
         if let joined { return joined.logs }
-        return [LogRange(first: UInt32(truncatingIfNeeded: last.salts >> 32), count: 1)]
+        return [LogRange(first: UInt32(truncatingIfNeeded: (UInt64(salts, radix: 16) ?? 0) >> 32), count: 1)]
     }
     /// The hash that the next segment has as its predecessor, given that of this document.
     func link(_ hash: Hash256) -> String { joined?.hash ?? hash.hexadecimal }
