@@ -33,6 +33,12 @@ import Testing
         }
     }
 
+    @Test func `H-SEC-27 repositories whose paths are canonically equal are two`() {
+        let (one, other) = (RepositoryReference("/caf\u{e9}"), RepositoryReference("/cafe\u{301}"))
+        #expect(one != other && Set([one, other]).count == 2)
+        #expect(one == RepositoryReference("/caf\u{e9}"))
+    }
+
     @Test func `a pattern that matches a link to nowhere is a failure, wherever in the path the link is`() throws {
         try write("db/one/a.db")
         try link("db/two", to: "/nowhere/volume")

@@ -50,8 +50,6 @@ package final class FollowedPages: Sendable {
         var isPolled = false
 
         mutating func restart() {
-            trail.removeAll()
-            stored = 0
             (run, epochs, first, unfinished) = (run + 1, [Epoch()], 0, Epoch())
             (pageSize, mark, newest) = (0, nil, nil)
         }
@@ -65,8 +63,13 @@ package final class FollowedPages: Sendable {
 
     // MARK: The follower
 
-    /// Forgets everything: a run begins, or an earlier one continues.
-    package func restart() { shared.withLock { $0.restart() } }
+    /// Forgets everything: a run is over, or none has begun.
+    package func restart() {
+        shared.withLock { shared in
+            shared.restart()
+            (shared.trail, shared.stored) = (LogTrail(), 0)
+        }
+    }
 
     /// Forgets everything, as the run of this name begins or continues.
     ///
@@ -75,7 +78,7 @@ package final class FollowedPages: Sendable {
     package func begin(run name: [UInt8], at position: LogPosition? = nil) {
         shared.withLock { shared in
             shared.restart()
-            shared.name = name
+            (shared.name, shared.trail, shared.stored) = (name, LogTrail(), 0)
             if let position { shared.trail.begin(at: position, after: 0) }
         }
     }
@@ -175,7 +178,9 @@ package final class FollowedPages: Sendable {
             return shared.polls.awaited
         }
         let end = clock.now() + 2
-        while shared.withLock({ $0.isPolled && $0.name == run && $0.polls.completed < wanted }), clock.now() < end {
+        while shared.withLock({ $0.isPolled && $0.name == run && $0.polls.completed < wanted }), clock.now() < end,
+            !Task.isCancelled
+        {
             await clock.sleep(0.01)
         }
         let count: UInt64? = shared.withLock { shared in
@@ -184,7 +189,9 @@ package final class FollowedPages: Sendable {
             return shared.trail.count(upTo: position, isBehind: shared.polls.completed >= wanted)
         }
         guard let count else { return nil }
-        while shared.withLock({ $0.isPolled && $0.name == run && $0.stored < count }), clock.now() < end + 8 {
+        while shared.withLock({ $0.isPolled && $0.name == run && $0.stored < count }), clock.now() < end + 8,
+            !Task.isCancelled
+        {
             await clock.sleep(0.01)
         }
         return shared.withLock { $0.name == run && $0.stored >= count } ? Int(exactly: count) : nil

@@ -21,9 +21,6 @@ struct LogTrail {
         steps = [Step(salts: position.salts, first: position.frame &+ 1, last: position.frame, count: count)]
     }
 
-    /// Forgets everything.
-    mutating func removeAll() { steps = [] }
-
     mutating func add(_ segment: WALSegment) {
         if steps.count >= Self.limit { steps.removeFirst(Self.limit / 2) }
         steps.append(

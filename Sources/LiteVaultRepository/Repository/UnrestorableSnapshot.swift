@@ -98,7 +98,7 @@ extension Repository {
     ) async throws -> (snapshots: [UnrestorableSnapshot], examined: [String: String]) {
         let tags = Dictionary(try await store.list("verified/").map { ($0.name, $0.tag.value) }) { $1 }
         let databases = Set(names.map(databaseID)).sorted().compactMap { database -> (database: String, tag: String)? in
-            return tags[RepositoryFormat.verified(database)].map { (database, $0) }
+            tags[RepositoryFormat.verified(database)].map { (database, $0) }
         }
         let found = try await concurrently(databases) { database, tag -> [UnrestorableSnapshot]? in
             if known[database] == tag { return nil }

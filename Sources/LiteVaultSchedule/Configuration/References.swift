@@ -1,10 +1,16 @@
 public import LiteVaultBackup
+internal import LiteVaultQuoting
 internal import LiteVaultSupport
 
 /// A repository, and how to open it.
 public struct RepositoryReference: Sendable, Hashable {
     /// An absolute path of a directory, `s3://BUCKET/PREFIX`, or `sftp://[USER@]HOST[:PORT]/PATH`.
-    public var location: String
+    public var location: String {
+        get { exactLocation.text }
+        set { exactLocation = ExactText(newValue) }
+    }
+    /// Two directories whose names are canonically equal are two repositories.
+    private var exactLocation: ExactText
     /// The URL of the object store; nil, the default, for Amazon's. For buckets only, as are the next four.
     public var endpoint: String?
     /// The region of the bucket; nil, the default, if the environment says it.
@@ -32,7 +38,7 @@ public struct RepositoryReference: Sendable, Hashable {
     ///   - location: an absolute path of a directory, `s3://BUCKET/PREFIX`, or `sftp://[USER@]HOST[:PORT]/PATH`.
     ///   - secret: the source of the repository's secret; nil without one.
     public init(_ location: String, secret: KeyReference? = nil) {
-        self.location = location
+        exactLocation = ExactText(location)
         self.secret = secret
     }
 

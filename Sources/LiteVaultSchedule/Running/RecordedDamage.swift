@@ -1,5 +1,6 @@
 package import LiteVaultBackup
 internal import LiteVaultFoundation
+internal import LiteVaultQuoting
 internal import LiteVaultSupport
 
 /// What the repositories of jobs know about snapshots that cannot be restored: verifications by anybody record it there, also between
@@ -71,12 +72,12 @@ package struct RecordedDamage: Sendable {
             reference.timeLimit = min(reference.timeLimit, limit)
             let repository = try await Repository.open(
                 try services.store(reference), secret: try reference.secret.map(services.secret), local: services.local)
-            let names = jobs.map { Set(SourceList($0.job).databases.map(\.name)) }
+            let names = jobs.map { Set(SourceList($0.job).databases.map { ExactText($0.name) }) }
             let known = jobs.compactMap(\.state?.examined).reduce(into: [:]) { $0.merge($1) { $1 } }
-            let all = try await repository.unrestorable(Array(names.joined()), examined: known)
+            let all = try await repository.unrestorable(names.joined().map(\.text), examined: known)
             var found = Found(examined: all.examined)
             for ((job, _), names) in zip(jobs, names) {
-                found.snapshots[job.name] = all.snapshots.filter { names.contains($0.snapshot.database) }
+                found.snapshots[job.name] = all.snapshots.filter { names.contains(ExactText($0.snapshot.database)) }
             }
             return .success(found)
         } catch let error as VaultError {

@@ -94,7 +94,7 @@ package struct SourceList: Sendable, Equatable {
             ([String(start)] + files.map { LocalDirectory.resolved($0) }).map { path in
                 ExactText(LocalDirectory.resolved(path.hasSuffix("/") ? path : LocalDirectory.parent(of: path)))
             }
-        ).map(\.text).sorted()
+        ).map(\.text).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
 
     /// A path as recorded in a snapshot, and as it reads where a directory of the source is a symbolic link: links are resolved there.

@@ -111,7 +111,7 @@ package struct SystemdUnits: Sendable {
         }
         if let metrics = configuration.metrics { paths.append(directory(LocalDirectory.parent(of: metrics))) }
         if let state = configuration.stateFolder { paths.append(directory(state)) }
-        return Set(paths.map { ExactText($0) }).map(\.text).sorted()
+        return Set(paths.map { ExactText($0) }).map(\.text).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
 
     private static func isBelowHome(_ path: String) -> Bool {

@@ -251,10 +251,7 @@ struct ScheduleExamination {
         of list: SourceList, in snapshots: SnapshotList, _ job: BackupJob, _ success: Double?,
         into findings: inout Findings
     ) {
-        let newest = Dictionary(
-            uniqueKeysWithValues: snapshots.byDatabase.compactMap { list in
-                list.map(\.time).max().map { (ExactText(list[0].database), $0) }
-            })
+        let newest = Dictionary(snapshots.map { (ExactText($0.database), $0.time) }, uniquingKeysWith: max)
         let delay = Recurrence.delay(job.name, host: Self.host, jitter: job.jitter)
         var oldest: Date?
         for (path, name) in list.databases {
