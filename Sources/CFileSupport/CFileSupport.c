@@ -22,6 +22,22 @@ static int not_supported(void) {
     return -1;
 }
 
+int cfs_open_directory(int directory, const char *name, int follows, int only_lookup) {
+    int flags = O_DIRECTORY | O_CLOEXEC | (follows ? 0 : O_NOFOLLOW);
+#if defined(O_PATH)
+    flags |= only_lookup ? O_PATH : O_RDONLY;
+#elif defined(O_SEARCH)
+    flags |= only_lookup ? O_SEARCH : O_RDONLY;
+#else
+    (void)only_lookup;
+    flags |= O_RDONLY;
+#endif
+    int descriptor;
+    do descriptor = openat(directory, name, flags);
+    while (descriptor < 0 && errno == EINTR);
+    return descriptor;
+}
+
 int cfs_rename_exclusive(int from_directory, const char *from, int to_directory, const char *to) {
 #if defined(__linux__) && defined(SYS_renameat2)
     // The call itself, not the library's wrapper, which old C libraries lack. 1 is RENAME_NOREPLACE.

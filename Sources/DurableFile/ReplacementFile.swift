@@ -42,6 +42,20 @@ package final class ReplacementFile: Sendable {
         try self.init(PathParts(other.destination), other.destination, in: other.directory, registry: other.registry)
     }
 
+    /// Creates the temporary file in an open directory, whatever has its path by now.
+    ///
+    /// - Parameters:
+    ///   - destination: the final path, of which only the name is used in calls that write.
+    ///   - descriptor: the directory, which can be read. It stays the caller's.
+    /// - Throws: ``DurableFileError``. Nothing is left behind.
+    package convenience init(destination: String, within descriptor: Int32) throws(DurableFileError) {
+        let parts = PathParts(destination)
+        let own = try systemCall("fcntl", parts.directory) { fcntl(descriptor, F_DUPFD_CLOEXEC, 0) }
+        let directory = Directory(path: parts.directory, adopting: own)
+        StaleFileSweep(directory: directory).run()
+        try self.init(parts, destination, in: directory, registry: .shared)
+    }
+
     /// Creates the temporary file in a registry of the caller's, as ``init(destination:)`` does.
     package convenience init(destination: String, registry: TemporaryFileRegistry) throws(DurableFileError) {
         let parts = PathParts(destination)

@@ -7,6 +7,11 @@
 /// rename that fails with EEXIST instead of replacing: renameat2(RENAME_NOREPLACE), renameatx_np(RENAME_EXCL).
 int cfs_rename_exclusive(int from_directory, const char *from, int to_directory, const char *to);
 
+/// Opens a directory in another one, or in the working directory (AT_FDCWD). A link is not followed unless `follows`: the call fails as for
+/// another file that is not a directory. With `only_lookup` the descriptor is for calls with names alone (O_PATH, O_SEARCH), and needs no
+/// right to read the directory.
+int cfs_open_directory(int directory, const char *name, int follows, int only_lookup);
+
 /// Down to the medium: F_FULLFSYNC where there is one, else fsync.
 int cfs_sync(int descriptor);
 

@@ -10,8 +10,8 @@ package final class LocalFile: Sendable {
     package let path: String
     private let descriptor: Int32
 
-    private init(path: String, flags: Int32) throws {
-        descriptor = try Self.open(path, flags)
+    private init(path: String, flags: Int32, at directory: Int32 = AT_FDCWD, name: String? = nil) throws {
+        descriptor = try Self.open(path, flags, at: directory, name: name ?? path)
         self.path = path
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
@@ -20,10 +20,10 @@ package final class LocalFile: Sendable {
     }
 
     /// Opens the file without blocking: opening a FIFO would wait for a writer.
-    private static func open(_ path: String, _ flags: Int32) throws -> Int32 {
+    private static func open(_ path: String, _ flags: Int32, at directory: Int32, name: String) throws -> Int32 {
         var patience = 3000
         while true {
-            let opened = LiteVaultFoundation.open(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
+            let opened = openat(directory, name, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
             if opened >= 0 { return opened }
             switch errno {
             case EINTR: continue
@@ -45,6 +45,11 @@ package final class LocalFile: Sendable {
 
     /// Opens an existing file for reading.
     package convenience init(reading path: String) throws { try self.init(path: path, flags: O_RDONLY) }
+
+    /// Opens an existing file of an open directory for reading. The path is for errors.
+    convenience init(reading name: String, at directory: Int32, path: String) throws {
+        try self.init(path: path, flags: O_RDONLY, at: directory, name: name)
+    }
 
     /// Opens an existing file for reading and writing.
     package convenience init(updating path: String) throws { try self.init(path: path, flags: O_RDWR) }
@@ -268,6 +273,10 @@ package enum LocalDirectory {
         let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw VaultError(errno: errno, "open", path: path) }
         defer { close(descriptor) }
+        try sync(descriptor, path)
+    }
+
+    static func sync(_ descriptor: Int32, _ path: String) throws {
         while fsync(descriptor) != 0 {
             // Some file systems cannot sync directories and report this.
             if errno == EINVAL || errno == ENOTSUP { return }
@@ -310,9 +319,20 @@ package enum LocalDirectory {
     ///
     /// - Parameter limit: how many are read at most.
     package static func names(_ path: String, upTo limit: Int = .max) throws -> [String] {
-        guard let stream = opendir(path) else {
+        let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else {
             if errno == ENOENT || errno == ENOTDIR { return [] }
             throw VaultError(errno: errno, "opendir", path: path)
+        }
+        return try names(descriptor, path, upTo: limit)
+    }
+
+    /// The same of an open directory. The descriptor is closed.
+    static func names(_ descriptor: Int32, _ path: String, upTo limit: Int) throws -> [String] {
+        guard let stream = fdopendir(descriptor) else {
+            let code = errno
+            close(descriptor)
+            throw VaultError(errno: code, "opendir", path: path)
         }
         defer { closedir(stream) }
         var names: [String] = []

@@ -11,6 +11,10 @@ internal import LiteVaultSupport
 /// processes that use the directory: a new object by a rename that does not replace, a changed object under an `flock`. That
 /// lock is held briefly. If it is not released in time, for example by a stopped process, `VaultError` `busy` names the
 /// holder.
+///
+/// The directory may be named by a symbolic link. Below it there are none: one in the place of a directory is `VaultError` `damaged`.
+/// Objects are read, written, listed and removed in directories that are opened part by part, so that one made at the last moment
+/// is not followed either; only those who open ``localPath(_:)`` and the spool files depend on nobody making one in between.
 public final class DirectoryStore: ObjectStore {
     /// The directory's path.
     public let location: String
@@ -42,15 +46,15 @@ public final class DirectoryStore: ObjectStore {
     /// Writes the object through a temporary file in its directory.
     @discardableResult
     public func put(_ name: String, bytes: [UInt8], condition: PutCondition) async throws -> ETag {
-        try await write(name, condition) { path in try LocalFile(updating: path).write(bytes, at: 0) }
+        try await write(name, condition) { file in try bytes.withUnsafeBytes { try file.write($0, at: 0) } }
     }
 
     /// Hard-links the file if possible (a new object, one file system, the same owner, mode 0600); otherwise copies it.
     @discardableResult
     public func put(_ name: String, file path: String, condition: PutCondition) async throws -> ETag {
         if condition == .absent, let tag = try link(name, path) { return tag }
-        return try await write(name, condition) { destination in
-            try Self.copy(LocalFile(reading: path), into: LocalFile(updating: destination))
+        return try await write(name, condition) { file in
+            try LocalFile(reading: path).forEachPiece { try file.write($1, at: $0) }
         }
     }
 
@@ -76,13 +80,14 @@ public final class DirectoryStore: ObjectStore {
     public func fetch(_ name: String, into path: String, upTo limit: Int64) async throws {
         try reading(name) { source in
             guard try source.size() <= limit else { throw VaultError.tooLarge(Int(limit), path: source.path) }
-            try Self.copy(source, into: LocalFile(creating: path))
+            let destination = try LocalFile(creating: path)
+            try source.forEachPiece { try destination.write($1, at: $0) }
         }
     }
 
     /// Reads the file's attributes; small files are read, as their tag is their hash.
     public func attributes(_ name: String) async throws -> ObjectAttributes? {
-        try naming(name) { try attributes(at: $0, name) }
+        try naming(name) { directory, leaf in try directory.flatMap { try attributes(leaf, in: $0, name) } }
     }
 
     /// Walks the directories that can contain such names.
@@ -97,20 +102,23 @@ public final class DirectoryStore: ObjectStore {
         try ObjectName.validate(prefix: prefix)
         var found: [ObjectAttributes] = []
         let directory = prefix.lastIndex(of: "/").map { String(prefix[..<$0]) } ?? ""
-        try collect(directory, prefix, isWanted, ListingBudget(location), into: &found)
+        if let opened = try RootedDirectory.open(directory, below: location, for: .everything) {
+            try collect(opened, directory, prefix, isWanted, ListingBudget(location), into: &found)
+        }
         return found.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     }
 
     /// Removes the file and syncs its directory.
     public func remove(_ name: String) async throws {
-        try naming(name) { path in
-            guard unlink(path) == 0 else {
-                let cause = errno
+        try naming(name, for: .everything) { directory, leaf in
+            guard let directory else { return }
+            let code = directory.remove(leaf)
+            guard code == 0 else {
                 // A directory is only the parent of the names below it.
-                if try attributes(at: path, name) == nil { return }
-                throw VaultError(errno: cause, "unlink", path: path)
+                if try attributes(leaf, in: directory, name) == nil { return }
+                throw VaultError(errno: code, "unlink", path: directory.path(of: leaf))
             }
-            try LocalDirectory.sync(LocalDirectory.parent(of: path))
+            try directory.sync()
         }
     }
 
@@ -127,16 +135,14 @@ public final class DirectoryStore: ObjectStore {
         }
     }
 
-    /// The object's own file: its bytes never change, so it may be read in place.
+    /// The object's own file: its bytes never change, so it may be read in place. Nil if a link leads to it.
     public func localPath(_ name: String) -> String? {
-        do { return try naming(name) { $0 } } catch { return nil }
+        do { return try naming(name) { _, _ in location + "/" + name } } catch { return nil }
     }
 
     /// A directory on the same file system for files that become objects: such a file is hard-linked instead of copied.
     public func spoolDirectory() throws -> String? {
-        let path = location + "/.spool"
-        try LocalDirectory.create(path)
-        return path
+        try RootedDirectory.create(".spool", below: location).path
     }
 }
 
@@ -157,53 +163,73 @@ extension ObjectStore {
 }
 
 extension DirectoryStore {
-    private func naming<T>(_ name: String, _ body: (String) throws -> T) throws -> T {
+    /// - Parameter body: gets the object's directory, nil if there is none, and the object's name in it.
+    private func naming<T>(
+        _ name: String, for use: RootedDirectory.Use = .lookup, _ body: (RootedDirectory?, String) throws -> T
+    ) throws -> T {
+        let (directory, leaf) = try Self.parts(name)
+        return try withErrorContext(path: name) {
+            try body(RootedDirectory.open(directory, below: location, for: use), leaf)
+        }
+    }
+
+    /// The directory, which is created if it is missing.
+    private func creating<T>(_ name: String, _ body: (RootedDirectory, String) throws -> T) throws -> T {
+        let (directory, leaf) = try Self.parts(name)
+        return try withErrorContext(path: name) {
+            try body(RootedDirectory.create(directory, below: location), leaf)
+        }
+    }
+
+    private static func parts(_ name: String) throws -> (directory: String, leaf: String) {
         try ObjectName.validate(name)
-        return try withErrorContext(path: name) { try body(location + "/" + name) }
+        guard let slash = name.lastIndex(of: "/") else { return ("", name) }
+        return (String(name[..<slash]), String(name[name.index(after: slash)...]))
     }
 
     private func reading<T>(_ name: String, _ body: (LocalFile) throws -> T) throws -> T {
-        try naming(name) { path in
+        try naming(name) { directory, leaf in
+            guard let directory else { throw missing(name) }
             let file: LocalFile
-            do { file = try LocalFile(reading: path) } catch {
+            do { file = try directory.file(reading: leaf) } catch {
                 // Also if it is a directory, or below an object.
-                if try attributes(at: path, name) == nil { throw Self.missing(path) }
+                if try attributes(leaf, in: directory, name) == nil { throw missing(name) }
                 throw error
             }
             return try body(file)
         }
     }
 
-    private static func missing(_ path: String) -> VaultError {
-        VaultError(.missing, "there is no such object", path: path)
+    private func missing(_ name: String) -> VaultError {
+        VaultError(.missing, "there is no such object", path: location + "/" + name)
     }
 
     /// A writer that meets a conflict may find that the object is the one it wanted to store: it is that of its own first attempt,
     /// which failed or was killed before the directory was synced. So the directory is synced before a conflict is reported.
     private func write(
-        _ name: String, _ condition: PutCondition, _ fill: (String) throws -> Void
+        _ name: String, _ condition: PutCondition, _ fill: (ReplacementFile) throws -> Void
     ) async throws -> ETag {
-        let file = try naming(name) { path in
-            try LocalDirectory.create(LocalDirectory.parent(of: path))
-            let file = try ReplacementFile(destination: path)
-            try fill(file.path)
-            return file
+        let (directory, leaf, file) = try creating(name) { directory, leaf in
+            let file = try directory.replacement(of: leaf)
+            try fill(file)
+            return (directory, leaf, file)
         }
         // Replacing is a read and a rename: no other writer may come between them.
         let lock = condition == .absent ? nil : try await DirectoryLock(location, timeout: lockTimeout)
         defer { withExtendedLifetime(lock) {} }
-        return try naming(name) { path in
-            if case .unchanged(let tag) = condition, try attributes(at: path, name)?.tag != tag {
-                try LocalDirectory.sync(LocalDirectory.parent(of: path))
+        return try withErrorContext(path: name) {
+            let path = directory.path(of: leaf)
+            if case .unchanged(let tag) = condition, try attributes(leaf, in: directory, name)?.tag != tag {
+                try directory.sync()
                 throw VaultError(.conflict, "was changed by another process", path: path)
             }
             do {
                 try file.publish(replacing: condition != .absent)
             } catch let error as DurableFileError where error.reason == .exists {
-                try LocalDirectory.sync(LocalDirectory.parent(of: path))
+                try directory.sync()
                 throw VaultError(.conflict, "already exists", path: path)
             }
-            guard let stored = try attributes(at: path, name) else {
+            guard let stored = try attributes(leaf, in: directory, name) else {
                 throw VaultError(.conflict, "was removed by another process", path: path)
             }
             return stored.tag
@@ -212,8 +238,7 @@ extension DirectoryStore {
 
     /// Hard-links a file into the store; nil if that is not possible.
     private func link(_ name: String, _ path: String) throws -> ETag? {
-        try naming(name) { destination in
-            try LocalDirectory.create(LocalDirectory.parent(of: destination))
+        try creating(name) { directory, leaf in
             var status = stat()
             guard lstat(path, &status) == 0 else { throw VaultError(errno: errno, "stat", path: path) }
             guard status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o777 == 0o600, status.st_uid == geteuid() else {
@@ -223,36 +248,32 @@ extension DirectoryStore {
             // An object's time is that of its storing, however long the file waited for it; unless it is an object already.
             if status.st_nlink == 1 { _ = try file.touch() }
             try file.sync()
-            let code = LiteVaultFoundation.link(path, destination) == 0 ? 0 : errno
+            let code = directory.link(path, as: leaf)
             switch code {
-            case 0, EEXIST: try LocalDirectory.sync(LocalDirectory.parent(of: destination))
+            case 0, EEXIST: try directory.sync()
             case EXDEV, EPERM, ENOTSUP, ENOSYS, EMLINK, EACCES: return nil
             default: break
             }
-            guard code == 0 else { throw VaultError(errno: code, "link", path: destination) }
-            return try attributes(at: destination, name)?.tag
+            guard code == 0 else { throw VaultError(errno: code, "link", path: directory.path(of: leaf)) }
+            return try attributes(leaf, in: directory, name)?.tag
         }
     }
 
-    private func attributes(at path: String, _ name: String) throws -> ObjectAttributes? {
-        var status = stat()
-        guard lstat(path, &status) == 0 else {
-            if errno == ENOENT || errno == ENOTDIR { return nil }
-            throw VaultError(errno: errno, "stat", path: path)
-        }
+    private func attributes(_ leaf: String, in directory: RootedDirectory, _ name: String) throws -> ObjectAttributes? {
+        guard var status = try directory.status(of: leaf) else { return nil }
         guard status.st_mode & S_IFMT == S_IFREG else {
             // A directory is only the parent of the names below it.
             if status.st_mode & S_IFMT == S_IFDIR { return nil }
-            throw VaultError(.damaged, "is not a regular file", path: path)
+            throw VaultError(.damaged, "is not a regular file", path: directory.path(of: leaf))
         }
         // Sums of sizes would overflow.
         guard status.st_size <= ReadLimits.objectBytes else {
-            throw VaultError.tooLarge(Int(ReadLimits.objectBytes), path: path)
+            throw VaultError.tooLarge(Int(ReadLimits.objectBytes), path: directory.path(of: leaf))
         }
         guard Self.isHashed(status, name) else { return Self.attributes(name, status) }
         do {
             // Another process may have replaced the object since: what is opened now has a size and a time of its own.
-            let file = try LocalFile(reading: path)
+            let file = try directory.file(reading: leaf)
             status = try file.status()
             guard Self.isHashed(status, name) else { return Self.attributes(name, status) }
             let content = try file.contents(upTo: Int(status.st_size))
@@ -276,36 +297,26 @@ extension DirectoryStore {
     }
 
     private func collect(
-        _ directory: String, _ prefix: String, _ isWanted: (String) -> Bool, _ budget: ListingBudget, depth: Int = 0,
-        into found: inout [ObjectAttributes]
+        _ directory: RootedDirectory, _ path: String, _ prefix: String, _ isWanted: (String) -> Bool,
+        _ budget: ListingBudget, depth: Int = 0, into found: inout [ObjectAttributes]
     ) throws {
-        let path = directory.isEmpty ? location : location + "/" + directory
-        for entry in try LocalDirectory.names(path, upTo: ReadLimits.entries + 1) {
+        for entry in try directory.names(upTo: ReadLimits.entries + 1) {
             try budget.spend(1, depth: depth)
-            let name = directory.isEmpty ? entry : directory + "/" + entry
+            let name = path.isEmpty ? entry : path + "/" + entry
             // Above the prefix only the path to it matters.
             guard name.hasPrefix(prefix) || prefix.hasPrefix(name + "/") else { continue }
-            var status = stat()
-            guard lstat(location + "/" + name, &status) == 0 else { continue }
-            if status.st_mode & S_IFMT == S_IFDIR {
-                try collect(name, prefix, isWanted, budget, depth: depth + 1, into: &found)
-            } else if status.st_mode & S_IFMT == S_IFREG, name.hasPrefix(prefix), isWanted(name),
-                let object = try attributes(at: location + "/" + name, name)
-            {
-                found.append(object)
+            guard let status = try? directory.status(of: entry) else { continue }
+            switch status.st_mode & S_IFMT {
+            case S_IFDIR:
+                guard let below = try directory.directory(entry, for: .everything) else { continue }
+                try collect(below, name, prefix, isWanted, budget, depth: depth + 1, into: &found)
+            // Without the names behind it, a listing would look complete.
+            case S_IFLNK: try directory.refuseLinkedDirectory(entry)
+            case S_IFREG:
+                guard name.hasPrefix(prefix), isWanted(name) else { continue }
+                if let object = try attributes(entry, in: directory, name) { found.append(object) }
+            default: continue
             }
-        }
-    }
-
-    private static func copy(_ source: LocalFile, into destination: LocalFile) throws {
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 4096)
-        defer { buffer.deallocate() }
-        var offset: Int64 = 0
-        while true {
-            let count = try source.read(into: buffer, at: offset)
-            if count == 0 { return }
-            try destination.write(UnsafeRawBufferPointer(rebasing: buffer[..<count]), at: offset)
-            offset += Int64(count)
         }
     }
 }

@@ -1,0 +1,136 @@
+import Foundation
+import LiteVaultBackup
+import Testing
+
+/// A repository in a directory, where somebody has put a link in the place of one of its directories. The link leads to those of another
+/// repository, whose objects must stay as they are.
+@Suite(.limited) struct LinkedDirectoryTests {
+    let scratch = Scratch()
+
+    private func repository(_ name: String) async throws -> Repository {
+        try await Repository.openOrCreate(
+            DirectoryStore(scratch.path(name)),
+            local: LocalDirectories(
+                state: scratch.path("state"), cache: scratch.path("cache"), spool: scratch.path("spool")))
+    }
+
+    /// All files of a repository with their content.
+    private func content(_ name: String) throws -> [String: Data] {
+        var content: [String: Data] = [:]
+        for file in try FileManager.default.subpathsOfDirectory(atPath: scratch.path(name)) {
+            var isDirectory: ObjCBool = false
+            let path = scratch.path(name) + "/" + file
+            guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else { continue }
+            content[file] = isDirectory.boolValue ? Data() : try Data(contentsOf: URL(fileURLWithPath: path))
+        }
+        return content
+    }
+
+    private func link(_ name: String, to target: String) throws {
+        try? FileManager.default.removeItem(atPath: scratch.path(name))
+        try FileManager.default.createSymbolicLink(
+            atPath: scratch.path(name), withDestinationPath: scratch.path(target))
+    }
+
+    private func failure(_ body: () async throws -> Void) async -> VaultError? {
+        do {
+            try await body()
+            return nil
+        } catch {
+            return error as? VaultError
+        }
+    }
+
+    @Test(arguments: ["data", "tree", "forgotten"])
+    func `H-REP-14 retention and pruning through a linked directory touch no object of another repository`(
+        directory: String
+    ) async throws {
+        var image = try TestImage(scratch.path("a.db"), blocks: 100)
+        for name in ["A", "B"] {
+            let repository = try await repository(name)
+            for block in 0..<3 {
+                try image.change(block: block)
+                try await repository.snapshot(image)
+            }
+        }
+        try FileManager.default.createDirectory(atPath: scratch.path("B/forgotten"), withIntermediateDirectories: true)
+        try link("A/" + directory, to: "B/" + directory)
+        let before = try content("B")
+        var policy = RetentionPolicy()
+        policy.last = 1
+        var errors: [VaultError] = []
+        for _ in 0..<2 {
+            let repository = try await repository("A")
+            if let error = await failure({ _ = try await repository.forget(policy) }) { errors.append(error) }
+            if let error = await failure({ _ = try await repository.prune(grace: .seconds(0)) }) {
+                errors.append(error)
+            }
+        }
+        #expect(try content("B") == before)
+        #expect(!errors.isEmpty)
+        for error in errors {
+            #expect(error.code == .damaged && error.path == scratch.path("A/" + directory), "\(error)")
+            #expect(error.message.contains("is a link"))
+        }
+    }
+
+    @Test(arguments: ["data", "data/ab"])
+    func `H-REP-14 a store reads, writes, lists and removes nothing through a linked directory`(directory: String)
+        async throws
+    {
+        let (store, other) = (DirectoryStore(scratch.path("A")), DirectoryStore(scratch.path("B")))
+        for store in [store, other] { try await store.put("data/ab/x", bytes: [1, 2, 3], condition: .none) }
+        let file = try #require(try store.spoolDirectory()) + "/x"
+        try await store.fetch("data/ab/x", into: file)
+        let tag = try #require(try await store.attributes("data/ab/x")).tag
+        try link("A/" + directory, to: "B/" + directory)
+        let before = try content("B")
+        let calls: [() async throws -> Void] = [
+            { _ = try await store.get("data/ab/x") },
+            { _ = try await store.get("data/ab/x", range: 0..<1) },
+            { try await store.fetch("data/ab/x", into: self.scratch.path("copy")) },
+            { _ = try await store.attributes("data/ab/x") },
+            { try await store.remove("data/ab/x") },
+            { try await store.put("data/ab/x", bytes: [4], condition: .none) },
+            { try await store.put("data/ab/x", bytes: [4], condition: .unchanged(tag)) },
+            { try await store.put("data/ab/y", bytes: [4], condition: .absent) },
+            { try await store.put("data/ab/y", file: file, condition: .absent) },
+            { try await store.put("data/ab/new/y", file: file, condition: .none) },
+            { _ = try await store.list("") },
+            { _ = try await store.list("data/") },
+            { _ = try await store.list("data/ab/") },
+            { _ = try await store.list("data/ab/x") },
+        ]
+        for (index, call) in calls.enumerated() {
+            let error = await failure(call)
+            #expect(
+                error?.code == .damaged && error?.path == scratch.path("A/" + directory),
+                "call \(index): \(error as Any)")
+        }
+        #expect(store.localPath("data/ab/x") == nil)
+        #expect(try content("B") == before)
+    }
+
+    @Test func `H-REP-14 files that wait to be stored are not created behind a link`() async throws {
+        try FileManager.default.createDirectory(atPath: scratch.path("elsewhere"), withIntermediateDirectories: true)
+        let store = DirectoryStore(scratch.path("A"))
+        try await store.put("x", bytes: [1], condition: .none)
+        try link("A/.spool", to: "elsewhere")
+        #expect(await StoreCalls.code { _ = try store.spoolDirectory() } == .damaged)
+    }
+
+    @Test func `the root of a store may be a link, and a link among its objects is none of them`() async throws {
+        let store = DirectoryStore(scratch.path("A"))
+        try await store.put("data/ab/x", bytes: [1], condition: .none)
+        try link("root", to: "A")
+        try link("A/data/ab/file", to: "A/data/ab/x")
+        try link("A/data/nowhere", to: "missing")
+        let linked = DirectoryStore(scratch.path("root"))
+        try await linked.put("data/ab/y", bytes: [2], condition: .absent)
+        #expect(try await linked.list("").map(\.name) == ["data/ab/x", "data/ab/y"])
+        #expect(try await store.get("data/ab/y") == [2])
+        try await linked.remove("data/ab/y")
+        #expect(try await store.attributes("data/ab/y") == nil)
+        #expect(linked.localPath("data/ab/x") == scratch.path("root/data/ab/x"))
+    }
+}
