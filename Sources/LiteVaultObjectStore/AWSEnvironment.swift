@@ -23,11 +23,9 @@ package struct AWSEnvironment: Sendable {
         isProfileChosen = profile != nil
         let named = profile ?? variables["AWS_PROFILE"] ?? variables["AWS_DEFAULT_PROFILE"]
         let profile = named ?? "default"
-        let home = variables["HOME"] ?? ""
         func sections(_ variable: String, _ file: String) -> [String: [String: String]] {
-            let path = variables[variable].map { $0.hasPrefix("~/") ? home + $0.dropFirst() : $0 }
-            let text = SharedFile.text(path ?? "\(home)/.aws/\(file)")
-            return text.map(SharedFile.sections) ?? [:]
+            let path = HomeDirectory.expand(variables[variable] ?? "~/.aws/\(file)", variables)
+            return path.flatMap { SharedFile.text($0) }.map(SharedFile.sections) ?? [:]
         }
         let config = sections("AWS_CONFIG_FILE", "config")
         let credentials = sections("AWS_SHARED_CREDENTIALS_FILE", "credentials")

@@ -2,6 +2,7 @@ internal import Crypto
 internal import DurableFile
 internal import LiteVaultBackup
 internal import LiteVaultFoundation
+internal import LiteVaultSupport
 
 /// Credentials of a role for a session that `aws sso login` began (IAM Identity Center).
 struct SingleSignOn: Sendable {
@@ -94,8 +95,10 @@ struct SingleSignOn: Sendable {
                 remedy: "Run aws configure sso --profile \(profile).")
         }
         let file = Array(Insecure.SHA1.hash(data: Array(key.utf8))).hexadecimal
-        let home = environment.variables["HOME"] ?? ""
-        return Session(profile: profile, region: region, path: "\(home)/.aws/sso/cache/\(file).json")
+        guard let path = HomeDirectory.expand("~/.aws/sso/cache/\(file).json", environment.variables) else {
+            throw VaultError(.config, "there is no home directory, where the token of aws sso login is", remedy: "Set HOME.")
+        }
+        return Session(profile: profile, region: region, path: path)
     }
 
     /// The session's token, renewed if it is about to expire.

@@ -259,6 +259,69 @@ import Testing
         #expect(try own.unlock(with: .passphrase(first)).proof() == .remembered)
     }
 
+    /// How the older copy comes to be used.
+    enum Way: CaseIterable { case linkedFile, linkedDirectory, anotherPath }
+
+    @Test(.enabled(if: Engine.encrypts), arguments: Way.allCases, [false, true])
+    func `H-KEY-28 an older copy behind a link, or at another path, is known as such`(way: Way, looksNewer: Bool) throws {
+        for name in ["own", "copies"] {
+            try FileManager.default.createDirectory(
+                atPath: scratch.file(name), withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        }
+        let own = remembering(scratch.file("own/k.keys"))
+        let database = scratch.file("notes.db")
+        var unlocked = try own.create(with: [.quick(first), .quick(second)])
+        let db = try Connection(database, keyring: own, unlockedBy: .passphrase(first), creation: .ifMissing)
+        try db.execute("CREATE TABLE note (text TEXT)")
+        try db.close()
+        try FileManager.default.copyItem(atPath: own.path, toPath: scratch.file("copies/k.keys"))
+        let oldKey = unlocked.keys[0]
+        try unlocked.remove([2], rekeying: [database])
+        try unlocked.remember()
+        if looksNewer {
+            var document = try KeyringFile(scratch.file("copies/k.keys")).read()
+            document.generation = 1000
+            document.authenticate(by: [oldKey])
+            try KeyringFile(scratch.file("copies/k.keys")).write(document, replacing: true)
+        }
+        var used = own
+        switch way {
+        case .linkedFile:
+            try FileManager.default.removeItem(atPath: own.path)
+            try FileManager.default.createSymbolicLink(atPath: own.path, withDestinationPath: "../copies/k.keys")
+        case .linkedDirectory:
+            try FileManager.default.removeItem(atPath: scratch.file("own"))
+            try FileManager.default.createSymbolicLink(atPath: scratch.file("own"), withDestinationPath: "copies")
+        case .anotherPath: used = remembering(scratch.file("copies/k.keys"))
+        }
+        let found = try used.unlock(with: .passphrase(first))
+        #expect(try found.proof() == .contradicted)
+        expect(.keyringUntrusted) { try found.databaseKey() }
+        // Nor does it become known by being used.
+        try found.remember()
+        #expect(try used.unlock(with: .passphrase(first)).proof() == .contradicted)
+    }
+
+    @Test func `H-KEY-28 another keyring behind a link, endorsed by the same slot, is not the one that was used`() throws {
+        let own = remembering(keyring.path)
+        try own.create(with: [.quick(first)]).remember()
+        let other = remembering(scratch.file("other"))
+        try other.create(with: [.quick(first)]).remember()
+        try FileManager.default.removeItem(atPath: keyring.path)
+        try FileManager.default.createSymbolicLink(atPath: keyring.path, withDestinationPath: "other")
+        #expect(try own.unlock(with: .passphrase(first)).proof() == .contradicted)
+        #expect(try other.unlock(with: .passphrase(first)).proof() == .remembered)
+    }
+
+    @Test func `H-KEY-29 without HOME the memory is in the home directory that the system knows`() throws {
+        let home = try #require(getpwuid(geteuid())?.pointee.pw_dir.map { String(cString: $0) })
+        let expected = home + "/.local/state/litevault/keyrings"
+        #expect(KeyringMemory.standard([:])?.directory == expected)
+        #expect(KeyringMemory.standard(["HOME": "relative", "XDG_STATE_HOME": ""])?.directory == expected)
+        #expect(KeyringMemory.standard(["HOME": "/h"])?.directory == "/h/.local/state/litevault/keyrings")
+        #expect(KeyringMemory.standard(["XDG_STATE_HOME": "/s"])?.directory == "/s/litevault/keyrings")
+    }
+
     @Test(.enabled(if: Engine.encrypts))
     func `a key that was changed elsewhere is proven by one's own endorsement, and not by that of others`() throws {
         let path = scratch.file("notes.db")

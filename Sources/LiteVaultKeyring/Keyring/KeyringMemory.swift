@@ -5,7 +5,7 @@ internal import LiteVaultFoundation
 internal import LiteVaultSupport
 
 /// What this machine remembers of the keyrings that it used, as `known_hosts` remembers servers: for each path, which keyring
-/// was there, and with which key.
+/// was there, and with which key. A keyring has the path by which it was given and the one behind links.
 ///
 /// A small file for each path, mode 0600, in a directory of its own. It has no secret. Anyone who can write it can make this machine
 /// trust another keyring.
@@ -28,15 +28,17 @@ public struct KeyringMemory: Sendable {
     public init(directory: String) { self.directory = directory }
 
     /// The memory that the tool uses, too: `keyrings` in `$STATE_DIRECTORY` (systemd), else in `$XDG_STATE_HOME/litevault`,
-    /// else in `~/.local/state/litevault`. Nil where the environment names none of them.
-    public static var standard: KeyringMemory? {
-        let environment = ProcessInfo.processInfo.environment
+    /// else in `~/.local/state/litevault`. Without `$HOME`, the home directory is that of the password database, if it is this user's own.
+    /// Nil where there is none.
+    public static var standard: KeyringMemory? { standard(ProcessInfo.processInfo.environment) }
+
+    static func standard(_ environment: [String: String]) -> KeyringMemory? {
         var state: String?
         if let path = environment["STATE_DIRECTORY"], let first = path.split(separator: ":").first {
             state = String(first)
         } else if let path = environment["XDG_STATE_HOME"], path.hasPrefix("/") {
             state = path + "/litevault"
-        } else if let path = environment["HOME"], path.hasPrefix("/") {
+        } else if let path = HomeDirectory.path(environment) {
             state = path + "/.local/state/litevault"
         }
         return state.map { KeyringMemory(directory: $0 + "/keyrings") }
@@ -46,7 +48,41 @@ public struct KeyringMemory: Sendable {
     ///
     /// - Throws: `keyRejected` when others can write the file, `damaged`, `io`. Nothing is trusted then.
     func entry(for path: String) throws -> Entry? {
-        let file = try file(for: path)
+        guard let (entry, place) = try read(file(for: path)) else { return nil }
+        guard place == Array(path.utf8) else { throw Self.damaged(try file(for: path)) }
+        return entry
+    }
+
+    /// What is known of a keyring at all paths.
+    ///
+    /// - Throws: as ``entry(for:)``, also for a file about another keyring: what it said is not known.
+    func entries(of id: [UInt8]) throws -> [Entry] {
+        guard let stream = opendir(directory) else {
+            if errno == ENOENT || errno == ENOTDIR { return [] }
+            throw VaultError.file("opendir", directory, code: errno)
+        }
+        defer { closedir(stream) }
+        var names: [String] = []
+        errno = 0
+        while let entry = readdir(stream) {
+            names.append(
+                withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) })
+            errno = 0
+        }
+        guard errno == 0 else { throw VaultError.file("readdir", directory, code: errno) }
+        var entries: [Entry] = []
+        // Others are temporary.
+        for name in names where name.utf8.count == 64 && [UInt8](hexadecimal: name) != nil {
+            let file = "\(directory)/\(name)"
+            guard let (entry, place) = try read(file) else { continue }
+            guard Array(SHA256.hash(data: place)).hexadecimal == name else { throw Self.damaged(file) }
+            if entry.id == id { entries.append(entry) }
+        }
+        return entries
+    }
+
+    /// Reads a file; nil if there is none.
+    private func read(_ file: String) throws -> (entry: Entry, path: [UInt8])? {
         guard let buffer = try SecretFile.read(file, .owner) else { return nil }
         let text = buffer.withBytes { String(decoding: $0, as: UTF8.self) }
         let lines = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
@@ -55,13 +91,15 @@ public struct KeyringMemory: Sendable {
             let id = Self.field("id", lines[1]).flatMap({ [UInt8](hexadecimal: $0) }), id.count == 16,
             let generation = Self.field("generation", lines[2]).flatMap({ UInt64($0) }),
             let fingerprint = Self.field("fingerprint", lines[3]).flatMap({ try? KeyringFingerprint($0) }),
-            Self.field("path", lines[4]) == Array(path.utf8).hexadecimal
-        else {
-            throw VaultError(
-                .damaged, "What this machine remembers of the keyring is damaged", path: file,
-                remedy: "Compare the keyring's fingerprint with that of its owner, then remove this file.")
-        }
-        return Entry(id: id, generation: generation, fingerprint: fingerprint)
+            let path = Self.field("path", lines[4]).flatMap({ [UInt8](hexadecimal: $0) })
+        else { throw Self.damaged(file) }
+        return (Entry(id: id, generation: generation, fingerprint: fingerprint), path)
+    }
+
+    private static func damaged(_ file: String) -> VaultError {
+        VaultError(
+            .damaged, "What this machine remembers of the keyring is damaged", path: file,
+            remedy: "Compare the keyring's fingerprint with that of its owner, then remove this file.")
     }
 
     /// Replaces what is known of a path, unless it is the same or newer. It is durable afterwards.

@@ -1,6 +1,7 @@
 internal import DurableFile
 internal import LiteVaultCipher
 internal import LiteVaultCore
+internal import LiteVaultFoundation
 
 // A keyring that opens was made for the slot that opened it: its public key is in the file for all to read. By whom it was made shows
 // only in what the holder of the slot's secret endorsed, or what this machine saw before.
@@ -13,13 +14,24 @@ extension UnlockedKeyring {
         if isTrusted { return .trusted }
         // A slot that is being removed has an older key, which is not for new data.
         guard keys.count == identifiers.count else { return .unknown }
-        let known = try keyring.memory?.entry(for: place())
-        guard let known else { return endorsed == nil ? .unknown : .endorsed }
-        if known.id == id, known.fingerprint == fingerprint { return .remembered }
-        // The key was changed since, by the same secret elsewhere. An endorsement that is older comes with an older copy.
-        if known.id == id, let endorsed, endorsed > known.generation { return .endorsed }
-        return .contradicted
+        guard let memory = keyring.memory else { return endorsed == nil ? .unknown : .endorsed }
+        // A link that somebody puts in the place of the keyring changes only what is behind it.
+        let here = try places().compactMap { try memory.entry(for: $0) }
+        for known in here where !isSame(known) {
+            // The key was changed since, by the same secret elsewhere. An endorsement that is older comes with an older copy.
+            guard known.id == id, let endorsed, endorsed > known.generation else { return .contradicted }
+        }
+        // Nor is an older copy at another path for new data. The generation in the file proves nothing: who has an old key can write it.
+        let everywhere = try memory.entries(of: id)
+        let proven = everywhere.filter(isSame).map(\.generation).max() ?? 0
+        if everywhere.contains(where: { !isSame($0) && $0.generation > max(proven, endorsed ?? 0) }) {
+            return .contradicted
+        }
+        if here.contains(where: isSame) { return .remembered }
+        return endorsed == nil ? .unknown : .endorsed
     }
+
+    private func isSame(_ known: KeyringMemory.Entry) -> Bool { known.id == id && known.fingerprint == fingerprint }
 
     /// Trusts the keyring for new data, and for changes of the key, because somebody has compared its fingerprint.
     ///
@@ -40,8 +52,10 @@ extension UnlockedKeyring {
     /// - Throws: `VaultError` `noSpace`, `io`, `cannotCreate`: nothing else is affected.
     public func remember() throws {
         guard let memory = keyring.memory, try proof().suffices else { return }
-        try memory.remember(
-            KeyringMemory.Entry(id: id, generation: generation, fingerprint: fingerprint), for: place())
+        for place in try places() {
+            try memory.remember(
+                KeyringMemory.Entry(id: id, generation: generation, fingerprint: fingerprint), for: place)
+        }
     }
 
     /// - Throws: `keyringUntrusted` unless the keyring is proven.
@@ -57,8 +71,14 @@ extension UnlockedKeyring {
             remedy: "Its fingerprint is \(fingerprint). If its owner confirms that, trust it.")
     }
 
-    /// The path behind links, absolute: what the memory calls the keyring.
-    private func place() throws -> String {
-        try withErrorContext(path: file.path) { try FileMetadata.resolvedPath(file.path) }
+    /// What the memory calls the keyring: the absolute path as it was given, and that behind links, if it is another.
+    private func places() throws -> [String] {
+        let resolved = try withErrorContext(path: file.path) { try FileMetadata.resolvedPath(file.path) }
+        let path = keyring.path
+        let absolute = path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
+        // Not `..`: behind a link it leads elsewhere than it seems.
+        let parts = absolute.split(separator: "/").filter { $0 != "." }
+        let given = "/" + parts.joined(separator: "/")
+        return given == resolved ? [resolved] : [given, resolved]
     }
 }

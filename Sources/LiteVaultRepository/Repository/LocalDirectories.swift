@@ -2,6 +2,7 @@ internal import DurableFile
 internal import LiteVaultCapture
 internal import LiteVaultCipher
 internal import LiteVaultFoundation
+internal import LiteVaultSupport
 
 /// Local directories for the files that a client of a repository keeps.
 public struct LocalDirectories: Sendable {
@@ -24,14 +25,14 @@ public struct LocalDirectories: Sendable {
     }
 
     /// `$STATE_DIRECTORY` and `$CACHE_DIRECTORY` (systemd), else `$XDG_STATE_HOME/litevault` and
-    /// `$XDG_CACHE_HOME/litevault`, else `~/.local/state/litevault` and `~/.cache/litevault`.
+    /// `$XDG_CACHE_HOME/litevault`, else `~/.local/state/litevault` and `~/.cache/litevault`. Without `$HOME`, the home directory is that of the
+    /// password database, if it is this user's own.
     public static var standard: LocalDirectories {
         let environment = ProcessInfo.processInfo.environment
         func directory(_ systemd: String, _ xdg: String, _ home: String) -> String? {
             if let path = environment[systemd], let first = path.split(separator: ":").first { return String(first) }
             if let path = environment[xdg], path.hasPrefix("/") { return path + "/litevault" }
-            if let path = environment["HOME"], path.hasPrefix("/") { return path + home }
-            return nil
+            return HomeDirectory.path(environment).map { $0 + home }
         }
         return LocalDirectories(
             state: directory("STATE_DIRECTORY", "XDG_STATE_HOME", "/.local/state/litevault"),
