@@ -63,6 +63,10 @@ package final class NodeSource: Sendable {
                 OwnedTree.remove(path)
                 guard rename(temporary, path) == 0 else { throw VaultError(errno: errno, "rename", path: path) }
             }
+        } catch let error as VaultError where error.isDamage {
+            unlink(temporary)
+            // By its name, under which the damage is recorded; a store may name its place.
+            throw VaultError(error.code, error.message, path: name, cause: error)
         } catch {
             unlink(temporary)
             throw error

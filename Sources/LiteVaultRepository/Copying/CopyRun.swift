@@ -342,7 +342,7 @@ extension CopyRun {
                 let condition: PutCondition =
                     try await target.store.supportsConditionalWrites() && there[name] == nil ? .absent : .none
                 try await Self.copy(name, size, from: source, to: target, condition, directory, verify)
-            } catch let error as VaultError where error.isDamage && error.path == name {
+            } catch let error as VaultError where error.isDamage && source.store.object(of: error) == name {
                 return error
             }
             try done.withLock {

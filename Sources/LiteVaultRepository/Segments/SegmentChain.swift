@@ -79,7 +79,7 @@ struct SegmentChain: Sendable {
     init(snapshot: Date, wanted: Date?) { (self.snapshot, self.wanted, imageUntil) = (snapshot, wanted, snapshot) }
 
     func broken(at name: SegmentName, _ error: VaultError, reachable: Date) -> BrokenLogError {
-        BrokenLogError(object: error.path ?? name.object, problem: error.message, wanted: wanted, reachable: reachable)
+        BrokenLogError(object: name.object, problem: error.message, wanted: wanted, reachable: reachable)
     }
 }
 

@@ -114,6 +114,16 @@ extension ObjectStore {
     /// The location.
     public var identity: String { location }
 
+    /// The name of the object that an error is about; nil if the error names nothing.
+    ///
+    /// Stores name an object by its place (`s3://bucket/r/data/…`), as a person looks for it, and readers of its content by its name.
+    func object(of error: VaultError) -> String? {
+        guard let path = error.path else { return nil }
+        let place = location.utf8
+        guard path.utf8.starts(with: place), path.utf8.dropFirst(place.count).first == UInt8(ascii: "/") else { return path }
+        return String(path.utf8.dropFirst(place.count + 1))
+    }
+
     /// Returns 0: atomic writes leave nothing behind.
     public func removeLeftovers() async throws -> Int { 0 }
 

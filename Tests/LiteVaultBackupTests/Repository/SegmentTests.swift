@@ -173,6 +173,32 @@ import Testing
         #expect(try await rows(repository, .latest) == 3)
     }
 
+    @Test func `a segment that the store itself finds damaged ends a restore as damage, however the store names it`()
+        async throws
+    {
+        let repository = try await repository()
+        let followed = try await Followed(scratch, repository)
+        try await followed.poll()
+        _ = try await followed.take()
+        try followed.insert(1)
+        try await followed.poll()
+        await followed.writer.close()
+        for code in [VaultError.Code.damaged, .missing] {
+            let far = AlteredStore(repository.store) {
+                $0.local = { _, _ in nil }
+                $0.fetch = { base, name, path in
+                    if name.hasPrefix("segments/") { throw VaultError(code, "is refused", path: base.location + "/" + name) }
+                    try await base.fetch(name, into: path)
+                }
+            }
+            let reader = try await Repository.open(
+                far, secret: try .passphrase(Array("secret".utf8)),
+                local: LocalDirectories(state: scratch.path("state"), cache: scratch.path("cache")))
+            #expect(await StoreCalls.code { _ = try await rows(reader, .latest) } == .damaged)
+            #expect(try await rows(reader, .latestReachable, readsInPlace: false) == 0)
+        }
+    }
+
     @Test func `the reachable times are reported, and the remains of a forgotten snapshot are not damage`()
         async throws
     {
