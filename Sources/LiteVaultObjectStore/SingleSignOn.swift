@@ -96,7 +96,8 @@ struct SingleSignOn: Sendable {
         }
         let file = Array(Insecure.SHA1.hash(data: Array(key.utf8))).hexadecimal
         guard let path = HomeDirectory.expand("~/.aws/sso/cache/\(file).json", environment.variables) else {
-            throw VaultError(.config, "there is no home directory, where the token of aws sso login is", remedy: "Set HOME.")
+            throw VaultError(
+                .config, "there is no home directory, where aws sso login keeps its token", remedy: "Set HOME.")
         }
         return Session(profile: profile, region: region, path: path)
     }

@@ -273,7 +273,7 @@ def kills(report, settings, copy):
     def ordered():
         """The replaced keyring is kept for good before another one gets its name, and that before the database does."""
         own, log = fresh(), os.path.join(box.path, "..", "order")
-        tracing.trace([own.tool, *words], log, cwd=own.path)
+        tracing.trace([own.tool, *words], log, cwd=own.path, env=own.machine)
         calls = tracing.read(log)
         steps = []
         for call in calls:
@@ -291,7 +291,7 @@ def kills(report, settings, copy):
     report.case("H-BAK-15 the keyring that a restore replaces is kept for good before it is replaced", ordered)
 
     traced = fresh()
-    done = tracing.trace([traced.tool, *words], log, cwd=traced.path)
+    done = tracing.trace([traced.tool, *words], log, cwd=traced.path, env=traced.machine)
     expect(done.returncode == 0, lambda: str(done.stderr))
     counters, points = collections.Counter(), collections.defaultdict(set)
     for call in tracing.read(log):
@@ -303,7 +303,8 @@ def kills(report, settings, copy):
         own = fresh()
         try:
             done = tracing.trace(
-                [own.tool, *words], own.file("log"), [call], f"{call}:{fault}:when={number}", cwd=own.path)
+                [own.tool, *words], own.file("log"), [call], f"{call}:{fault}:when={number}", cwd=own.path,
+                env=own.machine)
             found = data(own.file("vault.db.keys"))
             if fault.startswith("error") and done.returncode not in (0, 74) and data(own.file("vault.db")) == database:
                 expect(found == old and not os.path.exists(own.file("vault.db.keys.replaced")),

@@ -128,7 +128,7 @@ def fleet(report, settings, place):
         own = copy()
         held = hold(own, "r0.db")
         words = [own.tool, "rekey", "--from-file", "r.list", "--own-keyrings", *by("a"), "--wait", "100s", "--json"]
-        run = subprocess.Popen(words, cwd=own.path, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+        run = subprocess.Popen(words, cwd=own.path, env=own.machine, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
         journal, end = own.file("r.list.journal"), time.monotonic() + 100
         # Until the others are done: only then it is let go.
         while not os.path.exists(journal) or data(journal).count(b'"done"') < 2:
@@ -145,7 +145,7 @@ def fleet(report, settings, place):
         words = ["rekey", "--from-file", "r.list", "--own-keyrings", *by("a"), "--wait", "100s"]
         run = subprocess.Popen(
             [own.tool, *words], cwd=own.path, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL)
+            stderr=subprocess.DEVNULL, env=own.machine)
         journal, end = own.file("r.list.journal"), time.monotonic() + 100
         while not os.path.exists(journal) or data(journal).count(b'"done"') < 2:
             expect(time.monotonic() < end and run.poll() is None, "the others are not done")
@@ -305,7 +305,7 @@ def fleet(report, settings, place):
         shutil.copy(own.file("r1.db.before"), own.file("r1.db"))
         shutil.copy(own.file("r1.old"), own.file("r1.db.keys"))
         # This machine remembers the keyring, and refuses an older one; another machine does not.
-        elsewhere = dict(os.environ, XDG_STATE_HOME=own.file("state"))
+        elsewhere = dict(own.machine, XDG_STATE_HOME=own.file("state"))
         found = json.loads(own.run(*words, "--json", status=75, env=elsewhere).stdout)
         expect(own.states(found) == ["done", "done", "busy"], f"restored: {found}")
         for number in (0, 1):
@@ -444,7 +444,7 @@ def kills(report, settings, copy):
         # One at a time, so that the N-th call is the same in each run; and several, where it is not.
         for width in ("1", "3"):
             log = os.path.join(box.path, "..", f"log {operation} {width}")
-            done = tracing.trace([box.tool, *words, "--jobs", width], log, cwd=box.path)
+            done = tracing.trace([box.tool, *words, "--jobs", width], log, cwd=box.path, env=box.machine)
             expect(done.returncode == 0, lambda: f"{operation}: exit {done.returncode}: {done.stderr}")
             report.case(f"{operation}, {width} at a time: undisturbed", lambda b=box, o=operation: check(b, o, True))
             counters, points = collections.Counter(), collections.defaultdict(set)
@@ -469,7 +469,8 @@ def kills(report, settings, copy):
 def disturbed(box, operation, words, call, number, fault):
     try:
         done = tracing.trace(
-            [box.tool, *words], box.file("log"), [call], f"{call}:{fault}:when={number}", cwd=box.path)
+            [box.tool, *words], box.file("log"), [call], f"{call}:{fault}:when={number}", cwd=box.path,
+            env=box.machine)
         check(box, operation, finished=done.returncode == 0)
         if done.returncode not in (0, -9, 137):
             expect(done.returncode in (74, 1), lambda: f"exit {done.returncode}: {done.stderr}")

@@ -59,7 +59,13 @@ class Box:
     def file(self, name):
         return os.path.join(self.path, name)
 
+    @property
+    def machine(self):
+        """The environment of a machine that has seen this directory only: copies of a keyring are older ones of each other."""
+        return {**os.environ, "XDG_STATE_HOME": self.path + ".state"}
+
     def run(self, *words, status=0, **rest):
+        rest.setdefault("env", self.machine)
         done = subprocess.run(
             [self.tool, *words], cwd=self.path, capture_output=True, stdin=subprocess.DEVNULL, timeout=120, **rest)
         expect(status is None or done.returncode == status,
@@ -296,7 +302,7 @@ def kill(report, settings, place):
     for operation, words in OPERATIONS.items():
         box = copy()
         log = os.path.join(place, "log")
-        done = tracing.trace([settings.tool, *words], log, cwd=box.path)
+        done = tracing.trace([settings.tool, *words], log, cwd=box.path, env=box.machine)
 
         def undisturbed(box=box, done=done, operation=operation):
             expect(done.returncode == 0, lambda: f"exit {done.returncode}: {done.stderr}")
@@ -323,7 +329,8 @@ def kill(report, settings, place):
 def one(box, operation, words, call, number, fault):
     try:
         done = tracing.trace(
-            [box.tool, *words], box.file("log"), [call], f"{call}:{fault}:when={number}", cwd=box.path)
+            [box.tool, *words], box.file("log"), [call], f"{call}:{fault}:when={number}", cwd=box.path,
+            env=box.machine)
         killed = "KILL" in fault
         if killed:
             expect(done.returncode in (-9, 137), lambda: f"not killed: exit {done.returncode} {done.stderr}")
@@ -378,7 +385,7 @@ def secrets(report, settings, place):
             ["strace", "-f", "-q", "-v", "-s", "1000000", "-xx", "-o", log, "-e",
              "trace=execve,write,pwrite64,writev,sendto,sendmsg", settings.tool, *words],
             cwd=box.path, capture_output=True, stdin=subprocess.DEVNULL, timeout=300,
-            env=dict(os.environ, SECRET=PASSPHRASE))
+            env=dict(box.machine, SECRET=PASSPHRASE))
         expect(done.returncode == 0, lambda: f"exit {done.returncode}: {done.stderr}")
         # The first call is our own: it starts the tool with the variable.
         with open(log) as file:
@@ -483,7 +490,8 @@ def timing(report, settings, place):
         fleet = ["--from-file", "list", "--own-keyrings", *by("a"), "--json"]
         def took(*words):
             done = subprocess.run(
-                [box.tool, *words], cwd=box.path, capture_output=True, stdin=subprocess.DEVNULL, timeout=1800)
+                [box.tool, *words], cwd=box.path, capture_output=True, stdin=subprocess.DEVNULL, timeout=1800,
+                env=box.machine)
             found = json.loads(done.stdout)
             expect(done.returncode == 0 and found["done"] == count, lambda: f"exit {done.returncode}: {done.stderr}")
             return found["seconds"]

@@ -192,8 +192,9 @@ import Testing
         try FileManager.default.copyItem(atPath: keyring.path, toPath: scratch.file("copy"))
         #expect(try remembering(scratch.file("copy")).unlock(with: .identity(identity)).proof() == .unknown)
         let names = try FileManager.default.contentsOfDirectory(atPath: scratch.file("state/keyrings"))
-        try #require(names.count == 1)
-        for (name, mode) in [("state/keyrings", 0o700), ("state/keyrings/" + names[0], 0o600)] {
+        // For the path, and for the keyring.
+        #expect(names.count == 2)
+        for (name, mode) in [("state/keyrings", 0o700)] + names.map({ ("state/keyrings/" + $0, 0o600) }) {
             let found = try FileManager.default.attributesOfItem(atPath: scratch.file(name))[.posixPermissions] as? Int
             #expect(found == mode, "\(name)")
         }
@@ -343,15 +344,20 @@ import Testing
         let own = remembering(keyring.path)
         try own.create(with: [.quick(first)]).remember()
         let directory = scratch.file("state/keyrings/")
-        let name = try #require(try FileManager.default.contentsOfDirectory(atPath: directory).first)
-        let bytes = try scratch.bytes("state/keyrings/" + name)
-        for (text, mode) in [
-            ("litevault-known-keyring 1\n", 0o600), ("", 0o600), (String(decoding: bytes, as: UTF8.self), 0o622),
-            (String(decoding: bytes, as: UTF8.self).replacingOccurrences(of: "path 2f", with: "path 2e"), 0o600),
-        ] {
-            try scratch.write("state/keyrings/" + name, text, mode: mode)
-            #expect(throws: VaultError.self) { try own.unlock(with: .passphrase(first)).databaseKey() }
+        let names = try FileManager.default.contentsOfDirectory(atPath: directory)
+        let texts = try names.map { String(decoding: try scratch.bytes("state/keyrings/" + $0), as: UTF8.self) }
+        try #require(names.count == 2)
+        for place in names.indices {
+            for (text, mode) in [
+                ("litevault-known-keyring 1\n", 0o600), ("", 0o600), (texts[place], 0o622), (texts[1 - place], 0o600),
+            ] {
+                try scratch.write("state/keyrings/" + names[place], text, mode: mode)
+                #expect(throws: VaultError.self) { try own.unlock(with: .passphrase(first)).databaseKey() }
+            }
+            try scratch.write("state/keyrings/" + names[place], texts[place], mode: 0o600)
+            #expect(try own.unlock(with: .passphrase(first)).proof() == .remembered)
         }
+        try scratch.write("state/keyrings/" + names[0], "", mode: 0o600)
         // What exists opens all the same: no proof is asked for.
         _ = try own.unlock(with: .passphrase(first)).databaseKeys()
     }

@@ -5,9 +5,10 @@ internal import LiteVaultFoundation
 internal import LiteVaultSupport
 
 /// What this machine remembers of the keyrings that it used, as `known_hosts` remembers servers: for each path, which keyring
-/// was there, and with which key. A keyring has the path by which it was given and the one behind links.
+/// was there, and with which key. A keyring has the path by which it was given and the one behind links, and is remembered by its
+/// identifier as well.
 ///
-/// A small file for each path, mode 0600, in a directory of its own. It has no secret. Anyone who can write it can make this machine
+/// A small file for each path and keyring, mode 0600, in a directory of its own. It has no secret. Anyone who can write it can make this machine
 /// trust another keyring.
 public struct KeyringMemory: Sendable {
     /// What is known of a path.
@@ -53,33 +54,13 @@ public struct KeyringMemory: Sendable {
         return entry
     }
 
-    /// What is known of a keyring at all paths.
+    /// What was proven last of a keyring, at whatever path.
     ///
-    /// - Throws: as ``entry(for:)``, also for a file about another keyring: what it said is not known.
-    func entries(of id: [UInt8]) throws -> [Entry] {
-        guard let stream = opendir(directory) else {
-            if errno == ENOENT || errno == ENOTDIR { return [] }
-            throw VaultError.file("opendir", directory, code: errno)
-        }
-        defer { closedir(stream) }
-        var names: [String] = []
-        errno = 0
-        while let entry = readdir(stream) {
-            names.append(
-                withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) })
-            errno = 0
-        }
-        guard errno == 0 else { throw VaultError.file("readdir", directory, code: errno) }
-        var entries: [Entry] = []
-        // Others are temporary.
-        for name in names where name.utf8.count == 64 && [UInt8](hexadecimal: name) != nil {
-            let file = "\(directory)/\(name)"
-            guard let (entry, place) = try read(file) else { continue }
-            guard Array(SHA256.hash(data: place)).hexadecimal == name else { throw Self.damaged(file) }
-            if entry.id == id { entries.append(entry) }
-        }
-        return entries
-    }
+    /// - Throws: as ``entry(for:)``.
+    func newest(of id: [UInt8]) throws -> Entry? { try entry(for: Self.place(of: id)) }
+
+    /// Under what a keyring is remembered independently of paths. No absolute path begins so.
+    static func place(of id: [UInt8]) -> String { "keyring \(id.hexadecimal)" }
 
     /// Reads a file; nil if there is none.
     private func read(_ file: String) throws -> (entry: Entry, path: [UInt8])? {

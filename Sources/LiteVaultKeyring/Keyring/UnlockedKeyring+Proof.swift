@@ -22,9 +22,7 @@ extension UnlockedKeyring {
             guard known.id == id, let endorsed, endorsed > known.generation else { return .contradicted }
         }
         // Nor is an older copy at another path for new data. The generation in the file proves nothing: who has an old key can write it.
-        let everywhere = try memory.entries(of: id)
-        let proven = everywhere.filter(isSame).map(\.generation).max() ?? 0
-        if everywhere.contains(where: { !isSame($0) && $0.generation > max(proven, endorsed ?? 0) }) {
+        if let known = try memory.newest(of: id), !isSame(known), known.generation > endorsed ?? 0 {
             return .contradicted
         }
         if here.contains(where: isSame) { return .remembered }
@@ -52,7 +50,7 @@ extension UnlockedKeyring {
     /// - Throws: `VaultError` `noSpace`, `io`, `cannotCreate`: nothing else is affected.
     public func remember() throws {
         guard let memory = keyring.memory, try proof().suffices else { return }
-        for place in try places() {
+        for place in try places() + [KeyringMemory.place(of: id)] {
             try memory.remember(
                 KeyringMemory.Entry(id: id, generation: generation, fingerprint: fingerprint), for: place)
         }

@@ -120,8 +120,9 @@ extension ObjectStore {
     func object(of error: VaultError) -> String? {
         guard let path = error.path else { return nil }
         let place = location.utf8
-        guard path.utf8.starts(with: place), path.utf8.dropFirst(place.count).first == UInt8(ascii: "/") else { return path }
-        return String(path.utf8.dropFirst(place.count + 1))
+        let rest = path.utf8.dropFirst(place.count)
+        guard path.utf8.starts(with: place), rest.first == UInt8(ascii: "/") else { return path }
+        return String(rest.dropFirst())
     }
 
     /// Returns 0: atomic writes leave nothing behind.
