@@ -5,10 +5,9 @@ internal import LiteVaultFoundation
 internal import LiteVaultSupport
 
 /// What this machine remembers of the keyrings that it used, as `known_hosts` remembers servers: for each path, which keyring
-/// was there, and with which key. A keyring has the path by which it was given and the one behind links, and is remembered by its
-/// identifier as well.
+/// was there, and with which key. A keyring has the path by which it was given and the one behind links.
 ///
-/// A small file for each path and keyring, mode 0600, in a directory of its own. It has no secret. Anyone who can write it can make this machine
+/// A small file for each path, mode 0600, in a directory of its own. It has no secret. Anyone who can write it can make this machine
 /// trust another keyring.
 public struct KeyringMemory: Sendable {
     /// What is known of a path.
@@ -53,14 +52,6 @@ public struct KeyringMemory: Sendable {
         guard place == Array(path.utf8) else { throw Self.damaged(try file(for: path)) }
         return entry
     }
-
-    /// What was proven last of a keyring, at whatever path.
-    ///
-    /// - Throws: as ``entry(for:)``.
-    func newest(of id: [UInt8]) throws -> Entry? { try entry(for: Self.place(of: id)) }
-
-    /// Under what a keyring is remembered independently of paths. No absolute path begins so.
-    static func place(of id: [UInt8]) -> String { "keyring \(id.hexadecimal)" }
 
     /// Reads a file; nil if there is none.
     private func read(_ file: String) throws -> (entry: Entry, path: [UInt8])? {

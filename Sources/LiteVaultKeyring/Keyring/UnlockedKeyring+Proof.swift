@@ -21,10 +21,6 @@ extension UnlockedKeyring {
             // The key was changed since, by the same secret elsewhere. An endorsement that is older comes with an older copy.
             guard known.id == id, let endorsed, endorsed > known.generation else { return .contradicted }
         }
-        // Nor is an older copy at another path for new data. The generation in the file proves nothing: who has an old key can write it.
-        if let known = try memory.newest(of: id), !isSame(known), known.generation > endorsed ?? 0 {
-            return .contradicted
-        }
         if here.contains(where: isSame) { return .remembered }
         return endorsed == nil ? .unknown : .endorsed
     }
@@ -50,7 +46,7 @@ extension UnlockedKeyring {
     /// - Throws: `VaultError` `noSpace`, `io`, `cannotCreate`: nothing else is affected.
     public func remember() throws {
         guard let memory = keyring.memory, try proof().suffices else { return }
-        for place in try places() + [KeyringMemory.place(of: id)] {
+        for place in try places() {
             try memory.remember(
                 KeyringMemory.Entry(id: id, generation: generation, fingerprint: fingerprint), for: place)
         }

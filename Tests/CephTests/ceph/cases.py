@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import threading
 import time
 import traceback
@@ -41,6 +42,7 @@ class Cases:
             ("a gateway that is killed in the middle of a snapshot", lambda: self.killed("gateway")),
         ]
         long = [
+            ("an operator's evening", self.evening),
             ("an OSD that stands still for a while", lambda: self.still("osd", 20)),
             ("an OSD that is killed in the middle of a snapshot", lambda: self.killed("osd")),
             ("a follower continues after the gateway and the OSD were stopped", self.follow_through),
@@ -136,6 +138,34 @@ class Cases:
         self.expect_restores(box, 1)
         self.expect_tidy(bucket)
         db.close()
+
+    def evening(self):
+        """ci/evening, with all repositories in a bucket."""
+        bucket = self.bucket("evening")
+        key, secret = self.ceph.users["full"]
+        damage = os.path.join(self.folder, "damage")
+        with open(damage, "w") as file:
+            file.write(f"""#!{sys.executable}
+import sys
+import boto3
+from botocore.config import Config
+s3 = boto3.client("s3", endpoint_url="{self.ceph.endpoint}", region_name="us-east-1", config=Config(s3={{"addressing_style": "path"}}))
+packs = s3.list_objects_v2(Bucket="{bucket}", Prefix=sys.argv[1] + "/data/")["Contents"]
+name = max(packs, key=lambda pack: pack["Size"])["Key"]
+content = bytearray(s3.get_object(Bucket="{bucket}", Key=name)["Body"].read())
+content[len(content) // 2] ^= 1
+s3.put_object(Bucket="{bucket}", Key=name, Body=bytes(content))
+""")
+        os.chmod(damage, 0o755)
+        done = subprocess.run(
+            [os.path.join(self.settings.root, "ci/evening")], capture_output=True, text=True, timeout=1200,
+            env={**os.environ, "LITEVAULT_TOOL": self.settings.tool, "LITEVAULT_EVENING_AT": f"s3://{bucket}",
+                 "LITEVAULT_EVENING_OPTIONS": f"--s3-endpoint {self.ceph.endpoint} --s3-path-style",
+                 "LITEVAULT_EVENING_YAML": f"s3: {{endpoint: '{self.ceph.endpoint}', path-style: true}}",
+                 "LITEVAULT_EVENING_DAMAGE": damage, "AWS_ACCESS_KEY_ID": key, "AWS_SECRET_ACCESS_KEY": secret,
+                 "AWS_EC2_METADATA_DISABLED": "true"})
+        expect(done.returncode == 0, lambda: done.stdout[-300:] + done.stderr[-1500:])
+        return ": " + done.stdout.splitlines()[-1]
 
     def race(self):
         bucket = self.bucket("race")
