@@ -44,7 +44,8 @@ private final class Ending: @unchecked Sendable {  // the lock guards `isOver`
     }
 
     private func runner(
-        _ jobs: String, head: String = "", longestPause: Duration = .seconds(60)
+        _ jobs: String, head: String = "", longestPause: Duration = .seconds(60),
+        pauseOfRefreshes: Duration = .seconds(600)
     ) throws -> ScheduleRunner {
         let configuration = try ScheduleConfiguration(
             text: "repository: \(scratch.path("repository"))\n\(head)\njobs:\n\(jobs)", path: scratch.path("backup.yml")
@@ -70,7 +71,7 @@ private final class Ending: @unchecked Sendable {  // the lock guards `isOver`
         let state = try StateFile(folder: scratch.path("state"), configuration: configuration.name)
         return ScheduleRunner(
             configuration, state: state, services: services, log: log, host: "host", now: { clock.now },
-            longestPause: longestPause)
+            longestPause: longestPause, pauseOfRefreshes: pauseOfRefreshes)
     }
 
     private func job(_ name: String, _ more: String = "every: 1m") -> String {
@@ -114,6 +115,37 @@ private final class Ending: @unchecked Sendable {  // the lock guards `isOver`
         #expect(!journal.all.contains { $0.hasPrefix("stuck") })
         gate.open()
         #expect(await eventually { stuck.allSatisfy { count("\($0) ok") >= 1 } })
+        ending.end()
+        await running.value
+    }
+
+    @Test func `a service without a job that is due tells in its metrics what the checks of others have recorded`()
+        async throws
+    {
+        try makeDatabase("a")
+        let running = start(
+            try runner(
+                job("a", "every: 1h"), head: "metrics-file: \(scratch.path("m.prom"))", longestPause: .milliseconds(20),
+                pauseOfRefreshes: .milliseconds(200)))
+        func metrics(_ count: Int) -> Bool {
+            let text = try? String(contentsOfFile: scratch.path("m.prom"), encoding: .utf8)
+            return text?.contains("litevault_job_unrestorable_snapshots{job=\"a\"} \(count)\n") == true
+        }
+        #expect(await eventually { metrics(0) })
+        let repository = try await Repository.open(
+            DirectoryStore(scratch.path("repository")),
+            local: LocalDirectories(state: scratch.path("other"), cache: scratch.path("cache")))
+        let pack = try #require(try await repository.store.list("data/").first?.name)
+        let url = URL(fileURLWithPath: scratch.path("repository/\(pack)"))
+        var bytes = try Data(contentsOf: url)
+        bytes[bytes.count / 2] ^= 1
+        try bytes.write(to: url)
+        var options = CheckOptions()
+        options.readsData = true
+        #expect(try await !repository.check(options).isIntact)
+        #expect(await eventually { metrics(1) })
+        // The clock stands: it was no run.
+        #expect(count("a ok") == 1)
         ending.end()
         await running.value
     }

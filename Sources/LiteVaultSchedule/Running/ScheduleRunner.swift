@@ -16,6 +16,7 @@ package final class ScheduleRunner: Sendable {
     private let host: String
     private let now: @Sendable () -> Date
     private let longestPause: Duration
+    private let pauseOfRefreshes: Duration
     private let measure: @Sendable ([MetricSample]) -> Void
     private let measuring = Locked(())
     /// The runs that have not ended, by job; also those that were abandoned.
@@ -25,10 +26,12 @@ package final class ScheduleRunner: Sendable {
     ///   - host: the host name, from which the jitter of the jobs is derived.
     ///   - now: the clock.
     ///   - longestPause: how long a lane waits at most before it looks at the clock again, which may have been changed.
+    ///   - pauseOfRefreshes: after which time a lane without a run asks the repository what checks by others have recorded.
     ///   - measure: called with all metrics after each run of a job, and when what is followed changes.
     package init(
         _ configuration: ScheduleConfiguration, state: StateFile, services: ScheduleServices, log: Logger, host: String,
         now: @escaping @Sendable () -> Date = { Date() }, longestPause: Duration = .seconds(60),
+        pauseOfRefreshes: Duration = .seconds(600),
         measure: @escaping @Sendable ([MetricSample]) -> Void = { _ in }
     ) {
         self.configuration = configuration
@@ -41,6 +44,7 @@ package final class ScheduleRunner: Sendable {
         self.host = host
         self.now = now
         self.longestPause = longestPause
+        self.pauseOfRefreshes = pauseOfRefreshes
         self.measure = measure
     }
 
@@ -143,7 +147,7 @@ package final class ScheduleRunner: Sendable {
                 do { try writeMetrics() } catch { log.error("cannot write the metrics: \(error)") }
                 next = DueDecision(job, state.job(job.name) ?? known, host: host, now: now()).next
                 asked = .now
-            } else if .now - asked >= Self.pauseOfRefreshes {
+            } else if .now - asked >= pauseOfRefreshes {
                 do {
                     try await refresh([job])
                     try writeMetrics()
@@ -167,9 +171,8 @@ package final class ScheduleRunner: Sendable {
         }
     }
 
-    /// How long a repository may take that is asked between two runs, and how often it is.
+    /// How long a repository may take that is asked between two runs.
     private static let patience = Duration.seconds(10)
-    private static let pauseOfRefreshes = Duration.seconds(600)
 
     /// Waits for a run with one task, however long it takes: nothing can stop to wait for a task's value, so that each attempt
     /// with a time limit would leave a task behind.
