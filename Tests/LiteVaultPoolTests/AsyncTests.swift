@@ -60,6 +60,27 @@ import Testing
         #expect(noticed.value)
     }
 
+    @Test func `closures that block, more of them than processors, leave the threads of other tasks alone`() async throws {
+        let count = ProcessInfo.processInfo.activeProcessorCount * 4
+        var configuration = DatabaseConfiguration()
+        configuration.maximumReaderCount = count
+        let pool = try scratch.pool(configuration: configuration)
+        let mayEnd = Flag(false)
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+            for _ in 0..<count {
+                group.addTask {
+                    try await pool.read { _ in
+                        for _ in 0..<20_000 where !mayEnd.value { usleep(1000) }
+                        return mayEnd.value
+                    }
+                }
+            }
+            #expect(await eventually { pool.coordinator.accessCount == count })
+            await Task.detached { mayEnd.set(true) }.value
+            for try await ended in group { #expect(ended) }
+        }
+    }
+
     @Test func `tasks that wait have their own values, too, and those that are refused get their errors`() async throws {
         let pool = try scratch.pool()
         let (running, mayEnd) = (Flag(false), Flag(false))

@@ -81,7 +81,7 @@ import Testing
         let db = try makeDatabase(index)
         for _ in 1...2 {
             // The second time, some of them violate a constraint.
-            try? db.run(write)
+            _ = try? db.run(write)
             try expectInStep(db, "\(write)")
         }
     }
