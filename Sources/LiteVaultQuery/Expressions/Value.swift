@@ -108,10 +108,13 @@ extension Value {
     @inlinable
     public static func read(from column: borrowing ColumnReader) throws -> Self {
         let stored: Datatype = try Datatype.read(from: column)
-        guard let value = try fromDatatypeValue(stored) as? Self else {
-            throw column.malformed(expected: String(describing: Self.self))
+        do {
+            if let value = try fromDatatypeValue(stored) as? Self { return value }
+        } catch QueryError.malformedValue("", let expected) {
+            // The type does not know the column.
+            throw column.malformed(expected: expected)
         }
-        return value
+        throw column.malformed(expected: String(describing: Self.self))
     }
 
     /// Binds the stored type to a parameter.
