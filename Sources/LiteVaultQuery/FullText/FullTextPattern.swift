@@ -1,4 +1,5 @@
 internal import LiteVaultCore
+internal import LiteVaultQuoting
 
 /// What a person typed, as a query of a full-text index: nothing in it is an operator.
 ///
@@ -49,19 +50,20 @@ public struct FullTextPattern: Sendable, Hashable, CustomStringConvertible {
         guard !list.isEmpty else { return nil }
         if prefixOfLast, module == .fts4 { list[list.count - 1] = Self.fts4Prefix(list[list.count - 1]) }
         if words == .phrase { list = [Array(list.joined(separator: [" "]))] }
-        let quoted = list.map { word in
-            var text = "\""
+        // A string of FTS5 is quoted as a name of SQL is.
+        let strings = list.map { word in
+            var text = ""
             text.unicodeScalars.append(contentsOf: word)
-            return text + "\""
+            return quoted(text)
         }
         text =
-            quoted.joined(separator: words == .anyWord ? " OR " : " ") + (prefixOfLast && module == .fts5 ? " *" : "")
+            strings.joined(separator: words == .anyWord ? " OR " : " ") + (prefixOfLast && module == .fts5 ? " *" : "")
     }
 
     /// A word inside of quotation marks.
     private static func word(_ scalars: Substring.UnicodeScalarView, _ module: Module) -> [Unicode.Scalar] {
         switch module {
-        case .fts5: scalars.flatMap { $0 == "\"" ? ["\"", "\""] : [$0] }
+        case .fts5: Array(scalars)
         // There it cannot be written inside of quotation marks, and the other two are operators also there.
         case .fts4: scalars.map { ["\"", "*", "^"].contains($0) ? " " : $0 }
         }
