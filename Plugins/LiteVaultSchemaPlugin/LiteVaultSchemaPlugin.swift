@@ -47,11 +47,12 @@ struct LiteVaultSchemaPlugin: BuildToolPlugin {
 
     private static func migrations(in directory: URL) throws -> [URL] {
         let files = try sqlFiles(in: directory)
-        var byNumber: [Int: URL] = [:]
+        var byNumber: [MigrationNumber: URL] = [:]
         for file in files {
-            guard let number = Int(file.lastPathComponent.prefix { $0.isASCII && $0.isNumber }) else {
+            guard let number = MigrationNumber(file.lastPathComponent) else {
                 throw Mistake(
-                    "\(file.path): the name of a migration must begin with its number, as in 0001-create-users.sql")
+                    "\(file.path): the name of a migration must begin with its number, as in 0001-create-users.sql, "
+                        + "or with a date, as in 2026-11-24-create-users.sql")
             }
             if let other = byNumber.updateValue(file, forKey: number) {
                 throw Mistake("\(file.path): another migration has the same number: \(other.lastPathComponent)")

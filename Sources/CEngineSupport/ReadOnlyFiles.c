@@ -106,7 +106,8 @@ static int open_file(sqlite3_vfs *vfs, const char *name, sqlite3_file *base, int
     if (!isDatabase && !(flags & SQLITE_OPEN_WAL)) return SQLITE_CANTOPEN;
     file->base.pMethods = &methods;
     file->source = isDatabase ? &files->source : NULL;
-    if (isDatabase) flags = (flags & ~(SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)) | SQLITE_OPEN_READONLY;
+    // A connection that asks for writing may begin to: some statements that write nothing do. Each write fails.
+    if (isDatabase) flags &= ~SQLITE_OPEN_CREATE;
     if (result) *result = flags;
     return SQLITE_OK;
 }

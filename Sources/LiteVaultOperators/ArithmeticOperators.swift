@@ -7,7 +7,7 @@ public import LiteVaultQuery
 
 /// The sum, in SQL. NULL if an operand is NULL.
 public func + <T: SQLType>(lhs: SQLExpression<T>, rhs: SQLExpression<T>) -> SQLExpression<T>
-where T.Base.Datatype: Number {
+where T.SQLBase.Datatype: Number {
     SQLExpression(root: .infix(lhs.root, "+", rhs.root))
 }
 
@@ -24,20 +24,20 @@ where V.Datatype: Number {
 }
 
 /// The sum, in SQL, with a value.
-public func + <T: SQLType>(lhs: SQLExpression<T>, rhs: T.Base) -> SQLExpression<T>
-where T.Base.Datatype: Number {
+public func + <T: SQLType>(lhs: SQLExpression<T>, rhs: T.SQLBase) -> SQLExpression<T>
+where T.SQLBase.Datatype: Number {
     SQLExpression(root: .infix(lhs.root, "+", .value(rhs.datatypeValue)))
 }
 
 /// The sum, in SQL, of a value.
-public func + <T: SQLType>(lhs: T.Base, rhs: SQLExpression<T>) -> SQLExpression<T>
-where T.Base.Datatype: Number {
+public func + <T: SQLType>(lhs: T.SQLBase, rhs: SQLExpression<T>) -> SQLExpression<T>
+where T.SQLBase.Datatype: Number {
     SQLExpression(root: .infix(.value(lhs.datatypeValue), "+", rhs.root))
 }
 
 /// The difference, in SQL. NULL if an operand is NULL.
 public func - <T: SQLType>(lhs: SQLExpression<T>, rhs: SQLExpression<T>) -> SQLExpression<T>
-where T.Base.Datatype: Number {
+where T.SQLBase.Datatype: Number {
     SQLExpression(root: .infix(lhs.root, "-", rhs.root))
 }
 
@@ -54,20 +54,20 @@ where V.Datatype: Number {
 }
 
 /// The difference, in SQL, with a value.
-public func - <T: SQLType>(lhs: SQLExpression<T>, rhs: T.Base) -> SQLExpression<T>
-where T.Base.Datatype: Number {
+public func - <T: SQLType>(lhs: SQLExpression<T>, rhs: T.SQLBase) -> SQLExpression<T>
+where T.SQLBase.Datatype: Number {
     SQLExpression(root: .infix(lhs.root, "-", .value(rhs.datatypeValue)))
 }
 
 /// The difference, in SQL, of a value.
-public func - <T: SQLType>(lhs: T.Base, rhs: SQLExpression<T>) -> SQLExpression<T>
-where T.Base.Datatype: Number {
+public func - <T: SQLType>(lhs: T.SQLBase, rhs: SQLExpression<T>) -> SQLExpression<T>
+where T.SQLBase.Datatype: Number {
     SQLExpression(root: .infix(.value(lhs.datatypeValue), "-", rhs.root))
 }
 
 /// The product, in SQL. NULL if an operand is NULL.
 public func * <T: SQLType>(lhs: SQLExpression<T>, rhs: SQLExpression<T>) -> SQLExpression<T>
-where T.Base.Datatype: Number {
+where T.SQLBase.Datatype: Number {
     SQLExpression(root: .infix(lhs.root, "*", rhs.root))
 }
 
@@ -84,20 +84,20 @@ where V.Datatype: Number {
 }
 
 /// The product, in SQL, with a value.
-public func * <T: SQLType>(lhs: SQLExpression<T>, rhs: T.Base) -> SQLExpression<T>
-where T.Base.Datatype: Number {
+public func * <T: SQLType>(lhs: SQLExpression<T>, rhs: T.SQLBase) -> SQLExpression<T>
+where T.SQLBase.Datatype: Number {
     SQLExpression(root: .infix(lhs.root, "*", .value(rhs.datatypeValue)))
 }
 
 /// The product, in SQL, of a value.
-public func * <T: SQLType>(lhs: T.Base, rhs: SQLExpression<T>) -> SQLExpression<T>
-where T.Base.Datatype: Number {
+public func * <T: SQLType>(lhs: T.SQLBase, rhs: SQLExpression<T>) -> SQLExpression<T>
+where T.SQLBase.Datatype: Number {
     SQLExpression(root: .infix(.value(lhs.datatypeValue), "*", rhs.root))
 }
 
 /// The quotient, in SQL; of integers, without the fraction. NULL if an operand is NULL.
 public func / <T: SQLType>(lhs: SQLExpression<T>, rhs: SQLExpression<T>) -> SQLExpression<T>
-where T.Base.Datatype: Number {
+where T.SQLBase.Datatype: Number {
     SQLExpression(root: .infix(lhs.root, "/", rhs.root))
 }
 
@@ -114,19 +114,19 @@ where V.Datatype: Number {
 }
 
 /// The quotient, in SQL; of integers, without the fraction, with a value.
-public func / <T: SQLType>(lhs: SQLExpression<T>, rhs: T.Base) -> SQLExpression<T>
-where T.Base.Datatype: Number {
+public func / <T: SQLType>(lhs: SQLExpression<T>, rhs: T.SQLBase) -> SQLExpression<T>
+where T.SQLBase.Datatype: Number {
     SQLExpression(root: .infix(lhs.root, "/", .value(rhs.datatypeValue)))
 }
 
 /// The quotient, in SQL; of integers, without the fraction, of a value.
-public func / <T: SQLType>(lhs: T.Base, rhs: SQLExpression<T>) -> SQLExpression<T>
-where T.Base.Datatype: Number {
+public func / <T: SQLType>(lhs: T.SQLBase, rhs: SQLExpression<T>) -> SQLExpression<T>
+where T.SQLBase.Datatype: Number {
     SQLExpression(root: .infix(.value(lhs.datatypeValue), "/", rhs.root))
 }
 
 /// The negated number, in SQL.
-public prefix func - <T: SQLType>(rhs: SQLExpression<T>) -> SQLExpression<T> where T.Base.Datatype: Number {
+public prefix func - <T: SQLType>(rhs: SQLExpression<T>) -> SQLExpression<T> where T.SQLBase.Datatype: Number {
     SQLExpression(root: .wrapped("-", rhs.root))
 }
 
@@ -138,7 +138,7 @@ public func * (_: SQLExpression<any Binding>?, _: SQLExpression<any Binding>?) -
 // Concatenation: + of texts, || in SQL.
 
 /// The concatenation, in SQL. NULL if an operand is NULL.
-public func + <T: SQLType>(lhs: SQLExpression<T>, rhs: SQLExpression<T>) -> SQLExpression<T> where T.Base == String {
+public func + <T: SQLType>(lhs: SQLExpression<T>, rhs: SQLExpression<T>) -> SQLExpression<T> where T.SQLBase == String {
     SQLExpression(root: .infix(lhs.root, "||", rhs.root))
 }
 
@@ -153,11 +153,11 @@ public func + (lhs: SQLExpression<String?>, rhs: SQLExpression<String>) -> SQLEx
 }
 
 /// The concatenation, in SQL.
-public func + <T: SQLType>(lhs: SQLExpression<T>, rhs: String) -> SQLExpression<T> where T.Base == String {
+public func + <T: SQLType>(lhs: SQLExpression<T>, rhs: String) -> SQLExpression<T> where T.SQLBase == String {
     SQLExpression(root: .infix(lhs.root, "||", .value(rhs)))
 }
 
 /// The concatenation, in SQL.
-public func + <T: SQLType>(lhs: String, rhs: SQLExpression<T>) -> SQLExpression<T> where T.Base == String {
+public func + <T: SQLType>(lhs: String, rhs: SQLExpression<T>) -> SQLExpression<T> where T.SQLBase == String {
     SQLExpression(root: .infix(.value(lhs), "||", rhs.root))
 }

@@ -6,8 +6,8 @@ public import LiteVaultQuery
 
 /// Whether the left operand is greater than the right one, in SQL.
 @inlinable
-public func > <T: SQLType>(lhs: SQLExpression<T>, rhs: SQLExpression<T>) -> SQLExpression<T.Logical>
-where T.Base.Datatype: Comparable {
+public func > <T: SQLType>(lhs: SQLExpression<T>, rhs: SQLExpression<T>) -> SQLExpression<T.SQLLogical>
+where T.SQLBase.Datatype: Comparable {
     SQLExpression(root: .infix(lhs.root, ">", rhs.root))
 }
 
@@ -27,22 +27,22 @@ where V.Datatype: Comparable {
 
 /// Whether the left operand is greater than the right one, in SQL.
 @inlinable
-public func > <T: SQLType>(lhs: SQLExpression<T>, rhs: T.Base) -> SQLExpression<T.Logical>
-where T.Base.Datatype: Comparable {
+public func > <T: SQLType>(lhs: SQLExpression<T>, rhs: T.SQLBase) -> SQLExpression<T.SQLLogical>
+where T.SQLBase.Datatype: Comparable {
     SQLExpression(root: .infix(lhs.root, ">", .value(rhs.datatypeValue)))
 }
 
 /// Whether the left operand is greater than the right one, in SQL.
 @inlinable
-public func > <T: SQLType>(lhs: T.Base, rhs: SQLExpression<T>) -> SQLExpression<T.Logical>
-where T.Base.Datatype: Comparable {
+public func > <T: SQLType>(lhs: T.SQLBase, rhs: SQLExpression<T>) -> SQLExpression<T.SQLLogical>
+where T.SQLBase.Datatype: Comparable {
     SQLExpression(root: .infix(.value(lhs.datatypeValue), ">", rhs.root))
 }
 
 /// Whether the left operand is greater than or equal to the right one, in SQL.
 @inlinable
-public func >= <T: SQLType>(lhs: SQLExpression<T>, rhs: SQLExpression<T>) -> SQLExpression<T.Logical>
-where T.Base.Datatype: Comparable {
+public func >= <T: SQLType>(lhs: SQLExpression<T>, rhs: SQLExpression<T>) -> SQLExpression<T.SQLLogical>
+where T.SQLBase.Datatype: Comparable {
     SQLExpression(root: .infix(lhs.root, ">=", rhs.root))
 }
 
@@ -62,22 +62,22 @@ where V.Datatype: Comparable {
 
 /// Whether the left operand is greater than or equal to the right one, in SQL.
 @inlinable
-public func >= <T: SQLType>(lhs: SQLExpression<T>, rhs: T.Base) -> SQLExpression<T.Logical>
-where T.Base.Datatype: Comparable {
+public func >= <T: SQLType>(lhs: SQLExpression<T>, rhs: T.SQLBase) -> SQLExpression<T.SQLLogical>
+where T.SQLBase.Datatype: Comparable {
     SQLExpression(root: .infix(lhs.root, ">=", .value(rhs.datatypeValue)))
 }
 
 /// Whether the left operand is greater than or equal to the right one, in SQL.
 @inlinable
-public func >= <T: SQLType>(lhs: T.Base, rhs: SQLExpression<T>) -> SQLExpression<T.Logical>
-where T.Base.Datatype: Comparable {
+public func >= <T: SQLType>(lhs: T.SQLBase, rhs: SQLExpression<T>) -> SQLExpression<T.SQLLogical>
+where T.SQLBase.Datatype: Comparable {
     SQLExpression(root: .infix(.value(lhs.datatypeValue), ">=", rhs.root))
 }
 
 /// Whether the left operand is less than the right one, in SQL.
 @inlinable
-public func < <T: SQLType>(lhs: SQLExpression<T>, rhs: SQLExpression<T>) -> SQLExpression<T.Logical>
-where T.Base.Datatype: Comparable {
+public func < <T: SQLType>(lhs: SQLExpression<T>, rhs: SQLExpression<T>) -> SQLExpression<T.SQLLogical>
+where T.SQLBase.Datatype: Comparable {
     SQLExpression(root: .infix(lhs.root, "<", rhs.root))
 }
 
@@ -97,22 +97,22 @@ where V.Datatype: Comparable {
 
 /// Whether the left operand is less than the right one, in SQL.
 @inlinable
-public func < <T: SQLType>(lhs: SQLExpression<T>, rhs: T.Base) -> SQLExpression<T.Logical>
-where T.Base.Datatype: Comparable {
+public func < <T: SQLType>(lhs: SQLExpression<T>, rhs: T.SQLBase) -> SQLExpression<T.SQLLogical>
+where T.SQLBase.Datatype: Comparable {
     SQLExpression(root: .infix(lhs.root, "<", .value(rhs.datatypeValue)))
 }
 
 /// Whether the left operand is less than the right one, in SQL.
 @inlinable
-public func < <T: SQLType>(lhs: T.Base, rhs: SQLExpression<T>) -> SQLExpression<T.Logical>
-where T.Base.Datatype: Comparable {
+public func < <T: SQLType>(lhs: T.SQLBase, rhs: SQLExpression<T>) -> SQLExpression<T.SQLLogical>
+where T.SQLBase.Datatype: Comparable {
     SQLExpression(root: .infix(.value(lhs.datatypeValue), "<", rhs.root))
 }
 
 /// Whether the left operand is less than or equal to the right one, in SQL.
 @inlinable
-public func <= <T: SQLType>(lhs: SQLExpression<T>, rhs: SQLExpression<T>) -> SQLExpression<T.Logical>
-where T.Base.Datatype: Comparable {
+public func <= <T: SQLType>(lhs: SQLExpression<T>, rhs: SQLExpression<T>) -> SQLExpression<T.SQLLogical>
+where T.SQLBase.Datatype: Comparable {
     SQLExpression(root: .infix(lhs.root, "<=", rhs.root))
 }
 
@@ -132,23 +132,23 @@ where V.Datatype: Comparable {
 
 /// Whether the left operand is less than or equal to the right one, in SQL.
 @inlinable
-public func <= <T: SQLType>(lhs: SQLExpression<T>, rhs: T.Base) -> SQLExpression<T.Logical>
-where T.Base.Datatype: Comparable {
+public func <= <T: SQLType>(lhs: SQLExpression<T>, rhs: T.SQLBase) -> SQLExpression<T.SQLLogical>
+where T.SQLBase.Datatype: Comparable {
     SQLExpression(root: .infix(lhs.root, "<=", .value(rhs.datatypeValue)))
 }
 
 /// Whether the left operand is less than or equal to the right one, in SQL.
 @inlinable
-public func <= <T: SQLType>(lhs: T.Base, rhs: SQLExpression<T>) -> SQLExpression<T.Logical>
-where T.Base.Datatype: Comparable {
+public func <= <T: SQLType>(lhs: T.SQLBase, rhs: SQLExpression<T>) -> SQLExpression<T.SQLLogical>
+where T.SQLBase.Datatype: Comparable {
     SQLExpression(root: .infix(.value(lhs.datatypeValue), "<=", rhs.root))
 }
 
 // Ranges: 1...5 ~= column, and the half-open and one-sided ones.
 
 /// Whether the value is in the range, in SQL.
-public func ~= <T: SQLType>(lhs: ClosedRange<T.Base>, rhs: SQLExpression<T>) -> SQLExpression<T.Logical>
-where T.Base: Comparable, T.Base.Datatype: Comparable & Value {
+public func ~= <T: SQLType>(lhs: ClosedRange<T.SQLBase>, rhs: SQLExpression<T>) -> SQLExpression<T.SQLLogical>
+where T.SQLBase: Comparable, T.SQLBase.Datatype: Comparable & Value {
     SQLExpression(
         root: .words(
             rhs.root, .text("BETWEEN"), .value(lhs.lowerBound.datatypeValue), .text("AND"),
@@ -156,8 +156,8 @@ where T.Base: Comparable, T.Base.Datatype: Comparable & Value {
 }
 
 /// Whether the value is in the range, excluding its upper bound, in SQL.
-public func ~= <T: SQLType>(lhs: Range<T.Base>, rhs: SQLExpression<T>) -> SQLExpression<T.Logical>
-where T.Base: Comparable, T.Base.Datatype: Comparable & Value {
+public func ~= <T: SQLType>(lhs: Range<T.SQLBase>, rhs: SQLExpression<T>) -> SQLExpression<T.SQLLogical>
+where T.SQLBase: Comparable, T.SQLBase.Datatype: Comparable & Value {
     SQLExpression(
         root: .words(
             rhs.root, .text(">="), .value(lhs.lowerBound.datatypeValue), .text("AND"), rhs.root, .text("<"),
@@ -165,19 +165,19 @@ where T.Base: Comparable, T.Base.Datatype: Comparable & Value {
 }
 
 /// Whether the value is at most the range's upper bound, in SQL.
-public func ~= <T: SQLType>(lhs: PartialRangeThrough<T.Base>, rhs: SQLExpression<T>) -> SQLExpression<T.Logical>
-where T.Base: Comparable, T.Base.Datatype: Comparable & Value {
+public func ~= <T: SQLType>(lhs: PartialRangeThrough<T.SQLBase>, rhs: SQLExpression<T>) -> SQLExpression<T.SQLLogical>
+where T.SQLBase: Comparable, T.SQLBase.Datatype: Comparable & Value {
     SQLExpression(root: .words(rhs.root, .text("<="), .value(lhs.upperBound.datatypeValue)))
 }
 
 /// Whether the value is below the range's upper bound, in SQL.
-public func ~= <T: SQLType>(lhs: PartialRangeUpTo<T.Base>, rhs: SQLExpression<T>) -> SQLExpression<T.Logical>
-where T.Base: Comparable, T.Base.Datatype: Comparable & Value {
+public func ~= <T: SQLType>(lhs: PartialRangeUpTo<T.SQLBase>, rhs: SQLExpression<T>) -> SQLExpression<T.SQLLogical>
+where T.SQLBase: Comparable, T.SQLBase.Datatype: Comparable & Value {
     SQLExpression(root: .words(rhs.root, .text("<"), .value(lhs.upperBound.datatypeValue)))
 }
 
 /// Whether the value is at least the range's lower bound, in SQL.
-public func ~= <T: SQLType>(lhs: PartialRangeFrom<T.Base>, rhs: SQLExpression<T>) -> SQLExpression<T.Logical>
-where T.Base: Comparable, T.Base.Datatype: Comparable & Value {
+public func ~= <T: SQLType>(lhs: PartialRangeFrom<T.SQLBase>, rhs: SQLExpression<T>) -> SQLExpression<T.SQLLogical>
+where T.SQLBase: Comparable, T.SQLBase.Datatype: Comparable & Value {
     SQLExpression(root: .words(rhs.root, .text(">="), .value(lhs.lowerBound.datatypeValue)))
 }

@@ -6,8 +6,8 @@ public import LiteVaultQuery
 
 /// Whether both are equal, in SQL. Comparing with nil tests for NULL.
 @inlinable
-public func == <T: SQLType>(lhs: SQLExpression<T>, rhs: SQLExpression<T>) -> SQLExpression<T.Logical>
-where T.Base.Datatype: Equatable {
+public func == <T: SQLType>(lhs: SQLExpression<T>, rhs: SQLExpression<T>) -> SQLExpression<T.SQLLogical>
+where T.SQLBase.Datatype: Equatable {
     SQLExpression(root: .infix(lhs.root, "=", rhs.root))
 }
 
@@ -51,8 +51,8 @@ public func == <V: Value>(lhs: V?, rhs: SQLExpression<V?>) -> SQLExpression<Bool
 
 /// Whether both differ, in SQL. Comparing with nil tests for NULL.
 @inlinable
-public func != <T: SQLType>(lhs: SQLExpression<T>, rhs: SQLExpression<T>) -> SQLExpression<T.Logical>
-where T.Base.Datatype: Equatable {
+public func != <T: SQLType>(lhs: SQLExpression<T>, rhs: SQLExpression<T>) -> SQLExpression<T.SQLLogical>
+where T.SQLBase.Datatype: Equatable {
     SQLExpression(root: .infix(lhs.root, "!=", rhs.root))
 }
 
@@ -120,8 +120,8 @@ public func ?? <V: Value>(optional: SQLExpression<V?>, defaultValue: SQLExpressi
 // In SQL: IS and IS NOT.
 
 /// Whether both are equal, in SQL (`IS`): NULL equals NULL only.
-public func === <T: SQLType>(lhs: SQLExpression<T>, rhs: SQLExpression<T>) -> SQLExpression<T.Logical>
-where T.Base.Datatype: Equatable {
+public func === <T: SQLType>(lhs: SQLExpression<T>, rhs: SQLExpression<T>) -> SQLExpression<T.SQLLogical>
+where T.SQLBase.Datatype: Equatable {
     SQLExpression(root: .infix(lhs.root, "IS", rhs.root))
 }
 
@@ -158,8 +158,8 @@ public func === <V: Value>(lhs: V?, rhs: SQLExpression<V?>) -> SQLExpression<Boo
 }
 
 /// Whether both differ, in SQL (`IS NOT`): NULL differs from every value.
-public func !== <T: SQLType>(lhs: SQLExpression<T>, rhs: SQLExpression<T>) -> SQLExpression<T.Logical>
-where T.Base.Datatype: Equatable {
+public func !== <T: SQLType>(lhs: SQLExpression<T>, rhs: SQLExpression<T>) -> SQLExpression<T.SQLLogical>
+where T.SQLBase.Datatype: Equatable {
     SQLExpression(root: .infix(lhs.root, "IS NOT", rhs.root))
 }
 

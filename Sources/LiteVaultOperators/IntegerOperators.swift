@@ -6,7 +6,7 @@ public import LiteVaultQuery
 
 /// The remainder, in SQL. NULL if an operand is NULL.
 public func % <T: SQLType>(lhs: SQLExpression<T>, rhs: SQLExpression<T>) -> SQLExpression<T>
-where T.Base.Datatype == Int64 {
+where T.SQLBase.Datatype == Int64 {
     SQLExpression(root: .infix(lhs.root, "%", rhs.root))
 }
 
@@ -23,20 +23,20 @@ where V.Datatype == Int64 {
 }
 
 /// The remainder, in SQL, with a value.
-public func % <T: SQLType>(lhs: SQLExpression<T>, rhs: T.Base) -> SQLExpression<T>
-where T.Base.Datatype == Int64 {
+public func % <T: SQLType>(lhs: SQLExpression<T>, rhs: T.SQLBase) -> SQLExpression<T>
+where T.SQLBase.Datatype == Int64 {
     SQLExpression(root: .infix(lhs.root, "%", .value(rhs.datatypeValue)))
 }
 
 /// The remainder, in SQL, of a value.
-public func % <T: SQLType>(lhs: T.Base, rhs: SQLExpression<T>) -> SQLExpression<T>
-where T.Base.Datatype == Int64 {
+public func % <T: SQLType>(lhs: T.SQLBase, rhs: SQLExpression<T>) -> SQLExpression<T>
+where T.SQLBase.Datatype == Int64 {
     SQLExpression(root: .infix(.value(lhs.datatypeValue), "%", rhs.root))
 }
 
 /// The bits shifted left, in SQL. NULL if an operand is NULL.
 public func << <T: SQLType>(lhs: SQLExpression<T>, rhs: SQLExpression<T>) -> SQLExpression<T>
-where T.Base.Datatype == Int64 {
+where T.SQLBase.Datatype == Int64 {
     SQLExpression(root: .infix(lhs.root, "<<", rhs.root))
 }
 
@@ -53,20 +53,20 @@ where V.Datatype == Int64 {
 }
 
 /// The bits shifted left, in SQL, with a value.
-public func << <T: SQLType>(lhs: SQLExpression<T>, rhs: T.Base) -> SQLExpression<T>
-where T.Base.Datatype == Int64 {
+public func << <T: SQLType>(lhs: SQLExpression<T>, rhs: T.SQLBase) -> SQLExpression<T>
+where T.SQLBase.Datatype == Int64 {
     SQLExpression(root: .infix(lhs.root, "<<", .value(rhs.datatypeValue)))
 }
 
 /// The bits shifted left, in SQL, of a value.
-public func << <T: SQLType>(lhs: T.Base, rhs: SQLExpression<T>) -> SQLExpression<T>
-where T.Base.Datatype == Int64 {
+public func << <T: SQLType>(lhs: T.SQLBase, rhs: SQLExpression<T>) -> SQLExpression<T>
+where T.SQLBase.Datatype == Int64 {
     SQLExpression(root: .infix(.value(lhs.datatypeValue), "<<", rhs.root))
 }
 
 /// The bits shifted right, in SQL. NULL if an operand is NULL.
 public func >> <T: SQLType>(lhs: SQLExpression<T>, rhs: SQLExpression<T>) -> SQLExpression<T>
-where T.Base.Datatype == Int64 {
+where T.SQLBase.Datatype == Int64 {
     SQLExpression(root: .infix(lhs.root, ">>", rhs.root))
 }
 
@@ -83,14 +83,14 @@ where V.Datatype == Int64 {
 }
 
 /// The bits shifted right, in SQL, with a value.
-public func >> <T: SQLType>(lhs: SQLExpression<T>, rhs: T.Base) -> SQLExpression<T>
-where T.Base.Datatype == Int64 {
+public func >> <T: SQLType>(lhs: SQLExpression<T>, rhs: T.SQLBase) -> SQLExpression<T>
+where T.SQLBase.Datatype == Int64 {
     SQLExpression(root: .infix(lhs.root, ">>", .value(rhs.datatypeValue)))
 }
 
 /// The bits shifted right, in SQL, of a value.
-public func >> <T: SQLType>(lhs: T.Base, rhs: SQLExpression<T>) -> SQLExpression<T>
-where T.Base.Datatype == Int64 {
+public func >> <T: SQLType>(lhs: T.SQLBase, rhs: SQLExpression<T>) -> SQLExpression<T>
+where T.SQLBase.Datatype == Int64 {
     SQLExpression(root: .infix(.value(lhs.datatypeValue), ">>", rhs.root))
 }
 
@@ -100,7 +100,7 @@ where T.Base.Datatype == Int64 {
 
 /// The bitwise AND, in SQL. NULL if an operand is NULL.
 public func & <T: SQLType>(lhs: SQLExpression<T>, rhs: SQLExpression<T>) -> SQLExpression<T>
-where T.Base.Datatype == Int64 {
+where T.SQLBase.Datatype == Int64 {
     SQLExpression(root: .infix(lhs.root, "&", rhs.root))
 }
 
@@ -117,20 +117,20 @@ where V.Datatype == Int64 {
 }
 
 /// The bitwise AND, in SQL, with a value.
-public func & <T: SQLType>(lhs: SQLExpression<T>, rhs: T.Base) -> SQLExpression<T>
-where T.Base.Datatype == Int64 {
+public func & <T: SQLType>(lhs: SQLExpression<T>, rhs: T.SQLBase) -> SQLExpression<T>
+where T.SQLBase.Datatype == Int64 {
     SQLExpression(root: .infix(lhs.root, "&", .value(rhs.datatypeValue)))
 }
 
 /// The bitwise AND, in SQL, of a value.
-public func & <T: SQLType>(lhs: T.Base, rhs: SQLExpression<T>) -> SQLExpression<T>
-where T.Base.Datatype == Int64 {
+public func & <T: SQLType>(lhs: T.SQLBase, rhs: SQLExpression<T>) -> SQLExpression<T>
+where T.SQLBase.Datatype == Int64 {
     SQLExpression(root: .infix(.value(lhs.datatypeValue), "&", rhs.root))
 }
 
 /// The bitwise OR, in SQL. NULL if an operand is NULL.
 public func | <T: SQLType>(lhs: SQLExpression<T>, rhs: SQLExpression<T>) -> SQLExpression<T>
-where T.Base.Datatype == Int64 {
+where T.SQLBase.Datatype == Int64 {
     SQLExpression(root: .infix(lhs.root, "|", rhs.root))
 }
 
@@ -147,20 +147,20 @@ where V.Datatype == Int64 {
 }
 
 /// The bitwise OR, in SQL, with a value.
-public func | <T: SQLType>(lhs: SQLExpression<T>, rhs: T.Base) -> SQLExpression<T>
-where T.Base.Datatype == Int64 {
+public func | <T: SQLType>(lhs: SQLExpression<T>, rhs: T.SQLBase) -> SQLExpression<T>
+where T.SQLBase.Datatype == Int64 {
     SQLExpression(root: .infix(lhs.root, "|", .value(rhs.datatypeValue)))
 }
 
 /// The bitwise OR, in SQL, of a value.
-public func | <T: SQLType>(lhs: T.Base, rhs: SQLExpression<T>) -> SQLExpression<T>
-where T.Base.Datatype == Int64 {
+public func | <T: SQLType>(lhs: T.SQLBase, rhs: SQLExpression<T>) -> SQLExpression<T>
+where T.SQLBase.Datatype == Int64 {
     SQLExpression(root: .infix(.value(lhs.datatypeValue), "|", rhs.root))
 }
 
 /// The bitwise XOR, in SQL. NULL if an operand is NULL.
 public func ^ <T: SQLType>(lhs: SQLExpression<T>, rhs: SQLExpression<T>) -> SQLExpression<T>
-where T.Base.Datatype == Int64 {
+where T.SQLBase.Datatype == Int64 {
     SQLExpression(root: exclusiveOr(lhs.root, rhs.root))
 }
 
@@ -177,19 +177,19 @@ where V.Datatype == Int64 {
 }
 
 /// The bitwise XOR, in SQL, with a value.
-public func ^ <T: SQLType>(lhs: SQLExpression<T>, rhs: T.Base) -> SQLExpression<T>
-where T.Base.Datatype == Int64 {
+public func ^ <T: SQLType>(lhs: SQLExpression<T>, rhs: T.SQLBase) -> SQLExpression<T>
+where T.SQLBase.Datatype == Int64 {
     SQLExpression(root: exclusiveOr(lhs.root, .value(rhs.datatypeValue)))
 }
 
 /// The bitwise XOR, in SQL, of a value.
-public func ^ <T: SQLType>(lhs: T.Base, rhs: SQLExpression<T>) -> SQLExpression<T>
-where T.Base.Datatype == Int64 {
+public func ^ <T: SQLType>(lhs: T.SQLBase, rhs: SQLExpression<T>) -> SQLExpression<T>
+where T.SQLBase.Datatype == Int64 {
     SQLExpression(root: exclusiveOr(.value(lhs.datatypeValue), rhs.root))
 }
 
 /// The bitwise complement, in SQL.
-public prefix func ~ <T: SQLType>(rhs: SQLExpression<T>) -> SQLExpression<T> where T.Base.Datatype == Int64 {
+public prefix func ~ <T: SQLType>(rhs: SQLExpression<T>) -> SQLExpression<T> where T.SQLBase.Datatype == Int64 {
     SQLExpression(root: .wrapped("~", rhs.root))
 }
 

@@ -23,7 +23,7 @@ private func connected(_ terms: [SQLExpression<Bool>], by separator: String, non
 
 /// Whether both are true, in SQL.
 @inlinable
-public func && <T: SQLType>(lhs: SQLExpression<T>, rhs: SQLExpression<T>) -> SQLExpression<T> where T.Base == Bool {
+public func && <T: SQLType>(lhs: SQLExpression<T>, rhs: SQLExpression<T>) -> SQLExpression<T> where T.SQLBase == Bool {
     SQLExpression(root: .infix(lhs.root, "AND", rhs.root))
 }
 
@@ -41,19 +41,19 @@ public func && (lhs: SQLExpression<Bool?>, rhs: SQLExpression<Bool>) -> SQLExpre
 
 /// Whether both are true, in SQL, with a value.
 @inlinable
-public func && <T: SQLType>(lhs: SQLExpression<T>, rhs: Bool) -> SQLExpression<T> where T.Base == Bool {
+public func && <T: SQLType>(lhs: SQLExpression<T>, rhs: Bool) -> SQLExpression<T> where T.SQLBase == Bool {
     SQLExpression(root: .infix(lhs.root, "AND", .value(rhs.datatypeValue)))
 }
 
 /// Whether both are true, in SQL, with a value.
 @inlinable
-public func && <T: SQLType>(lhs: Bool, rhs: SQLExpression<T>) -> SQLExpression<T> where T.Base == Bool {
+public func && <T: SQLType>(lhs: Bool, rhs: SQLExpression<T>) -> SQLExpression<T> where T.SQLBase == Bool {
     SQLExpression(root: .infix(.value(lhs.datatypeValue), "AND", rhs.root))
 }
 
 /// Whether either is true, in SQL.
 @inlinable
-public func || <T: SQLType>(lhs: SQLExpression<T>, rhs: SQLExpression<T>) -> SQLExpression<T> where T.Base == Bool {
+public func || <T: SQLType>(lhs: SQLExpression<T>, rhs: SQLExpression<T>) -> SQLExpression<T> where T.SQLBase == Bool {
     SQLExpression(root: .infix(lhs.root, "OR", rhs.root))
 }
 
@@ -71,17 +71,17 @@ public func || (lhs: SQLExpression<Bool?>, rhs: SQLExpression<Bool>) -> SQLExpre
 
 /// Whether either is true, in SQL, with a value.
 @inlinable
-public func || <T: SQLType>(lhs: SQLExpression<T>, rhs: Bool) -> SQLExpression<T> where T.Base == Bool {
+public func || <T: SQLType>(lhs: SQLExpression<T>, rhs: Bool) -> SQLExpression<T> where T.SQLBase == Bool {
     SQLExpression(root: .infix(lhs.root, "OR", .value(rhs.datatypeValue)))
 }
 
 /// Whether either is true, in SQL, with a value.
 @inlinable
-public func || <T: SQLType>(lhs: Bool, rhs: SQLExpression<T>) -> SQLExpression<T> where T.Base == Bool {
+public func || <T: SQLType>(lhs: Bool, rhs: SQLExpression<T>) -> SQLExpression<T> where T.SQLBase == Bool {
     SQLExpression(root: .infix(.value(lhs.datatypeValue), "OR", rhs.root))
 }
 
 /// Whether the condition is false, in SQL.
-public prefix func ! <T: SQLType>(rhs: SQLExpression<T>) -> SQLExpression<T> where T.Base == Bool {
+public prefix func ! <T: SQLType>(rhs: SQLExpression<T>) -> SQLExpression<T> where T.SQLBase == Bool {
     SQLExpression(root: .wrapped("NOT ", rhs.root))
 }

@@ -5,51 +5,51 @@ public import LiteVaultQuery
 
 /// Adds to a column.
 public func += <T: SQLType>(column: SQLExpression<T>, value: SQLExpression<T>) -> Setter
-where T.Base.Datatype: Number { column <- column + value }
+where T.SQLBase.Datatype: Number { column <- column + value }
 
 /// Adds to a column.
 public func += <V: Value>(column: SQLExpression<V?>, value: SQLExpression<V>) -> Setter
 where V.Datatype: Number { column <- column + value }
 
 /// Adds to a column.
-public func += <T: SQLType>(column: SQLExpression<T>, value: T.Base) -> Setter
-where T.Base.Datatype: Number { column <- column + value }
+public func += <T: SQLType>(column: SQLExpression<T>, value: T.SQLBase) -> Setter
+where T.SQLBase.Datatype: Number { column <- column + value }
 
 /// Subtracts from a column.
 public func -= <T: SQLType>(column: SQLExpression<T>, value: SQLExpression<T>) -> Setter
-where T.Base.Datatype: Number { column <- column - value }
+where T.SQLBase.Datatype: Number { column <- column - value }
 
 /// Subtracts from a column.
 public func -= <V: Value>(column: SQLExpression<V?>, value: SQLExpression<V>) -> Setter
 where V.Datatype: Number { column <- column - value }
 
 /// Subtracts from a column.
-public func -= <T: SQLType>(column: SQLExpression<T>, value: T.Base) -> Setter
-where T.Base.Datatype: Number { column <- column - value }
+public func -= <T: SQLType>(column: SQLExpression<T>, value: T.SQLBase) -> Setter
+where T.SQLBase.Datatype: Number { column <- column - value }
 
 /// Multiplies a column.
 public func *= <T: SQLType>(column: SQLExpression<T>, value: SQLExpression<T>) -> Setter
-where T.Base.Datatype: Number { column <- column * value }
+where T.SQLBase.Datatype: Number { column <- column * value }
 
 /// Multiplies a column.
 public func *= <V: Value>(column: SQLExpression<V?>, value: SQLExpression<V>) -> Setter
 where V.Datatype: Number { column <- column * value }
 
 /// Multiplies a column.
-public func *= <T: SQLType>(column: SQLExpression<T>, value: T.Base) -> Setter
-where T.Base.Datatype: Number { column <- column * value }
+public func *= <T: SQLType>(column: SQLExpression<T>, value: T.SQLBase) -> Setter
+where T.SQLBase.Datatype: Number { column <- column * value }
 
 /// Divides a column.
 public func /= <T: SQLType>(column: SQLExpression<T>, value: SQLExpression<T>) -> Setter
-where T.Base.Datatype: Number { column <- column / value }
+where T.SQLBase.Datatype: Number { column <- column / value }
 
 /// Divides a column.
 public func /= <V: Value>(column: SQLExpression<V?>, value: SQLExpression<V>) -> Setter
 where V.Datatype: Number { column <- column / value }
 
 /// Divides a column.
-public func /= <T: SQLType>(column: SQLExpression<T>, value: T.Base) -> Setter
-where T.Base.Datatype: Number { column <- column / value }
+public func /= <T: SQLType>(column: SQLExpression<T>, value: T.SQLBase) -> Setter
+where T.SQLBase.Datatype: Number { column <- column / value }
 
 precedencegroup ColumnAssignment {
     associativity: left
@@ -84,7 +84,7 @@ public func <- <V: Value>(column: SQLExpression<V?>, value: V?) -> Setter {
 // Setters that append to a column's text.
 
 /// Appends to a column.
-public func += <T: SQLType>(column: SQLExpression<T>, value: SQLExpression<T>) -> Setter where T.Base == String {
+public func += <T: SQLType>(column: SQLExpression<T>, value: SQLExpression<T>) -> Setter where T.SQLBase == String {
     column <- column + value
 }
 
@@ -92,7 +92,7 @@ public func += <T: SQLType>(column: SQLExpression<T>, value: SQLExpression<T>) -
 public func += (column: SQLExpression<String?>, value: SQLExpression<String>) -> Setter { column <- column + value }
 
 /// Appends to a column.
-public func += <T: SQLType>(column: SQLExpression<T>, value: String) -> Setter where T.Base == String {
+public func += <T: SQLType>(column: SQLExpression<T>, value: String) -> Setter where T.SQLBase == String {
     column <- column + value
 }
 
@@ -100,85 +100,85 @@ public func += <T: SQLType>(column: SQLExpression<T>, value: String) -> Setter w
 
 /// Sets a column to the remainder of a division.
 public func %= <T: SQLType>(column: SQLExpression<T>, value: SQLExpression<T>) -> Setter
-where T.Base.Datatype == Int64 { column <- column % value }
+where T.SQLBase.Datatype == Int64 { column <- column % value }
 
 /// Sets a column to the remainder of a division.
 public func %= <V: Value>(column: SQLExpression<V?>, value: SQLExpression<V>) -> Setter
 where V.Datatype == Int64 { column <- column % value }
 
 /// Sets a column to the remainder of a division.
-public func %= <T: SQLType>(column: SQLExpression<T>, value: T.Base) -> Setter
-where T.Base.Datatype == Int64 { column <- column % value }
+public func %= <T: SQLType>(column: SQLExpression<T>, value: T.SQLBase) -> Setter
+where T.SQLBase.Datatype == Int64 { column <- column % value }
 
 /// Shifts the bits of a column left.
 public func <<= <T: SQLType>(column: SQLExpression<T>, value: SQLExpression<T>) -> Setter
-where T.Base.Datatype == Int64 { column <- column << value }
+where T.SQLBase.Datatype == Int64 { column <- column << value }
 
 /// Shifts the bits of a column left.
 public func <<= <V: Value>(column: SQLExpression<V?>, value: SQLExpression<V>) -> Setter
 where V.Datatype == Int64 { column <- column << value }
 
 /// Shifts the bits of a column left.
-public func <<= <T: SQLType>(column: SQLExpression<T>, value: T.Base) -> Setter
-where T.Base.Datatype == Int64 { column <- column << value }
+public func <<= <T: SQLType>(column: SQLExpression<T>, value: T.SQLBase) -> Setter
+where T.SQLBase.Datatype == Int64 { column <- column << value }
 
 /// Shifts the bits of a column right.
 public func >>= <T: SQLType>(column: SQLExpression<T>, value: SQLExpression<T>) -> Setter
-where T.Base.Datatype == Int64 { column <- column >> value }
+where T.SQLBase.Datatype == Int64 { column <- column >> value }
 
 /// Shifts the bits of a column right.
 public func >>= <V: Value>(column: SQLExpression<V?>, value: SQLExpression<V>) -> Setter
 where V.Datatype == Int64 { column <- column >> value }
 
 /// Shifts the bits of a column right.
-public func >>= <T: SQLType>(column: SQLExpression<T>, value: T.Base) -> Setter
-where T.Base.Datatype == Int64 { column <- column >> value }
+public func >>= <T: SQLType>(column: SQLExpression<T>, value: T.SQLBase) -> Setter
+where T.SQLBase.Datatype == Int64 { column <- column >> value }
 
 /// Sets a column to the bitwise AND with a number.
 public func &= <T: SQLType>(column: SQLExpression<T>, value: SQLExpression<T>) -> Setter
-where T.Base.Datatype == Int64 { column <- column & value }
+where T.SQLBase.Datatype == Int64 { column <- column & value }
 
 /// Sets a column to the bitwise AND with a number.
 public func &= <V: Value>(column: SQLExpression<V?>, value: SQLExpression<V>) -> Setter
 where V.Datatype == Int64 { column <- column & value }
 
 /// Sets a column to the bitwise AND with a number.
-public func &= <T: SQLType>(column: SQLExpression<T>, value: T.Base) -> Setter
-where T.Base.Datatype == Int64 { column <- column & value }
+public func &= <T: SQLType>(column: SQLExpression<T>, value: T.SQLBase) -> Setter
+where T.SQLBase.Datatype == Int64 { column <- column & value }
 
 /// Sets a column to the bitwise OR with a number.
 public func |= <T: SQLType>(column: SQLExpression<T>, value: SQLExpression<T>) -> Setter
-where T.Base.Datatype == Int64 { column <- column | value }
+where T.SQLBase.Datatype == Int64 { column <- column | value }
 
 /// Sets a column to the bitwise OR with a number.
 public func |= <V: Value>(column: SQLExpression<V?>, value: SQLExpression<V>) -> Setter
 where V.Datatype == Int64 { column <- column | value }
 
 /// Sets a column to the bitwise OR with a number.
-public func |= <T: SQLType>(column: SQLExpression<T>, value: T.Base) -> Setter
-where T.Base.Datatype == Int64 { column <- column | value }
+public func |= <T: SQLType>(column: SQLExpression<T>, value: T.SQLBase) -> Setter
+where T.SQLBase.Datatype == Int64 { column <- column | value }
 
 /// Sets a column to the bitwise XOR with a number.
 public func ^= <T: SQLType>(column: SQLExpression<T>, value: SQLExpression<T>) -> Setter
-where T.Base.Datatype == Int64 { column <- column ^ value }
+where T.SQLBase.Datatype == Int64 { column <- column ^ value }
 
 /// Sets a column to the bitwise XOR with a number.
 public func ^= <V: Value>(column: SQLExpression<V?>, value: SQLExpression<V>) -> Setter
 where V.Datatype == Int64 { column <- column ^ value }
 
 /// Sets a column to the bitwise XOR with a number.
-public func ^= <T: SQLType>(column: SQLExpression<T>, value: T.Base) -> Setter
-where T.Base.Datatype == Int64 { column <- column ^ value }
+public func ^= <T: SQLType>(column: SQLExpression<T>, value: T.SQLBase) -> Setter
+where T.SQLBase.Datatype == Int64 { column <- column ^ value }
 
 postfix operator ++
 postfix operator --
 
 /// Adds 1 to a column.
-public postfix func ++ <T: SQLType>(column: SQLExpression<T>) -> Setter where T.Base.Datatype == Int64 {
+public postfix func ++ <T: SQLType>(column: SQLExpression<T>) -> Setter where T.SQLBase.Datatype == Int64 {
     Setter(column: column.root, value: .infix(column.root, "+", .value(Int64(1))))
 }
 
 /// Subtracts 1 from a column.
-public postfix func -- <T: SQLType>(column: SQLExpression<T>) -> Setter where T.Base.Datatype == Int64 {
+public postfix func -- <T: SQLType>(column: SQLExpression<T>) -> Setter where T.SQLBase.Datatype == Int64 {
     Setter(column: column.root, value: .infix(column.root, "-", .value(Int64(1))))
 }

@@ -50,6 +50,7 @@ enum Generator {
         let database = try MemoryDatabase()
         for name in directives.functions.keys { database.declare(function: name) }
         for name in directives.collations { database.declare(collation: name) }
+        for module in directives.modules { try database.declare(module) }
         let origins = try ScriptRunner(database).run(scripts)
         try SchemaChecks(database, origins).run()
         let tables = try ModelReader(database, origins).tables()

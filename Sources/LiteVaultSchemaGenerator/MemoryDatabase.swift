@@ -67,6 +67,9 @@ final class MemoryDatabase {
         sqlite3_create_collation_v2(handle, name, SQLITE_UTF8, nil, { _, _, _, _, _ in 0 }, nil)
     }
 
+    /// Calls a function of the engine with the database.
+    func withHandle(_ body: (OpaquePointer) -> Int32) -> Int32 { body(handle) }
+
     /// Runs the first statement of the text to its end.
     ///
     /// - Returns: the length of the statement in bytes; 0 if there is none left.

@@ -59,7 +59,8 @@ struct RecordModelReader {
             throw Diagnostics(
                 directive.location,
                 "column \(column.name) of \(table.name) has no type, which a record needs: write "
-                    + "'-- litevault: \(table.name).\(column.name) as Type', with StoredValue? for values of any type")
+                    + "'-- litevault: \(Directives.name(table.name, column.name)) as Type', with StoredValue? for values of any type"
+            )
         }
         let isOptional = columnType.hasSuffix("?")
         let base = json ?? (isOptional ? String(columnType.dropLast()) : columnType)

@@ -185,19 +185,55 @@ struct ColumnTypes {
         return nil
     }
 
-    /// A warning for each column without a type, which is left out.
+    /// A warning for each column without a type, which is left out, and for each whose type's name says too little.
     func warnings(_ tables: [Relation], _ origins: Origins) -> [Diagnostic] {
-        tables.flatMap { table in
-            table.columns.filter { type(of: $0, in: table) == nil }.map { column in
-                let declared = column.declaredType.isEmpty ? "no declared type" : "type \(column.declaredType)"
-                return Diagnostic(
-                    location: origins[table.name], severity: .warning,
-                    message: """
-                        column \(column.name) of \(table.name) has \(declared), so it was left out; \
-                        write '-- litevault: \(table.name).\(column.name) as Type' to include it
-                        """)
-            }
+        tables.flatMap { untyped($0, origins) + guessed($0, origins) }
+    }
+
+    private func guessed(_ table: Relation, _ origins: Origins) -> [Diagnostic] {
+        table.columns.compactMap { column in
+            guard directives.type(of: column.name, in: table.name) == nil,
+                directives.jsonType(of: column.name, in: table.name) == nil, Self.isGuess(column.declaredType),
+                let type = type(of: column, in: table)
+            else { return nil }
+            return Diagnostic(
+                location: origins[table.name], severity: .warning,
+                message: """
+                    column \(column.name) of \(table.name) has type \(column.declaredType), of which only the affinity is known, so it \
+                    became \(type), and a value of another kind is an error where it is read; write \
+                    '-- litevault: \(Directives.name(table.name, column.name)) as \(type)' if that is right, or another type: \
+                    StoredValue? has values of any
+                    """)
         }
+    }
+
+    private func untyped(_ table: Relation, _ origins: Origins) -> [Diagnostic] {
+        table.columns.filter { type(of: $0, in: table) == nil }.map { column in
+            let declared = column.declaredType.isEmpty ? "no declared type" : "type \(column.declaredType)"
+            return Diagnostic(
+                location: origins[table.name], severity: .warning,
+                message: """
+                    column \(column.name) of \(table.name) has \(declared), so it was left out; \
+                    write '-- litevault: \(Directives.name(table.name, column.name)) as Type' to include it
+                    """)
+        }
+    }
+
+    /// The words that names of types consist of, in SQL and in the dialects that schemas come from.
+    private static let knownWords: Set<String> = Set(
+        """
+        INT INTEGER TINYINT SMALLINT MEDIUMINT BIGINT INT2 INT4 INT8 INT16 INT32 INT64 UINT UINT8 UINT16 UINT32 UINT64 LONGINT \
+        BIG SMALL UNSIGNED SIGNED LONG CHAR CHARACTER VARCHAR VARYING NCHAR NVARCHAR NATIVE VARCHAR2 NVARCHAR2 BPCHAR CLOB NCLOB \
+        TEXT NTEXT TINYTEXT MEDIUMTEXT LONGTEXT CITEXT LARGE OBJECT BLOB TINYBLOB MEDIUMBLOB LONGBLOB BINARY REAL FLOAT FLOAT4 \
+        FLOAT8 DOUBLE PRECISION NUMERIC NUMBER DECIMAL
+        """.split(separator: " ").map(String.init))
+
+    /// Whether a type is found by the engine's rules of affinity alone: `INTEGER_OR_TEXT` has INTEGER affinity, as `POINT` has.
+    private static func isGuess(_ declaredType: String) -> Bool {
+        guard let type = base(declaredType), ["Int64", "String", "Data", "Double"].contains(type) else { return false }
+        let name = foldedKeyword(declaredType).split(separator: "(").first ?? ""
+        let words = name.split(separator: " ").map(String.init)
+        return !words.allSatisfy(knownWords.contains) && !["JSON", "JSONTEXT"].contains(words.first)
     }
 
     /// The type for a declared type: by its name, or else by the engine's rules of affinity

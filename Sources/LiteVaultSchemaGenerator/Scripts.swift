@@ -135,6 +135,8 @@ struct Directives {
     /// What functions of the application return, by their names in lower case.
     private(set) var functions: [String: String] = [:]
     private(set) var collations: [String] = []
+    /// Modules of virtual tables that the application loads, and the build cannot.
+    private(set) var modules: [DeclaredModule] = []
     private var types: [SQLName: String] = [:]
     private var jsonTypes: [SQLName: String] = [:]
     private var versions: Set<SQLName> = []
@@ -145,12 +147,17 @@ struct Directives {
             for line in script.numberedLines where comments.contains(line.offset) {
                 let text = line.text.trimmingPrefix { $0.isWhitespace }
                 guard text.hasPrefix("-- litevault:") else { continue }
-                let words = Self.words(text.dropFirst("-- litevault:".count))
+                let directive = text.dropFirst("-- litevault:".count)
+                if let module = DeclaredModule(String(directive)) {
+                    modules.append(module)
+                    continue
+                }
+                let words = Self.words(directive)
                 guard read(words, script.location(at: line.offset)) else {
                     throw Diagnostics(
                         script.location(at: line.offset),
                         "unknown directive: write '-- litevault: public', '-- litevault: engine 3.31' or "
-                            + "'-- litevault: table.column as Type'")
+                            + "'-- litevault: table.column as Type', with names that have blanks in double quotes")
                 }
             }
         }
@@ -165,22 +172,36 @@ struct Directives {
     /// Whether a column counts the writes of its row.
     func isVersion(_ column: String, in table: String) -> Bool { versions.contains(SQLName("\(table).\(column)")) }
 
-    /// The words of a directive. Names of tables and columns can be in double quotes, with blanks inside.
+    /// The words of a directive. Names of tables and columns can be in double quotes, with blanks inside; a quotation mark in
+    /// them is written twice.
     private static func words(_ text: Substring) -> [String] {
         var words: [String] = []
         var word = ""
         var isQuoted = false
-        for character in text {
-            if character == "\"" {
+        let scalars = Array(text.unicodeScalars)
+        for (index, scalar) in scalars.enumerated() {
+            if scalar == "\"" {
+                // The first mark of two has ended the quotes: the second one begins them again.
+                if !isQuoted, index > 0, scalars[index - 1] == "\"" {
+                    word.unicodeScalars.append(scalar)
+                }
                 isQuoted.toggle()
-            } else if character.isWhitespace, !isQuoted {
+            } else if scalar.properties.isWhitespace, !isQuoted {
                 if !word.isEmpty { words.append(word) }
                 word = ""
             } else {
-                word.append(character)
+                word.unicodeScalars.append(scalar)
             }
         }
         return word.isEmpty ? words : words + [word]
+    }
+
+    /// A column as directives name it: `note.title`, `"lay er".geom`.
+    static func name(_ table: String, _ column: String) -> String {
+        [table, column].map { name in
+            let isPlain = name.unicodeScalars.allSatisfy { !$0.properties.isWhitespace && $0 != "\"" && $0 != "." }
+            return isPlain && !name.isEmpty ? name : quoted(name)
+        }.joined(separator: ".")
     }
 
     private mutating func read(_ words: [String], _ location: Location) -> Bool {

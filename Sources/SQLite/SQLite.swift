@@ -66,6 +66,13 @@
 public import enum LiteVaultCore.DatabaseError
 public import struct LiteVaultQuery.SQLExpression
 
+// Declared once more, because the compiler does not look for operators in what a module exports again where a file has
+// `import struct SQLite.Expression` beside `import SQLite`.
+
+infix operator <- : ColumnAssignment
+postfix operator ++
+postfix operator --
+
 /// The typed expression, by the name it has in SQLite.swift.
 public typealias Expression<Datatype> = SQLExpression<Datatype>
 

@@ -28,6 +28,99 @@ import Testing
         #expect(try await pool.barrier { try $0.count() } == 14)
     }
 
+    @TaskLocal static var request = "none"
+
+    @Test func `closures have the task-local values of the task that calls, and see that it is cancelled`() async throws {
+        let pool = try scratch.pool()
+        let queue = try DatabaseQueue(scratch.path("queue.db"))
+        let seen = try await Self.$request.withValue("42") {
+            [
+                try await pool.read { _ in Self.request }, try await pool.write { _ in Self.request },
+                try await pool.writeWithoutTransaction { _ in Self.request },
+                try await pool.barrier { _ in Self.request },
+                try await pool.readSnapshot(after: { _ in Self.request }) { _, made in made + Self.request },
+                try await queue.read { _ in Self.request }, try await queue.write { _ in Self.request },
+            ]
+        }
+        #expect(seen == ["42", "42", "42", "42", "4242", "42", "42"])
+        #expect(try await pool.read { _ in Self.request } == "none")
+        #expect(try await pool.read { _ in Task.isCancelled } == false)
+
+        let (running, noticed) = (Flag(false), Flag(false))
+        let task = Task {
+            try await pool.writeWithoutTransaction { _ in
+                running.set(true)
+                while !Task.isCancelled { usleep(1000) }
+                noticed.set(true)
+            }
+        }
+        #expect(await eventually { running.value })
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(noticed.value)
+    }
+
+    @Test func `closures that block, more of them than processors, leave the threads of other tasks alone`() async throws {
+        let count = ProcessInfo.processInfo.activeProcessorCount * 4
+        var configuration = DatabaseConfiguration()
+        configuration.maximumReaderCount = count
+        let pool = try scratch.pool(configuration: configuration)
+        let mayEnd = Flag(false)
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+            for _ in 0..<count {
+                group.addTask {
+                    try await pool.read { _ in
+                        for _ in 0..<20_000 where !mayEnd.value { usleep(1000) }
+                        return mayEnd.value
+                    }
+                }
+            }
+            #expect(await eventually { pool.coordinator.accessCount == count })
+            await Task.detached { mayEnd.set(true) }.value
+            for try await ended in group { #expect(ended) }
+        }
+    }
+
+    @Test func `tasks that wait have their own values, too, and those that are refused get their errors`() async throws {
+        let pool = try scratch.pool()
+        let (running, mayEnd) = (Flag(false), Flag(false))
+        let holder = Task {
+            try await pool.write { _ in
+                running.set(true)
+                while !mayEnd.value { usleep(1000) }
+            }
+        }
+        #expect(await eventually { running.value })
+        let waiting = (0..<200).map { index in
+            Task { try await Self.$request.withValue("\(index)") { try await pool.write { _ in Self.request } } }
+        }
+        for task in waiting.prefix(100) { task.cancel() }
+        for task in waiting.prefix(100) { await #expect(throws: CancellationError.self) { try await task.value } }
+        mayEnd.set(true)
+        try await holder.value
+        for (index, task) in waiting.enumerated().dropFirst(100) { #expect(try await task.value == "\(index)") }
+        #expect(await eventually { pool.coordinator.accessCount == 0 })
+    }
+
+    @Test func `an access leaves nothing behind, whether it ran, waited or was cancelled`() async throws {
+        final class Token: Sendable {}
+        weak var token: Token?
+        let pool = try scratch.pool()
+        do {
+            let own = Token()
+            token = own
+            try await pool.read { _ in _ = own }
+            let cancelled = Task {
+                withUnsafeCurrentTask { $0?.cancel() }
+                try await pool.write { _ in _ = own }
+            }
+            await #expect(throws: CancellationError.self) { try await cancelled.value }
+        }
+        // What is resumed without a permit, or has just ended, may still hold it for a moment.
+        for _ in 0..<1000 where token != nil { try await Task.sleep(for: .milliseconds(5)) }
+        #expect(token == nil)
+    }
+
     @Test func `cancelling a read interrupts its statement`() async throws {
         let pool = try scratch.pool()
         let running = Flag(false)

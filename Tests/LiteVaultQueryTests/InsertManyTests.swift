@@ -1,4 +1,5 @@
 import LiteVaultCore
+import LiteVaultEngine
 import LiteVaultOperators
 import LiteVaultQuery
 import Testing
@@ -29,6 +30,11 @@ private struct Task: Codable {
             """)
     }
 
+    /// Lowers the number of parameters that a statement may have.
+    private func limitParameters(_ count: Int32) throws {
+        try db.withHandle { _ = sqlite3_limit($0, SQLITE_LIMIT_VARIABLE_NUMBER, count) }
+    }
+
     private func rows() throws -> [String] {
         try db.all("SELECT id || ' ' || name || ' ' || state || ' ' || ifnull(note, '-') FROM tasks ORDER BY id") {
             try $0.get(0, as: String.self)
@@ -53,6 +59,46 @@ private struct Task: Codable {
         let insert = try tasks.insertMany(values)
         #expect(try db.run(insert) == 3)
         #expect(try rows() == ["1 a done n", "2 unnamed done -", "3 unnamed open -"])
+    }
+
+    @Test func `more rows than a statement has parameters for are inserted by several statements, all or none`() throws {
+        let count = 2_000
+        try limitParameters(999)
+        var rows = (1...count).map { [taskID <- $0, taskName <- "n\($0)"] }
+        #expect(try db.run(tasks.insertMany(rows)) == count)
+        #expect(try db.value("SELECT count(*) FROM tasks WHERE name = 'n' || id", as: Int.self) == count)
+        try db.run(tasks.delete())
+        rows[count - 1] = [taskID <- 1, taskName <- "twice"]
+        #expect(throws: DatabaseError.self) { try db.run(tasks.insertMany(rows)) }
+        #expect(try db.value("SELECT count(*) FROM tasks", as: Int.self) == 0)
+        #expect(try db.run(tasks.insertMany(or: .ignore, rows)) == count - 1)
+        #expect(try db.value("SELECT count(*) FROM tasks", as: Int.self) == count - 1)
+        try db.run(tasks.delete())
+        #expect(throws: DatabaseError.self) { try db.run(tasks.insertMany(or: .fail, rows)) }
+        #expect(try db.value("SELECT count(*) FROM tasks", as: Int.self) == count - 1)
+    }
+
+    @Test func `so are rows that set different columns, and values of expressions`() throws {
+        let count = 3_000
+        try limitParameters(100)
+        let rows = (1...count).map { index -> [Setter] in
+            switch index * 3 / (count + 1) {
+            case 0:
+                [taskID <- index, taskName <- SQLExpression<String>("? || ?", ["a", Int64(index)]), taskNote <- "n"]
+            case 1: [taskID <- index]
+            default: [taskID <- index, taskNote <- nil]
+            }
+        }
+        try db.run(tasks.insertMany(rows))
+        #expect(try db.value("SELECT count(*) FROM tasks WHERE name = 'a' || id", as: Int.self) == count / 3)
+        #expect(try db.value("SELECT count(*) FROM tasks WHERE name = 'unnamed'", as: Int.self) == count * 2 / 3)
+    }
+
+    @Test func `each of several statements returns its rows`() throws {
+        guard EngineInfo.linked.sqliteVersion >= SQLiteVersion(major: 3, minor: 35) else { return }
+        try limitParameters(999)
+        let rows = (1...2_000).map { [taskID <- $0, taskName <- "n"] }
+        #expect(try db.all(tasks.insertMany(rows).returning(taskID)) == Array(1...2_000))
     }
 
     @Test func `a property that is nil in all values gets the default value, as in an INSERT of its own`() throws {

@@ -316,3 +316,24 @@ func statements(of db: Connection, _ body: () throws -> Void) rethrows -> [Strin
 
 /// What a trace has seen. It is called on the thread that runs the statement.
 final class SeenStatements: @unchecked Sendable { var texts: [String] = [] }
+
+/// A record with a number, for tables of several kinds.
+struct Keyed: Record, Hashable {
+    var id: Int64?
+    var name: String
+
+    static let table = RecordTable<Keyed>("keyed", [.rowID("id", \.id), "name"])
+    var primaryKey: Int64? { id }
+
+    init(name: String) { self.name = name }
+
+    init(row: inout RecordReader) throws {
+        id = try row.next()
+        name = try row.next()
+    }
+
+    func write(to row: inout RecordWriter) {
+        row.bind(id)
+        row.bind(name)
+    }
+}

@@ -17,6 +17,24 @@ import Testing
         #expect(try City.all(db) == [city])
     }
 
+    @Test func `a key that is not the rowid is refused as one`() throws {
+        for (index, type) in ["INT PRIMARY KEY", "BIGINT PRIMARY KEY", "INTEGER PRIMARY KEY"].enumerated() {
+            let db = try Connection()
+            try db.execute("CREATE TABLE keyed (id \(type), name TEXT)")
+            var row = Keyed(name: "a")
+            if index < 2 {
+                let error = #expect(throws: VaultError.self) { try row.insert(db) }
+                #expect(error?.code == .conformance)
+                #expect(error.map { "\($0)".contains("INTEGER PRIMARY KEY, exactly") } == true, "\(error as Any)")
+                #expect(throws: VaultError.self) { try row.upsert(db) }
+                #expect(try Keyed.count(db) == 0)
+            } else {
+                try row.insert(db)
+                #expect(row.id == 1)
+            }
+        }
+    }
+
     @Test func `a row that a trigger ignores gives the record no number`() throws {
         try db.execute("INSERT INTO city VALUES (7, 'Ulm', NULL); INSERT INTO log VALUES ('last rowid', 1)")
         try db.execute(

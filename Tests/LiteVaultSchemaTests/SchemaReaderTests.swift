@@ -37,6 +37,21 @@ import Testing
         #expect(try schema.columnDefinitions(table: "nothing").isEmpty)
     }
 
+    @Test func `generated columns are there, and say what they are`() throws {
+        guard EngineInfo.linked.sqliteVersion >= SQLiteVersion(major: 3, minor: 31) else { return }
+        try db.execute("CREATE TABLE computed (a INT, b INT AS (a + 1), c TEXT NOT NULL AS (a || '!') STORED)")
+        let columns = try schema.columnDefinitions(table: "computed")
+        #expect(columns.map(\.name) == ["a", "b", "c"])
+        #expect(columns.map(\.generated) == [nil, .VIRTUAL, .STORED])
+        #expect(columns.map(\.type) == [.INTEGER, .INTEGER, .TEXT])
+        #expect(columns.map(\.nullable) == [true, true, false])
+    }
+
+    @Test func `hidden columns of virtual tables are not there`() throws {
+        try db.execute("CREATE VIRTUAL TABLE texts USING fts4(title, body)")
+        #expect(try schema.columnDefinitions(table: "texts").map(\.name) == ["title", "body"])
+    }
+
     @Test func `a constraint of several columns marks none as unique, and a key of several marks each`() throws {
         let columns = try schema.columnDefinitions(table: "pairs")
         #expect(columns.map(\.unique) == [false, false, false])

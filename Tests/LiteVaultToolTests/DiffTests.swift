@@ -206,6 +206,10 @@ import Testing
             let run = try workspace.tool.run(["diff"] + arguments + ["--json"])
             #expect(try run.status == 77 && run.failureCode() == "key-rejected", "\(arguments)")
         }
+        let first = try workspace.tool.run("diff", "p.db", "b.db", "--key-file", "two.key")
+        #expect(first.status != 0 && first.errors.contains("--to-key-file"), "\(first.errors)")
+        let second = try workspace.tool.run("diff", "a.db", "p.db", "--key-file", "one.key", "--to-key-file", "one.key")
+        #expect(second.status != 0 && second.errors.contains("for B"), "\(second.errors)")
         let plain = try workspace.tool.run("diff", "p.db", "p.db", "--to-key-file", "two.key", "--json")
         #expect(try plain.failureCode() == "wrong-kind")
     }

@@ -55,6 +55,27 @@ import Testing
         #expect(row.columnNames == [#""email""#: 0])
     }
 
+    @Test func `a connection is closed explicitly, as often as one likes, and not while a statement is alive`() throws {
+        let db = try Connection()
+        try db.execute("CREATE TABLE users (email TEXT)")
+        var statement: Statement? = try db.prepare("SELECT * FROM users")
+        #expect {
+            try db.close()
+        } throws: { error in
+            if case Result.error(_, SQLITE_BUSY, _) = error { true } else { false }
+        }
+        // It is usable after that.
+        try db.run("INSERT INTO users VALUES ('a')")
+        #expect(try statement?.scalar() as? String == "a")
+        statement = nil
+        try db.close()
+        try db.close()
+        #expect(throws: Result.self) { try db.run("SELECT 1") }
+        #expect(throws: Result.self) { try db.execute("SELECT 1") }
+        // SQLite.swift ends the program here.
+        #expect(sqlite3_exec(db.handle, "SELECT * FROM users", nil, nil, nil) == SQLITE_ERROR)
+    }
+
     private struct User: Codable {
         var id: Int
         var name: String?

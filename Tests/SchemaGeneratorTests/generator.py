@@ -56,6 +56,32 @@ declares("tables that are called like types of Swift get an underscore",
 declares("names with blanks are quoted in directives, and those in block comments are not read",
          '-- litevault: "my table"."my column" as State\n/*\n-- litevault: nonsense\n*/\nCREATE TABLE "my table" ("my column" INT)',
          column("myColumn", "State", "my column"))
+status, said, _, _ = generate(("schema.sql", 'CREATE TABLE "lay er" (geom, "a ""b""" ANY);'))
+case("a column without a type is left out with the directive that includes it, with its names in quotes where they need them",
+     status == 0 and any('-- litevault: "lay er".geom as Type' in line for line in said)
+     and any('-- litevault: "lay er"."a ""b""" as Type' in line for line in said), said)
+declares("which is accepted",
+         '-- litevault: "lay er".geom as Data?\n-- litevault: "lay er"."a ""b""" as String?\n'
+         'CREATE TABLE "lay er" (geom, "a ""b""" ANY);',
+         column("geom", "Data?"), column("aB", "String?", 'a \\"b\\"'))
+status, said, _, _ = generate(("schema.sql", "CREATE TABLE t (a INTEGER_OR_TEXT NOT NULL, b POINT, c VARCHAR(20), d UNSIGNED BIG INT, "
+                               "e DOUBLE PRECISION, f JSON, g DATE_TEXT, h TIMESTAMP)"))
+guessed = [line.split("column ")[1][0] for line in said if "only the affinity is known" in line]
+case("a type of which only the affinity is known is a warning with the directive that settles it",
+     status == 0 and guessed == ["a", "b", "g"] and len(said) == 3 and "'-- litevault: t.a as Int64'" in said[0]
+     and "'-- litevault: t.b as Int64?'" in said[1], said)
+status, said, source, _ = generate(("schema.sql", "-- litevault: t.a as StoredValue\nCREATE TABLE t (a INTEGER_OR_TEXT NOT NULL)"))
+case("which it does", status == 0 and not said and column("a", "StoredValue") in source, said)
+declares("modules of virtual tables that the build cannot load are declared, with their columns or those of each table",
+         "-- litevault: module spellfix1 (word TEXT, rank INTEGER, distance INTEGER HIDDEN)\n-- litevault: module own_index\n"
+         "CREATE VIRTUAL TABLE words USING spellfix1(edit_cost = 'x');\nINSERT INTO words (word, rank) VALUES ('a', 1);\n"
+         "CREATE VIRTUAL TABLE texts USING own_index(title TEXT, body BLOB, tokens='a, b');\nCREATE VIEW v AS SELECT word FROM words WHERE word MATCH 'a';\n"
+         "DELETE FROM words WHERE rank = 1;",
+         'static let table = VirtualTable("words")', column("word", "String?"), column("rank", "Int64?"),
+         'static let table = VirtualTable("texts")', column("title", "String?"))
+refuses("a module that is not declared is reported", "CREATE VIRTUAL TABLE t USING spellfix1(x)", "schema.sql:1:1: error: no such module: spellfix1")
+refuses("a module with mistakes in its columns is reported where it is used",
+        "-- litevault: module m (a b, (\nCREATE VIRTUAL TABLE t USING m", "schema.sql:1:1: error: unknown directive")
 declares("a table that begins with the name of a virtual one is there",
          "CREATE VIRTUAL TABLE f USING fts4(body); CREATE TABLE f_notes (x INT)", "enum FNotes {")
 declares("a directive chooses the type", "-- litevault: t.state as State?\nCREATE TABLE t (state INT)",
@@ -107,6 +133,7 @@ refuses("what is not UTF-8 is refused", b"CREATE TABLE a (x INT); -- \xff", "sch
 refuses("a NUL byte is refused", b"CREATE TABLE a (x INT);\n-- \x00", "schema.sql:2:4: error: the file contains a NUL byte")
 
 import application  # noqa: E402, F401
+import migrations  # noqa: E402, F401
 import applications  # noqa: E402, F401
 import hostile  # noqa: E402, F401
 import records  # noqa: E402, F401

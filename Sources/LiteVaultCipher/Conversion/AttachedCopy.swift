@@ -39,10 +39,7 @@ final class AttachedCopy {
             let (key, settings) = try Self.attachable(unlocker)
             try source.attach(.existing(path), as: Self.schema, key: key, settings: settings)
         } else {
-            // Without KEY '' the file would get the key of the main database.
-            let key = EngineInfo.linked.encryption == .none ? "" : " KEY ''"
-            try source.run(
-                "ATTACH DATABASE ? AS \(Self.schema)\(key)", with: Connection.Location.existing(path).description)
+            try source.attach(.existing(path), as: Self.schema, key: .plaintext)
         }
         isAttached = true
         do {

@@ -47,6 +47,31 @@ extension Connection {
         }
     }
 
+    /// Attaches a plaintext database under a name (`ATTACH … KEY ''`), or creates one, whether the main database is encrypted
+    /// or not.
+    ///
+    /// ```swift
+    /// try db.attach(.uri("import.db"), as: "source", key: .plaintext)
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - location: the location of the database, which is created if it is missing. What is written there is readable by everybody.
+    ///   - schemaName: the name for use in SQL: any text.
+    ///   - key: ``NoKey/plaintext``.
+    /// - Throws: `DatabaseError` with the path of that file, for example when it is encrypted, or inside a transaction. The database is
+    ///   not attached then.
+    public func attach(_ location: Location, as schemaName: String, key: NoKey) throws {
+        try location.requirePrivateCacheAndNoKey()
+        try withLock {
+            try namingAttached(location, wrongKey: "it is encrypted, or not a database: attach it with its key") {
+                // Without KEY '' the file would get the key of the main database.
+                let clause = EngineInfo.linked.encryption == .none ? "" : " KEY ''"
+                try run(
+                    "ATTACH DATABASE ? AS \(Quoting.sqlText(schemaName))\(clause)", with: location.description)
+            }
+        }
+    }
+
     private func attach(
         _ location: Location, as schemaName: String, key: DatabaseKey, _ db: OpaquePointer
     ) throws {
@@ -68,4 +93,10 @@ extension Connection {
             }
         }
     }
+}
+
+/// The key of a database that is not encrypted, for ``LiteVaultCore/Connection/attach(_:as:key:)``.
+public enum NoKey: Sendable {
+    /// The database is plaintext.
+    case plaintext
 }

@@ -2,7 +2,8 @@ internal import LiteVaultCore
 
 extension DatabaseFile {
     /// Verifies the whole database: the authentication codes of all pages in the file and in the write-ahead log, the log's
-    /// checksums, the file's length, the structure (`integrity_check`) and the foreign keys (`foreign_key_check`).
+    /// checksums, the file's length, the structure (`integrity_check`), the foreign keys (`foreign_key_check`), and that full-text
+    /// indexes agree with their content (`integrity-check` of FTS4 and FTS5).
     ///
     /// The database may be in use. Nothing is repaired, written or removed: the database is verified as the next connection
     /// would find it, read through a pending log or journal.
@@ -30,7 +31,10 @@ extension DatabaseFile {
             return try file.withoutWriting(unlocker) { connection, image in
                 var verification = verification
                 verification.report.pending = image.pending
-                try connection.reading { try verification.examine(connection) }
+                try connection.reading {
+                    try verification.examine(connection)
+                    try verification.checkFullText(connection, image, unlocker)
+                }
                 return verification.report
             }
         } catch let error as VaultError where error.code == .damaged {

@@ -84,13 +84,18 @@ final class ReadOnlyImage: DatabaseBytes {
     }
 
     /// Opens a connection to the image for `body`, and closes it.
-    func open<T>(_ unlocker: KeyUnlocker?, _ body: (Connection) throws -> T) throws -> T {
+    ///
+    /// - Parameter writable: whether the engine takes the image for writable, for statements that write nothing but need that. What
+    ///   does write fails.
+    func open<T>(
+        _ unlocker: KeyUnlocker?, writable: Bool = false, _ body: (Connection) throws -> T
+    ) throws -> T {
         let files = try SourceFileSystem(self, path: file.path)
         // A connection that could not be closed still uses the file system.
         var isClosed = true
         defer { if isClosed { files.end() } }
         return try withErrorContext(path: file.path) {
-            let connection = try files.connect(file.path, unlocker)
+            let connection = try files.connect(file.path, unlocker, writable: writable)
             defer {
                 do { try connection.close() } catch { isClosed = false }
             }

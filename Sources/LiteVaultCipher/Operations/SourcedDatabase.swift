@@ -48,15 +48,16 @@ final class SourceFileSystem: @unchecked Sendable {  // the pointer is set once;
         self.files = files
     }
 
-    /// Opens a read-only connection to the database.
+    /// Opens a connection to the database, read-only unless the engine is to take it for writable.
     ///
     /// - Parameters:
     ///   - path: the name that the engine and errors have for it. There need not be such a file.
     ///   - unlocker: nil for a plaintext database.
-    func connect(_ path: String, _ unlocker: KeyUnlocker?) throws -> Connection {
-        let location = Connection.Location.uri(path.engineFileName, parameters: [.mode(.readOnly), .vfs(name)])
-        return try unlocker.map { try Connection(location, unlocker: $0, readonly: true) }
-            ?? Connection(location, readonly: true)
+    func connect(_ path: String, _ unlocker: KeyUnlocker?, writable: Bool = false) throws -> Connection {
+        let mode = URIQueryParameter.mode(writable ? .readWrite : .readOnly)
+        let location = Connection.Location.uri(path.engineFileName, parameters: [mode, .vfs(name)])
+        return try unlocker.map { try Connection(location, unlocker: $0, readonly: !writable) }
+            ?? Connection(location, readonly: !writable)
     }
 
     /// Removes the file system. Every connection to its database must be closed.

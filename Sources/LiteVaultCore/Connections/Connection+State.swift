@@ -159,3 +159,20 @@ extension Connection {
     /// Whether there is a writable file: only such a database has a choice of journal modes.
     package var canChangeJournalMode: Bool { !isReadOnly && !description.isEmpty }
 }
+
+extension Connection {
+    /// The declared type of a column of the primary key (`sqlite3_table_column_metadata`): only one that is declared exactly INTEGER can
+    /// be the rowid.
+    ///
+    /// - Parameter schemaName: nil to search all databases.
+    /// - Returns: nil for a column that is not of the key, or does not exist.
+    package func keyType(of column: String, of table: String, in schemaName: String?) -> String? {
+        reading { db -> String? in
+            var type: UnsafePointer<CChar>?
+            var isKey: Int32 = 0
+            let code = sqlite3_table_column_metadata(db, schemaName, table, column, &type, nil, nil, &isKey, nil)
+            guard code == SQLITE_OK, isKey != 0 else { return nil }
+            return type.map { String(cString: $0) } ?? ""
+        } ?? nil
+    }
+}

@@ -69,9 +69,9 @@ public final class Backup {
     ///   - sourceName: the database of that connection.
     ///   - targetConnection: another connection, whose database is overwritten.
     ///   - targetName: the database of that connection.
-    /// - Throws: `DatabaseError` when the target is in use, when only one of the two is encrypted, or when both are
-    ///   encrypted with different page sizes: such copies would be unreadable, or plaintext. The target is unchanged
-    ///   then.
+    /// - Throws: `DatabaseError` when the target is in use, when only one of the two is encrypted, or when the page sizes
+    ///   differ and both are encrypted, or the target is in WAL mode: such copies would be unreadable, or plaintext, or
+    ///   fail at the first step. The target is unchanged then.
     public init(
         sourceConnection: Connection, sourceName: DatabaseName = .main, targetConnection: Connection,
         targetName: DatabaseName = .main
@@ -218,7 +218,7 @@ extension Backup {
                     "a page copy cannot encrypt or decrypt: the \(isSourceKeyed ? "source" : "target") is encrypted "
                     + "and the other is not; use encrypt, decrypt or export")
         }
-        guard isSourceKeyed else { return }
+        guard isSourceKeyed else { return try refuseOtherPageSizeInWALMode(source, sourceName, target, targetName) }
         let sourceSize = try source.integer("\(quoted(sourceName)).page_size")
         let targetSize = try target.integer("\(quoted(targetName)).page_size")
         guard sourceSize == targetSize else {
@@ -226,6 +226,22 @@ extension Backup {
                 misuse: "a page copy between encrypted databases needs equal page sizes: the source has \(sourceSize) "
                     + "bytes, the target \(targetSize); use export")
         }
+    }
+
+    /// The engine's own error at the first step is SQLITE_READONLY.
+    private static func refuseOtherPageSizeInWALMode(
+        _ source: Connection, _ sourceName: String, _ target: Connection, _ targetName: String
+    ) throws {
+        // What cannot be read fails at the first step, with its own error.
+        guard let mode = try? target.untypedValue("PRAGMA \(quoted(targetName)).journal_mode") as? String,
+            mode == "wal",
+            let sourceSize = try? source.integer("\(quoted(sourceName)).page_size"),
+            let targetSize = try? target.integer("\(quoted(targetName)).page_size"), sourceSize != targetSize
+        else { return }
+        throw DatabaseError(
+            misuse: "a page copy cannot change the page size of a target in WAL mode: the source has \(sourceSize) "
+                + "bytes, the target \(targetSize); run 'PRAGMA journal_mode = DELETE' on the target, or copy into a new file",
+            path: target.isDropIn ? nil : target.description)
     }
 }
 

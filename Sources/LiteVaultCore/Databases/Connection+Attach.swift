@@ -1,18 +1,41 @@
 extension Connection {
     /// Attaches a database under a name (`ATTACH DATABASE`).
     ///
-    /// With SQLCipher, a database attached to an encrypted one is expected, or created, under the main database's key.
+    /// With SQLCipher, a database attached to an encrypted one is expected, or created, under the main database's key;
+    /// `attach(_:as:key:)` attaches one with another key, or plaintext (`key: .plaintext`).
     ///
     /// - Parameters:
     ///   - location: the location of the database, which is created if it is missing.
     ///   - schemaName: the name for use in SQL: any text.
     /// - Throws: `DatabaseError`, for example when the name is taken, or when a new file would be plaintext although
-    ///   the main database is encrypted. The database is not attached then.
+    ///   the main database is encrypted. It names the attached file. The database is not attached then.
     public func attach(_ location: Location, as schemaName: String) throws {
         try location.refuseNUL()
         try withLock {
-            try run("ATTACH DATABASE ? AS \(Quoting.sqlText(schemaName))", with: location.description)
+            try namingAttached(
+                location,
+                wrongKey: "it is plaintext, or has another key than the main database: attach it with "
+                    + "'key: .plaintext', or with its key"
+            ) {
+                try run("ATTACH DATABASE ? AS \(Quoting.sqlText(schemaName))", with: location.description)
+            }
             try refuseAccidentalPlaintext(schemaName)
+        }
+    }
+
+    /// Runs a body whose errors concern the file of an attached database: the engine's name the main one.
+    ///
+    /// - Parameter wrongKey: what to do about a file that the engine cannot read, if the main database is encrypted.
+    @discardableResult
+    package func namingAttached<T>(_ location: Location, wrongKey: String, _ body: () throws -> T) throws -> T {
+        do { return try body() } catch let error as DatabaseError where location.isFile && !isDropIn {
+            switch error.resultCode.primary {
+            case .notADatabase:
+                throw error.about(location.fileName, remedy: (try? isKeyed("main")) == true ? wrongKey : nil)
+            case .busy, .corrupt, .cantOpen, .full, .readOnly, .ioError, .permission:
+                throw error.about(location.fileName)
+            default: throw error
+            }
         }
     }
 

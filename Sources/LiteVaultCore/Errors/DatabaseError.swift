@@ -66,18 +66,32 @@ extension DatabaseError: CustomStringConvertible {
     /// The engine's message, the SQL text and the code; also file and remedy if the error concerns the file.
     public var description: String {
         var text = message
-        if let sql { text += " (\(sql))" }
+        if let sql { text += " (\(Self.shortened(sql)))" }
         switch self {
         case .error(_, let code, _): text += " (code: \(code))"
         case .extendedError(_, let extendedCode, _): text += " (extended code: \(extendedCode))"
         }
-        if let path, let advice { text += "; file '\(path)': \(advice)" }
+        if let remedy = context?.remedy {
+            text += path.map { "; file '\($0)': \(remedy)" } ?? "; \(remedy)"
+        } else if let path, let advice {
+            text += "; file '\(path)': \(advice)"
+        }
         return text
+    }
+
+    /// The beginning and the end of a long text: thousands of placeholders say nothing.
+    private static func shortened(_ sql: String) -> String {
+        let limit = 1000
+        guard sql.utf8.count > limit else { return sql }
+        return "\(sql.prefix(limit / 2)) … \(sql.suffix(limit / 10)), \(sql.utf8.count) bytes"
     }
 
     /// The remedy for an error that concerns the file.
     private var advice: String? {
         switch resultCode.primary {
+        case .busy where resultCode == .busySnapshot:
+            "another connection has written since this transaction first read, and waiting does not help: begin "
+                + "transactions that read and then write with '.immediate', and run this one again"
         case .busy: "another connection holds a lock; set a busy timeout or try again"
         case .notADatabase: "it is encrypted, or the key is wrong, or it is not a database"
         case .corrupt: "it is damaged; verify it and restore a backup"
@@ -102,9 +116,16 @@ public struct ErrorContext: Sendable, Equatable, CustomStringConvertible {
     public let path: String?
     /// The offset into the SQL text, in bytes of UTF-8, of the token in error (SQLite 3.38 and later).
     public let byteOffset: Int?
+    /// What to do, where that depends on more than the code.
+    let remedy: String?
 
     /// Creates a record from its parts.
     public init(sql: String? = nil, extendedCode: Int32, path: String? = nil, byteOffset: Int? = nil) {
+        self.init(sql: sql, extendedCode: extendedCode, path: path, byteOffset: byteOffset, remedy: nil)
+    }
+
+    init(sql: String?, extendedCode: Int32, path: String?, byteOffset: Int?, remedy: String?) {
+        self.remedy = remedy
         self.sql = sql
         self.extendedCode = extendedCode
         self.path = path
@@ -167,7 +188,7 @@ extension DatabaseError {
         let context = ErrorContext(
             sql: sql.map { _ in redaction.text }, extendedCode: extendedCode,
             path: namesFile ? db.flatMap(Self.path(of:)) : nil,
-            byteOffset: offset)
+            byteOffset: offset, remedy: namesFile ? Self.parameterRemedy(db, code, message) : nil)
         self =
             extended
             ? .extendedError(message: message, extendedCode: extendedCode, statement: context)
@@ -195,7 +216,19 @@ extension DatabaseError {
     /// The same error, without a position in the text.
     func withoutOffset() -> DatabaseError {
         guard let context, context.byteOffset != nil else { return self }
-        return with(ErrorContext(sql: context.sql, extendedCode: context.extendedCode, path: context.path))
+        return with(
+            ErrorContext(
+                sql: context.sql, extendedCode: context.extendedCode, path: context.path, byteOffset: nil,
+                remedy: context.remedy))
+    }
+
+    /// The same error, about the file of an attached database.
+    package func about(_ path: String, remedy: String? = nil) -> DatabaseError {
+        guard let context else { return self }
+        return with(
+            ErrorContext(
+                sql: context.sql, extendedCode: context.extendedCode, path: path, byteOffset: context.byteOffset,
+                remedy: remedy ?? context.remedy))
     }
 
     /// The same error, without file and remedy.
@@ -211,6 +244,14 @@ extension DatabaseError {
         case .extendedError(let message, let code, _):
             return .extendedError(message: message, extendedCode: code, statement: rest)
         }
+    }
+
+    /// What to do about a statement with too many parameters; nil for other errors.
+    private static func parameterRemedy(_ db: OpaquePointer?, _ code: Int32, _ message: String) -> String? {
+        // The engine's only words for it, since 3.0: it has no code of its own.
+        guard let db, code & 0xff == SQLITE_ERROR, message.hasPrefix("too many SQL variables") else { return nil }
+        return "a statement takes at most \(sqlite3_limit(db, SQLITE_LIMIT_VARIABLE_NUMBER, -1)) values: pass them in "
+            + "parts, or as one value with 'IN (SELECT value FROM json_each(?))', or join a temporary table"
     }
 
     private static func text(db: OpaquePointer?, code: Int32) -> String {

@@ -37,6 +37,8 @@ extension ResultCode {
     public static let abortRollback = ResultCode(rawValue: 516)
     /// `SQLITE_BUSY`: another connection holds a lock that is needed.
     public static let busy = ResultCode(rawValue: 5)
+    /// `SQLITE_BUSY_SNAPSHOT`: another connection has written since the transaction first read, so it can no longer write.
+    public static let busySnapshot = ResultCode(rawValue: 517)
     /// `SQLITE_LOCKED`: this connection, or one that shares its cache, blocks the operation.
     public static let locked = ResultCode(rawValue: 6)
     /// `SQLITE_NOMEM`

@@ -82,42 +82,21 @@ package final class ConnectionCoordinator: Sendable {
 
     /// Runs a body on a thread of its own, at once.
     func onThread<T: Sendable>(_ body: @escaping @Sendable (Cancellation) throws -> T) async throws -> T {
-        let cancellation = Cancellation()
-        return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<T, any Error>) in
-                BlockingThreadPool.shared.run {
-                    continuation.resume(
-                        with: Result {
-                            try cancellation.check()
-                            return try body(cancellation)
-                        })
-                }
-            }
-        } onCancel: {
-            cancellation.cancel()
+        try await job(in: nil) { cancellation, _ in
+            try cancellation.check()
+            return try body(cancellation)
         }
     }
 
     /// Runs a body on a thread of its own when the semaphore admits it. The body may release its permit before it ends.
     private func job<T: Sendable>(
-        in semaphore: FairSemaphore, isAlwaysAdmitted: Bool = false,
+        in semaphore: FairSemaphore?, isAlwaysAdmitted: Bool = false,
         _ body: @escaping @Sendable (Cancellation, Permit) throws -> T
     ) async throws -> T {
         let cancellation = Cancellation()
         return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<T, any Error>) in
-                let job = FairSemaphore.Job(
-                    isAlwaysAdmitted: isAlwaysAdmitted, refused: { continuation.resume(throwing: $0) },
-                    run: {
-                        let permit = Permit(semaphore)
-                        continuation.resume(with: Result { try body(cancellation, permit) })
-                        return permit.keep()
-                    })
-                let waits = cancellation.willWait {
-                    if semaphore.withdraw(job) { continuation.resume(throwing: CancellationError()) }
-                }
-                guard waits else { return continuation.resume(throwing: CancellationError()) }
-                semaphore.enqueue(job)
+            try await AccessExecutor(semaphore, isAlwaysAdmitted: isAlwaysAdmitted, cancellation).run { permit in
+                try body(cancellation, permit)
             }
         } onCancel: {
             cancellation.cancel()

@@ -185,12 +185,13 @@ final class FairSemaphore: Sendable {
 
 /// A permit that is released once.
 final class Permit: Sendable {
-    private let semaphore: FairSemaphore
+    private let semaphore: FairSemaphore?
     private let isHeld = Locked(true)
 
-    init(_ semaphore: FairSemaphore) { self.semaphore = semaphore }
+    /// - Parameter semaphore: nil if nothing waits for the permit.
+    init(_ semaphore: FairSemaphore?) { self.semaphore = semaphore }
 
-    func release() { if keep() { semaphore.release() } }
+    func release() { if keep() { semaphore?.release() } }
 
     /// Gives up responsibility for the permit.
     ///

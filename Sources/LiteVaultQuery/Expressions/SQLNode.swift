@@ -57,6 +57,15 @@ package final class SQLNode: Sendable {
 }
 
 extension SQLNode {
+    /// The number of values.
+    var parameterCount: Int {
+        switch kind {
+        case .value: 1
+        case .text, .identifier: 0
+        default: bindings.count
+        }
+    }
+
     /// SQL text, used verbatim.
     @inlinable
     package static func text(_ text: String) -> SQLNode { SQLNode(.text(text)) }

@@ -11,7 +11,7 @@ public import LiteVaultCore
 ///     var datatypeValue: Int64 { rgb }
 /// }
 /// ```
-public protocol Value: Expressible, SQLType where Base == Self, Logical == Bool, Count == Int {
+public protocol Value: Expressible, SQLType where SQLBase == Self, SQLLogical == Bool, SQLCount == Int {
     /// The type that reading returns: the type itself.
     associatedtype ValueType = Self
     /// The type that is stored.
@@ -30,13 +30,15 @@ public protocol Value: Expressible, SQLType where Base == Self, Logical == Bool,
 }
 
 /// The type of an expression: a `Value`, or an optional `Value` if it may be NULL.
+///
+/// The associated types have a prefix because a `Value` may have a nested type `Base`, `Logical` or `Count` of its own.
 public protocol SQLType: ColumnValue {
     /// The type without the optional.
-    associatedtype Base: Value
+    associatedtype SQLBase: Value
     /// The type of a comparison: `Bool`, or `Bool?` if the expression may be NULL.
-    associatedtype Logical: Sendable = Bool
+    associatedtype SQLLogical: Sendable = Bool
     /// The type of a number derived from it, such as its length: `Int`, or `Int?` if the expression may be NULL.
-    associatedtype Count: Sendable = Int
+    associatedtype SQLCount: Sendable = Int
 
     /// Converts a stored value; for an optional type, NULL becomes nil.
     ///
@@ -49,11 +51,11 @@ public protocol SQLType: ColumnValue {
 
 extension Optional: SQLType where Wrapped: Value {
     /// The type without the optional.
-    public typealias Base = Wrapped
+    public typealias SQLBase = Wrapped
     /// NULL compared with anything is NULL.
-    public typealias Logical = Bool?
+    public typealias SQLLogical = Bool?
     /// A number derived from NULL is NULL.
-    public typealias Count = Int?
+    public typealias SQLCount = Int?
 
     /// Converts a stored value; NULL becomes nil.
     ///
@@ -106,10 +108,13 @@ extension Value {
     @inlinable
     public static func read(from column: borrowing ColumnReader) throws -> Self {
         let stored: Datatype = try Datatype.read(from: column)
-        guard let value = try fromDatatypeValue(stored) as? Self else {
-            throw column.malformed(expected: String(describing: Self.self))
+        do {
+            if let value = try fromDatatypeValue(stored) as? Self { return value }
+        } catch QueryError.malformedValue("", let expected) {
+            // The type does not know the column.
+            throw column.malformed(expected: expected)
         }
-        return value
+        throw column.malformed(expected: String(describing: Self.self))
     }
 
     /// Binds the stored type to a parameter.

@@ -1,8 +1,8 @@
 // Text functions (https://sqlite.org/lang_corefunc.html, https://sqlite.org/lang_expr.html#like).
 
-extension ExpressionType where UnderlyingType: SQLType, UnderlyingType.Base == String {
+extension ExpressionType where UnderlyingType: SQLType, UnderlyingType.SQLBase == String {
     /// The number of characters before the first NUL: `length(x)`.
-    public var length: SQLExpression<UnderlyingType.Count> { SQLExpression(root: .call("length", [node])) }
+    public var length: SQLExpression<UnderlyingType.SQLCount> { SQLExpression(root: .call("length", [node])) }
 
     /// The text with A to Z in lower case: `lower(x)`.
     public var lowercaseString: SQLExpression<UnderlyingType> { SQLExpression(root: .call("lower", [node])) }
@@ -17,19 +17,19 @@ extension ExpressionType where UnderlyingType: SQLType, UnderlyingType.Base == S
     ///   - character: makes a following `%` or `_` literal (`ESCAPE`).
     public func like(
         _ pattern: String, escape character: Character? = nil
-    ) -> SQLExpression<UnderlyingType.Logical> {
+    ) -> SQLExpression<UnderlyingType.SQLLogical> {
         SQLExpression(root: likeNode(node, .value(pattern), escape: character))
     }
 
     /// Whether the text matches a pattern given by an expression: `x LIKE y`.
     public func like(
         _ pattern: SQLExpression<String>, escape character: Character? = nil
-    ) -> SQLExpression<UnderlyingType.Logical> {
+    ) -> SQLExpression<UnderlyingType.SQLLogical> {
         SQLExpression(root: likeNode(node, pattern.root, escape: character))
     }
 
     /// Whether the text matches a shell pattern of `*`, `?` and `[…]`: `x GLOB y`.
-    public func glob(_ pattern: String) -> SQLExpression<UnderlyingType.Logical> {
+    public func glob(_ pattern: String) -> SQLExpression<UnderlyingType.SQLLogical> {
         SQLExpression(root: .infix(node, "GLOB", .value(pattern)))
     }
 
@@ -40,7 +40,7 @@ extension ExpressionType where UnderlyingType: SQLType, UnderlyingType.Base == S
 
     /// Whether the text matches a regular expression: `x REGEXP y`. The application has to define the function `regexp`,
     /// which SQLite calls.
-    public func regexp(_ pattern: String) -> SQLExpression<UnderlyingType.Logical> {
+    public func regexp(_ pattern: String) -> SQLExpression<UnderlyingType.SQLLogical> {
         SQLExpression(root: .infix(node, "REGEXP", .value(pattern)))
     }
 
@@ -99,7 +99,7 @@ extension String {
 
 /// A text, compared by a collation: `x COLLATE y`.
 public func collate<T: SQLType>(_ collation: Collation, _ expression: SQLExpression<T>) -> SQLExpression<T>
-where T.Base == String {
+where T.SQLBase == String {
     expression.collate(collation)
 }
 

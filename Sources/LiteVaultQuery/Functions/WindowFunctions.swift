@@ -98,33 +98,33 @@ public func ntile(_ size: Int) -> SQLExpression<Int> { windowed("ntile", [.value
 
 extension ExpressionType where UnderlyingType: SQLType {
     /// The value of the row `offset` rows earlier; NULL if there is none: `lag(x, n)`, for use with `over`.
-    public func lag(_ offset: Int = 1) -> SQLExpression<UnderlyingType.Base?> {
+    public func lag(_ offset: Int = 1) -> SQLExpression<UnderlyingType.SQLBase?> {
         windowed("lag", [node, .value(offset)])
     }
 
     /// The value of the row `offset` rows earlier; `other` if there is none: `lag(x, n, y)`, for use with `over`.
-    public func lag(_ offset: Int = 1, or other: UnderlyingType.Base) -> SQLExpression<UnderlyingType> {
+    public func lag(_ offset: Int = 1, or other: UnderlyingType.SQLBase) -> SQLExpression<UnderlyingType> {
         windowed("lag", [node, .value(offset), .value(other.datatypeValue)])
     }
 
     /// The value of the row `offset` rows later; NULL if there is none: `lead(x, n)`, for use with `over`.
-    public func lead(_ offset: Int = 1) -> SQLExpression<UnderlyingType.Base?> {
+    public func lead(_ offset: Int = 1) -> SQLExpression<UnderlyingType.SQLBase?> {
         windowed("lead", [node, .value(offset)])
     }
 
     /// The value of the row `offset` rows later; `other` if there is none: `lead(x, n, y)`, for use with `over`.
-    public func lead(_ offset: Int = 1, or other: UnderlyingType.Base) -> SQLExpression<UnderlyingType> {
+    public func lead(_ offset: Int = 1, or other: UnderlyingType.SQLBase) -> SQLExpression<UnderlyingType> {
         windowed("lead", [node, .value(offset), .value(other.datatypeValue)])
     }
 
     /// The value of the frame's first row; NULL if the frame is empty: `first_value(x)`, for use with `over`.
-    public func firstValue() -> SQLExpression<UnderlyingType.Base?> { windowed("first_value", [node]) }
+    public func firstValue() -> SQLExpression<UnderlyingType.SQLBase?> { windowed("first_value", [node]) }
 
     /// The value of the frame's last row; NULL if the frame is empty: `last_value(x)`, for use with `over`.
-    public func lastValue() -> SQLExpression<UnderlyingType.Base?> { windowed("last_value", [node]) }
+    public func lastValue() -> SQLExpression<UnderlyingType.SQLBase?> { windowed("last_value", [node]) }
 
     /// The value of the frame's n-th row, from 1; NULL if there is none: `nth_value(x, n)`, for use with `over`.
-    public func nthValue(_ index: Int) -> SQLExpression<UnderlyingType.Base?> {
+    public func nthValue(_ index: Int) -> SQLExpression<UnderlyingType.SQLBase?> {
         windowed("nth_value", [node, .value(index)])
     }
 }

@@ -160,7 +160,7 @@ extension JSONExpression {
         isWritable ? .call(Self.prefix + "_set", [source, pathToSet, new]) : unwritable
     }
 
-    private static var prefix: String { Datatype.Base.Datatype.self == Blob.self ? "jsonb" : "json" }
+    private static var prefix: String { Datatype.SQLBase.Datatype.self == Blob.self ? "jsonb" : "json" }
 }
 
 extension ExpressionType where UnderlyingType: SQLType {
@@ -168,12 +168,12 @@ extension ExpressionType where UnderlyingType: SQLType {
     public var json: JSONExpression<UnderlyingType> { JSONExpression(node) }
 }
 
-extension SQLExpression where Datatype: SQLType, Datatype.Base == String {
+extension SQLExpression where Datatype: SQLType, Datatype.SQLBase == String {
     /// The JSON text in SQLite's binary format, smaller and faster to read: `jsonb(x)`. SQLite 3.45 and later.
     public var jsonb: SQLExpression<Blob?> { SQLExpression<Blob?>(root: .call("jsonb", [root])) }
 }
 
-extension SQLExpression where Datatype: SQLType, Datatype.Base.Datatype == Blob {
+extension SQLExpression where Datatype: SQLType, Datatype.SQLBase.Datatype == Blob {
     /// The text of JSON in SQLite's binary format: `json(x)`. SQLite 3.45 and later.
     public var jsonText: SQLExpression<String?> { SQLExpression<String?>(root: .call("json", [root])) }
 }

@@ -59,14 +59,14 @@ extension QueryType {
 
 extension QueryType {
     /// Whether the query, which selects one column, contains the value of an expression: `x IN (SELECT …)`.
-    public func contains<T: SQLType>(_ expression: SQLExpression<T>) -> SQLExpression<T.Logical> {
+    public func contains<T: SQLType>(_ expression: SQLExpression<T>) -> SQLExpression<T.SQLLogical> {
         SQLExpression(root: .infix(expression.root, "IN", .wrapped("", selectNode)))
     }
 }
 
 extension ScalarQuery {
     /// The query as a value inside another query; NULL if it has no row: `(SELECT …)`.
-    public func asExpression() -> SQLExpression<V.Base?> where V: SQLType {
+    public func asExpression() -> SQLExpression<V.SQLBase?> where V: SQLType {
         SQLExpression(root: .wrapped("", selectNode))
     }
 }

@@ -26,11 +26,24 @@ extension Row {
         try value(at: try position(of: column.root))
     }
 
+    /// Reads a value. An error that the type throws gets the column's name.
+    @inlinable
+    @inline(__always)
+    func value<V: Value>(at index: Int) throws -> V? {
+        do { return try storedValue(at: index) } catch { throw failure(error, index) }
+    }
+
+    @usableFromInline
+    func failure(_ error: any Error, _ index: Int) -> any Error {
+        guard case QueryError.malformedValue("", let expected) = error else { return error }
+        return QueryError.malformedValue(name: columns.keys[index], expected: expected)
+    }
+
     /// Reads a value. Types that SQLite stores natively need no `StoredValue` in between; the compiler resolves their
     /// tests wherever it knows the type.
     @inlinable
     @inline(__always)
-    func value<V: Value>(at index: Int) throws -> V? {
+    func storedValue<V: Value>(at index: Int) throws -> V? {
         if V.Datatype.self == Int64.self, let number = storage.integer(index),
             let stored = sameType(number, as: V.Datatype.self)
         {

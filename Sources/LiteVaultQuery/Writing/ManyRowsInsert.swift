@@ -1,6 +1,6 @@
 internal import LiteVaultCore
 
-/// An INSERT of several rows that set different columns.
+/// An INSERT of several rows that set different columns, or have more values than every engine takes in one statement.
 @usableFromInline
 struct InsertedRows: Sendable {
     /// The insert as one statement, with NULL where a row does not set a column: SQL cannot name a default value there.
@@ -52,30 +52,58 @@ struct InsertedRows: Sendable {
     }
 
     /// The statements to run: one for each sequence of rows that omit the same NOT NULL columns, which then get their
-    /// default values.
+    /// default values, and that have no more values than the engine takes.
     fileprivate func parts(_ connection: Connection) throws -> [SQLNode] {
-        let required = try connection.requiredColumns(of: table.clauses.from)
-        func omitted(_ row: [Setter]) -> Set<SQLName> {
-            let own = Set(row.map(\.column.columnName))
-            return Set(columns.map(\.columnName).filter { required.contains($0) && !own.contains($0) })
+        let sequences = try sequences(connection)
+        let limit = connection.parameterLimit - (clause?.parameterCount ?? 0)
+        let parts = sequences.flatMap { sequence -> [(columns: [SQLNode], rows: ArraySlice<[Setter]>)] in
+            let columns = columns.filter { !sequence.omitted.contains($0.columnName) }
+            return Self.chunks(sequence.rows, of: columns.count, limit: limit).map { (columns, $0) }
         }
-        var parts: [(omitted: Set<SQLName>, rows: [[Setter]])] = []
-        for row in rows {
-            let omitted = omitted(row)
-            if omitted == parts.last?.omitted {
-                parts[parts.count - 1].rows.append(row)
-            } else {
-                parts.append((omitted, [row]))
-            }
-        }
-        guard parts.contains(where: { !$0.omitted.isEmpty }) else { return [statement] }
+        guard parts.count > 1 || sequences.contains(where: { !$0.omitted.isEmpty }) else { return [statement] }
         return parts.flatMap { part -> [SQLNode] in
-            let columns = columns.filter { !part.omitted.contains($0.columnName) }
             // Without columns there is no VALUES list: each row is a statement of its own.
-            guard !columns.isEmpty else { return part.rows.map { _ in .words(table.insert().root, clause) } }
-            return [.words(table.insertStatement(onConflict, columns, part.rows), clause)]
+            guard !part.columns.isEmpty else { return part.rows.map { _ in .words(table.insert().root, clause) } }
+            return [.words(table.insertStatement(onConflict, part.columns, part.rows), clause)]
         }
     }
+
+    /// The rows, in sequences of those that omit the same NOT NULL columns.
+    private func sequences(_ connection: Connection) throws -> [(omitted: Set<SQLName>, rows: [[Setter]])] {
+        let names = columns.map(\.columnName)
+        guard rows.contains(where: { Set($0.map(\.column.columnName)) != Set(names) }) else { return [([], rows)] }
+        let required = try connection.requiredColumns(of: table.clauses.from)
+        var sequences: [(omitted: Set<SQLName>, rows: [[Setter]])] = []
+        for row in rows {
+            let own = Set(row.map(\.column.columnName))
+            let omitted = Set(names.filter { required.contains($0) && !own.contains($0) })
+            if omitted == sequences.last?.omitted {
+                sequences[sequences.count - 1].rows.append(row)
+            } else {
+                sequences.append((omitted, [row]))
+            }
+        }
+        return sequences
+    }
+
+    /// Rows in pieces that have at most `limit` parameters each, or are a single row.
+    private static func chunks(_ rows: [[Setter]], of columns: Int, limit: Int) -> [ArraySlice<[Setter]>] {
+        var chunks: [ArraySlice<[Setter]>] = []
+        var (start, count) = (0, 0)
+        for (index, row) in rows.enumerated() {
+            // A column that the row does not set is a parameter, too: NULL.
+            let size = row.reduce(max(0, columns - row.count)) { $0 + $1.value.parameterCount }
+            if count + size > limit, index > start {
+                chunks.append(rows[start..<index])
+                (start, count) = (index, 0)
+            }
+            count += size
+        }
+        return chunks + [rows[start...]]
+    }
+
+    /// The number of parameters that a statement may have on every engine.
+    fileprivate static let leastLimit = 999
 }
 
 extension QueryType {
@@ -86,14 +114,19 @@ extension QueryType {
     /// - Parameter printed: the rows of the single statement.
     func insertingMany(_ onConflict: OnConflict?, _ rows: [[Setter]], printed: [[Setter]]) -> Insert {
         guard !printed.allSatisfy(\.isEmpty) else { return insert() }
-        guard Set(rows.map { Set($0.map(\.column.columnName)) }).count > 1 else {
+        var hasTooMany: Bool {
+            rows.lazy.joined().reduce(0) { $0 + $1.value.parameterCount } > InsertedRows.leastLimit
+        }
+        guard Set(rows.map { Set($0.map(\.column.columnName)) }).count > 1 || hasTooMany else {
             return Insert(root: insertStatement(onConflict, InsertedRows.columns(of: printed), printed))
         }
         return Insert(.rows(InsertedRows(clauses, onConflict, rows, printed: printed)))
     }
 
     /// One statement for all rows, with NULL where a row does not set a column.
-    fileprivate func insertStatement(_ onConflict: OnConflict?, _ columns: [SQLNode], _ rows: [[Setter]]) -> SQLNode {
+    fileprivate func insertStatement(_ onConflict: OnConflict?, _ columns: [SQLNode], _ rows: some Sequence<[Setter]>)
+        -> SQLNode
+    {
         let positions = Dictionary(
             columns.enumerated().map { ($1.columnName, $0) }, uniquingKeysWith: { first, _ in first })
         let values = rows.map { setters -> SQLNode in
@@ -109,7 +142,7 @@ extension QueryType {
 }
 
 extension Connection {
-    /// Inserts rows that set different columns, by several statements if necessary, all or none.
+    /// Inserts rows by several statements if necessary, all or none.
     ///
     /// - Returns: the rowid of the last row inserted.
     func insert(_ rows: InsertedRows) throws -> Int64 {

@@ -34,6 +34,9 @@ extension QueryType {
     /// A column that a row does not set becomes NULL in it, or gets its default value if it is NOT NULL. A VALUES list
     /// cannot name a default value: `run` then reads the table's columns and inserts by several statements, all or none.
     /// The rendered text (`asSQL()`) has NULL in these places.
+    ///
+    /// Rows with more values than the engine takes in one statement are inserted by several, all or none;
+    /// `Connection.changes` is the number of rows of the last one then.
     public func insertMany(_ values: [[Setter]]) -> Insert { insertingMany(nil, values) }
 
     /// Returns an INSERT of several rows; see ``insertMany(_:)``.

@@ -51,7 +51,7 @@ public struct Delete: RenderedStatement {
 extension Connection {
     /// Runs an INSERT.
     ///
-    /// An insert of several rows that set different columns may run as several statements, all of them or none; see
+    /// An insert of several rows that set different columns, or of very many, may run as several statements, all of them or none; see
     /// ``QueryType/insertMany(_:)``.
     ///
     /// - Returns: the rowid of the last row inserted.

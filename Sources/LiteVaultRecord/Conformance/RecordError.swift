@@ -35,6 +35,12 @@ extension VaultError {
             remedy: "Refresh the record, make the change again and write it.")
     }
 
+    static func notRowID(_ table: String, _ column: String, _ type: String) -> VaultError {
+        VaultError(
+            .conformance, "Column '\(column)' of '\(table)' is not the rowid: it is in a primary key of type '\(type)'",
+            remedy: "Declare it as INTEGER PRIMARY KEY, exactly, or use '.key' instead of '.rowID'.")
+    }
+
     @usableFromInline
     static func noKey(_ table: String) -> VaultError {
         VaultError(.noKey, "The record of '\(table)' has no primary key", remedy: "Insert it first.")

@@ -1,4 +1,4 @@
-internal import LiteVaultCore
+public import LiteVaultCore
 public import LiteVaultQuery
 internal import LiteVaultSupport
 
@@ -34,6 +34,10 @@ public struct RecordColumn<R>: ExpressibleByStringLiteral, Sendable {
 
     /// The column of an INTEGER PRIMARY KEY: where the property is nil, inserting gets a number from the engine and sets the
     /// property.
+    ///
+    /// Only a column of exactly that type is the rowid (https://sqlite.org/lang_createtable.html#rowid). With others, such as `INT
+    /// PRIMARY KEY`, a row without a number would get NULL: the first insert that a process makes through the table throws
+    /// `VaultError` `conformance` then.
     public static func rowID<V: Value>(
         _ name: String, _ property: any WritableKeyPath<R, V?> & Sendable
     ) -> RecordColumn where V.Datatype == Int64, V.ValueType == V {
@@ -92,6 +96,8 @@ public final class RecordTable<R: Record>: Sendable {
     @usableFromInline let columnList: String
     @usableFromInline let quotedName: String
     fileprivate let variants = Locked([Variant: String]())
+    /// Whether the column that is to be the rowid was found to be it.
+    private let isRowIDChecked: Locked<Bool>
 
     /// INSERT of every column.
     @usableFromInline let insertSQL: String
@@ -129,6 +135,7 @@ public final class RecordTable<R: Record>: Sendable {
         hasGenerated = columns.contains { $0.role == .generated }
         setRowID = columns.lazy.compactMap(\.setRowID).first
         hasRowID = columns.contains { $0.role == .rowID }
+        isRowIDChecked = Locked(!hasRowID)
         increment = columns.lazy.compactMap(\.increment).first
 
         let table = (database.map { quoted($0) + "." } ?? "") + quoted(name)
@@ -303,4 +310,20 @@ extension RecordTable {
 enum EngineFeatures {
     static let hasReturning = EngineInfo.linked.sqliteVersion >= SQLiteVersion(major: 3, minor: 35)
     static let hasUpsert = EngineInfo.linked.sqliteVersion >= SQLiteVersion(major: 3, minor: 24)
+}
+
+extension RecordTable {
+    /// Requires that the column that is to be the rowid is declared INTEGER, if it is the table's primary key: views and virtual tables
+    /// have none.
+    ///
+    /// - Throws: `VaultError` `conformance`
+    @usableFromInline
+    func requireRowID(_ db: Connection) throws {
+        guard !isRowIDChecked.withLock({ $0 }), let column = list.first(where: { $0.role == .rowID })?.name else {
+            return
+        }
+        guard let type = db.keyType(of: column, of: name, in: database) else { return }
+        guard isSameName(type, "INTEGER") else { throw VaultError.notRowID(name, column, type) }
+        isRowIDChecked.withLock { $0 = true }
+    }
 }

@@ -20,28 +20,29 @@ extension Relation {
     }
 
     /// The sum of a column of the related rows; NULL without any.
-    public func sum<T: SQLType>(_ column: SQLExpression<T>) -> SQLExpression<T.Base?> where T.Base.Datatype: Number {
+    public func sum<T: SQLType>(_ column: SQLExpression<T>) -> SQLExpression<T.SQLBase?>
+    where T.SQLBase.Datatype: Number {
         aggregate(column.sum)
     }
 
     /// The mean of a column of the related rows; NULL without any.
     public func average<T: SQLType>(_ column: SQLExpression<T>) -> SQLExpression<Double?>
-    where T.Base.Datatype: Number { aggregate(column.average) }
+    where T.SQLBase.Datatype: Number { aggregate(column.average) }
 
     /// The greatest value of a column of the related rows; NULL without any.
-    public func max<T: SQLType>(_ column: SQLExpression<T>) -> SQLExpression<T.Base?>
-    where T.Base.Datatype: Comparable { aggregate(column.max) }
+    public func max<T: SQLType>(_ column: SQLExpression<T>) -> SQLExpression<T.SQLBase?>
+    where T.SQLBase.Datatype: Comparable { aggregate(column.max) }
 
     /// The smallest value of a column of the related rows; NULL without any.
-    public func min<T: SQLType>(_ column: SQLExpression<T>) -> SQLExpression<T.Base?>
-    where T.Base.Datatype: Comparable { aggregate(column.min) }
+    public func min<T: SQLType>(_ column: SQLExpression<T>) -> SQLExpression<T.SQLBase?>
+    where T.SQLBase.Datatype: Comparable { aggregate(column.min) }
 
     /// A column of the related row, or of the first in the relation's order; NULL without one.
     ///
     /// ```swift
     /// let books = try Book.order(Book.author.value(of: Author.name)).all(db)
     /// ```
-    public func value<T: SQLType>(of column: SQLExpression<T>) -> SQLExpression<T.Base?> {
+    public func value<T: SQLType>(of column: SQLExpression<T>) -> SQLExpression<T.SQLBase?> {
         let order = scope.clauses.order
         return SQLExpression(
             root: .wrapped(

@@ -55,8 +55,9 @@ extension Record where PrimaryKey: StatementArgument {
 extension Record {
     @inlinable
     mutating func insertRow(_ db: Connection) throws {
-        try willWrite(.insert, db)
         let table = Self.table
+        if table.hasRowID { try table.requireRowID(db) }
+        try willWrite(.insert, db)
         var omitted = ColumnSet()
         if table.hasDefaults { omitted = try nulls().intersection(table.defaulted) }
         if omitted.isEmpty, !table.hasGenerated {
@@ -94,8 +95,9 @@ extension Record {
 
     mutating func upsertRow(_ db: Connection, on target: [String]) throws {
         guard !target.isEmpty else { return try insertRow(db) }
-        try willWrite(.upsert, db)
         let table = Self.table
+        if table.hasRowID { try table.requireRowID(db) }
+        try willWrite(.upsert, db)
         let nulls = try nulls()
         let omitted = nulls.intersection(table.defaulted)
         // NULL conflicts with nothing, and a value that is left out is not known before the row is written.

@@ -3,7 +3,7 @@ internal import LiteVaultSupport
 
 /// A column as the schema declares it.
 ///
-/// A definition does not contain checks, collations, generated values and constraints on several columns. Altering a
+/// A definition does not contain checks, collations, the expressions of generated columns and constraints on several columns. Altering a
 /// table does not lose them: alterations edit the table's own SQL text.
 public struct ColumnDefinition: Equatable, Sendable {
     /// The column's name.
@@ -20,11 +20,21 @@ public struct ColumnDefinition: Equatable, Sendable {
     public let defaultValue: LiteralValue
     /// The column of another table that this column references.
     public let references: ForeignKey?
+    /// How the engine computes the column; nil if it stores what is written.
+    public let generated: Generated?
+
+    /// When a generated column is computed (https://sqlite.org/gencol.html).
+    public enum Generated: String, CaseIterable, Sendable {
+        /// When it is read.
+        case VIRTUAL
+        /// When the row is written.
+        case STORED
+    }
 
     /// Creates a definition from its parts.
     public init(
         name: String, primaryKey: PrimaryKey? = nil, type: Affinity, nullable: Bool = true, unique: Bool = false,
-        defaultValue: LiteralValue = .NULL, references: ForeignKey? = nil
+        defaultValue: LiteralValue = .NULL, references: ForeignKey? = nil, generated: Generated? = nil
     ) {
         self.name = name
         self.primaryKey = primaryKey
@@ -33,6 +43,7 @@ public struct ColumnDefinition: Equatable, Sendable {
         self.unique = unique
         self.defaultValue = defaultValue
         self.references = references.map { $0.of(column: name) }
+        self.generated = generated
     }
 
     /// How SQLite converts values when it stores them (https://sqlite.org/datatype3.html#type_affinity).

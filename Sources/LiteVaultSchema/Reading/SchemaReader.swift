@@ -165,15 +165,21 @@ public final class SchemaReader {
         }
     }
 
-    /// Fetches the columns of a table or view, in order (`PRAGMA table_info`). Returns none if the table does not
-    /// exist.
+    /// Fetches the columns of a table or view, in order, with generated columns and without hidden ones of virtual tables
+    /// (`PRAGMA table_xinfo`; `table_info` before SQLite 3.26, which has no generated columns). Returns none if the table does
+    /// not exist.
     ///
     /// - Throws: `DatabaseError`
     public func columnDefinitions(table: String) throws -> [ColumnDefinition] {
         let key = try createSQL(.table, table).flatMap { ColumnDefinition.PrimaryKey(sql: $0) }
         let references = try foreignKeyGroups(table: table).filter { $0.count == 1 }.flatMap { $0 }
         let unique = try uniqueColumns(table: table)
-        return try connection.all("PRAGMA \(prefix)table_info(\(quoted(table)))") { row in
+        let hasHidden = EngineInfo.linked.sqliteVersion >= SQLiteVersion(major: 3, minor: 26)
+        let pragma = hasHidden ? "table_xinfo" : "table_info"
+        let columns = try connection.all("PRAGMA \(prefix)\(pragma)(\(quoted(table)))") { row -> ColumnDefinition? in
+            // 1 is a hidden column of a virtual table, 2 and 3 are generated columns.
+            let hidden = hasHidden ? try row.get(6, as: Int.self) : 0
+            guard hidden != 1 else { return nil }
             let name: String = try row.get(1)
             let isKey = try row.get(5, as: Int.self) > 0
             return ColumnDefinition(
@@ -181,8 +187,10 @@ public final class SchemaReader {
                 type: ColumnDefinition.Affinity(try row.get(2, as: String?.self) ?? ""),
                 nullable: try row.get(3, as: Int.self) == 0, unique: unique.contains(SQLName(name)),
                 defaultValue: LiteralValue(try row.get(4, as: String?.self)),
-                references: references.first { isSameName($0.fromColumn, name) })
+                references: references.first { isSameName($0.fromColumn, name) },
+                generated: hidden == 2 ? .VIRTUAL : hidden == 3 ? .STORED : nil)
         }
+        return columns.compactMap { $0 }
     }
 
     /// Fetches the indexes of a table, including those of constraints (`PRAGMA index_list`, `PRAGMA index_info`).

@@ -104,7 +104,8 @@ public final class FTS4Definition {
     }
 
     /// Indexes the texts of a table, and updates the index when the table changes, by triggers. The columns have the names
-    /// of the table's columns. See ``FTS4/dropSynchronizationTriggers(of:in:)``.
+    /// of the table's columns. Rows that are replaced (`OR REPLACE`) leave the index, too: <doc:FullTextSearch> says how.
+    /// See ``FTS4/dropSynchronizationTriggers(of:in:)``.
     public func synchronize(withTable table: String) { source = .synchronized(table) }
 
     /// The names of the text columns.

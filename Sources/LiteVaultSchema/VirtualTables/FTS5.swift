@@ -101,7 +101,8 @@ public final class FTS5Definition {
     }
 
     /// Indexes the texts of a table, and updates the index when the table changes, by triggers. The columns have the names
-    /// of the table's columns. See ``FTS5/dropSynchronizationTriggers(of:in:)``.
+    /// of the table's columns. Rows that are replaced (`OR REPLACE`) leave the index, too: <doc:FullTextSearch> says how.
+    /// See ``FTS5/dropSynchronizationTriggers(of:in:)``.
     public func synchronize(withTable table: String) { source = .synchronized(table) }
 
     fileprivate var texts: [String] { columns.map(\.name) }

@@ -58,7 +58,7 @@ struct Diff: VaultCommand {
             throw Failure(.usage, "--json, --format and --sql exclude each other", remedy: "Keep one of them.")
         }
         for path in [left.path, b] { try Preflight.requireSource(path) }
-        let leftKey = try session.keyIfEncrypted(left)
+        let leftKey = try keyOfLeft(session)
         let rightKey = try keyOfRight(session, leftKey)
         let (leftSettings, rightSettings) = (try left.cipher.settings(), try rightCipher.settings())
         // Nothing is written, so a signal may end the process at any point.
@@ -85,11 +85,23 @@ struct Diff: VaultCommand {
         return try report(difference, stream, session)
     }
 
+    /// The key of A. With a single key, it is often the plaintext database that comes first.
+    private func keyOfLeft(_ session: Session) throws -> DatabaseKey? {
+        let isPlain = [.plain, .empty].contains(try DatabaseFile(left.path).kind())
+        guard isPlain, try left.key.isGiven else { return try session.keyIfEncrypted(left) }
+        throw Failure.notEncrypted(
+            left.path, remedy: "The options '--key-…' are for A. Give a key of B with '--to-key-…', as '--to-key-file'."
+        )
+    }
+
     /// The key of B: its own, or that of A if B is encrypted, too.
     private func keyOfRight(_ session: Session, _ leftKey: DatabaseKey?) throws -> DatabaseKey? {
         switch try DatabaseFile(b).kind() {
         case .plain, .empty:
-            guard try !rightKey.isGiven else { throw Failure.notEncrypted(b) }
+            guard try !rightKey.isGiven else {
+                throw Failure.notEncrypted(
+                    b, remedy: "The options '--to-key-…' are for B. Give a key of A with '--key-…', as '--key-file'.")
+            }
             return nil
         case .notADatabase:
             guard let key = try session.keyIfGiven(rightKey, for: b) else { throw Failure.notADatabase(b) }

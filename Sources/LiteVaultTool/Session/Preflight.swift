@@ -113,10 +113,10 @@ enum Preflight {
 
 extension Failure {
     /// A plaintext database where an encrypted one is required.
-    static func notEncrypted(_ path: String) -> Failure {
-        Failure(
-            .wrongKind, "this database is not encrypted", path: path,
-            remedy: "Leave the key out if the command allows it, or run 'litevault encrypt'.")
+    static func notEncrypted(
+        _ path: String, remedy: String = "Leave the key out if the command allows it, or run 'litevault encrypt'."
+    ) -> Failure {
+        Failure(.wrongKind, "this database is not encrypted", path: path, remedy: remedy)
     }
 
     /// A file that is not a database of any kind.

@@ -94,11 +94,14 @@ extension IndexDefinition {
 }
 
 extension TableDefinition {
-    /// The names of the columns as SQL text.
-    public var quotedColumnList: String { columns.map { quoted($0.name) }.joined(separator: ", ") }
+    /// The names of the columns as SQL text, without generated ones, which cannot be written.
+    public var quotedColumnList: String { stored.map { quoted($0.name) }.joined(separator: ", ") }
 
-    /// The CREATE TABLE statement. It has what a definition can express, which may be less than the table has.
+    private var stored: [ColumnDefinition] { columns.filter { $0.generated == nil } }
+
+    /// The CREATE TABLE statement. It has what a definition can express, which may be less than the table has: no generated columns.
     public func toSQL(temporary: Bool = false) -> String {
+        let columns = stored
         let keys = columns.filter { $0.primaryKey != nil }
         let isComposite = keys.count > 1
         var parts = columns.map { $0.toSQL(withPrimaryKey: !isComposite) }

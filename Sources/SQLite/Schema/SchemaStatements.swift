@@ -159,36 +159,36 @@ extension Table {
     /// another table. While foreign keys are enforced, it has to be one that may be NULL.
     public func addColumn<T: SQLType>(
         _ name: SQLExpression<T>, unique: Bool = false, check: SQLExpression<Bool>? = nil,
-        references table: any QueryType, _ other: SQLExpression<T.Base>
-    ) -> String where T.Base.Datatype == Int64 {
+        references table: any QueryType, _ other: SQLExpression<T.SQLBase>
+    ) -> String where T.SQLBase.Datatype == Int64 {
         add(name, unique, check: check?.root, references: (table, other.root))
     }
 
     /// Adds a column of integers that references another table. A check that is NULL is met.
     public func addColumn<T: SQLType>(
         _ name: SQLExpression<T>, unique: Bool = false, check: SQLExpression<Bool?>,
-        references table: any QueryType, _ other: SQLExpression<T.Base>
-    ) -> String where T.Base.Datatype == Int64 {
+        references table: any QueryType, _ other: SQLExpression<T.SQLBase>
+    ) -> String where T.SQLBase.Datatype == Int64 {
         add(name, unique, check: check.root, references: (table, other.root))
     }
 
     /// `ALTER TABLE "users" ADD COLUMN "email" TEXT NOT NULL DEFAULT ('') COLLATE NOCASE`: a column of text with a
     /// collation. Without a default value, one that is NOT NULL can only be added while the table is empty.
     public func addColumn<T: SQLType>(
-        _ name: SQLExpression<T>, check: SQLExpression<Bool>? = nil, defaultValue: T.Base? = nil, collate: Collation
-    ) -> String where T.Base.Datatype == String {
+        _ name: SQLExpression<T>, check: SQLExpression<Bool>? = nil, defaultValue: T.SQLBase? = nil, collate: Collation
+    ) -> String where T.SQLBase.Datatype == String {
         add(name, check: check?.root, default: defaultValue, collate: collate)
     }
 
     /// Adds a column of text with a collation. A check that is NULL is met.
     public func addColumn<T: SQLType>(
-        _ name: SQLExpression<T>, check: SQLExpression<Bool?>, defaultValue: T.Base? = nil, collate: Collation
-    ) -> String where T.Base.Datatype == String {
+        _ name: SQLExpression<T>, check: SQLExpression<Bool?>, defaultValue: T.SQLBase? = nil, collate: Collation
+    ) -> String where T.SQLBase.Datatype == String {
         add(name, check: check.root, default: defaultValue, collate: collate)
     }
 
     private func add<T: SQLType>(
-        _ name: SQLExpression<T>, _ isUnique: Bool = false, check: SQLNode? = nil, default value: T.Base? = nil,
+        _ name: SQLExpression<T>, _ isUnique: Bool = false, check: SQLNode? = nil, default value: T.SQLBase? = nil,
         references: (any QueryType, SQLNode)? = nil, collate: Collation? = nil
     ) -> String {
         let column = ColumnDeclaration(name).with {

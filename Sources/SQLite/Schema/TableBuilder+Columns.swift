@@ -6,7 +6,7 @@ extension TableBuilder {
     /// A column without a default or with that of an expression.
     public func column<T: SQLType>(
         _ name: SQLExpression<T>, unique: Bool = false, check: SQLExpression<Bool>? = nil,
-        defaultValue: SQLExpression<T.Base>? = nil
+        defaultValue: SQLExpression<T.SQLBase>? = nil
     ) {
         add(
             ColumnDeclaration(name).with {
@@ -18,7 +18,7 @@ extension TableBuilder {
 
     /// A column with a default value.
     public func column<T: SQLType>(
-        _ name: SQLExpression<T>, unique: Bool = false, check: SQLExpression<Bool>? = nil, defaultValue: T.Base
+        _ name: SQLExpression<T>, unique: Bool = false, check: SQLExpression<Bool>? = nil, defaultValue: T.SQLBase
     ) {
         add(
             ColumnDeclaration(name).with {
@@ -44,7 +44,7 @@ extension TableBuilder {
     /// A column without a default or with that of an expression. A check that is NULL is met.
     public func column<T: SQLType>(
         _ name: SQLExpression<T>, unique: Bool = false, check: SQLExpression<Bool?>,
-        defaultValue: SQLExpression<T.Base>? = nil
+        defaultValue: SQLExpression<T.SQLBase>? = nil
     ) {
         add(
             ColumnDeclaration(name).with {
@@ -56,7 +56,7 @@ extension TableBuilder {
 
     /// A column with a default value. A check that is NULL is met.
     public func column<T: SQLType>(
-        _ name: SQLExpression<T>, unique: Bool = false, check: SQLExpression<Bool?>, defaultValue: T.Base
+        _ name: SQLExpression<T>, unique: Bool = false, check: SQLExpression<Bool?>, defaultValue: T.SQLBase
     ) {
         add(
             ColumnDeclaration(name).with {
@@ -86,8 +86,8 @@ extension TableBuilder {
     /// A column of text with a collation, without a default or with that of an expression.
     public func column<T: SQLType>(
         _ name: SQLExpression<T>, unique: Bool = false, check: SQLExpression<Bool>? = nil,
-        defaultValue: SQLExpression<T.Base>? = nil, collate: Collation
-    ) where T.Base.Datatype == String {
+        defaultValue: SQLExpression<T.SQLBase>? = nil, collate: Collation
+    ) where T.SQLBase.Datatype == String {
         add(
             ColumnDeclaration(name).with {
                 $0.isUnique = unique
@@ -100,8 +100,8 @@ extension TableBuilder {
     /// A column of text with a collation, with a default value.
     public func column<T: SQLType>(
         _ name: SQLExpression<T>, unique: Bool = false, check: SQLExpression<Bool>? = nil,
-        defaultValue: T.Base, collate: Collation
-    ) where T.Base.Datatype == String {
+        defaultValue: T.SQLBase, collate: Collation
+    ) where T.SQLBase.Datatype == String {
         add(
             ColumnDeclaration(name).with {
                 $0.isUnique = unique
@@ -129,8 +129,8 @@ extension TableBuilder {
     /// NULL is met.
     public func column<T: SQLType>(
         _ name: SQLExpression<T>, unique: Bool = false, check: SQLExpression<Bool?>,
-        defaultValue: SQLExpression<T.Base>? = nil, collate: Collation
-    ) where T.Base.Datatype == String {
+        defaultValue: SQLExpression<T.SQLBase>? = nil, collate: Collation
+    ) where T.SQLBase.Datatype == String {
         add(
             ColumnDeclaration(name).with {
                 $0.isUnique = unique
@@ -143,8 +143,8 @@ extension TableBuilder {
     /// A column of text with a collation, with a default value. A check that is NULL is met.
     public func column<T: SQLType>(
         _ name: SQLExpression<T>, unique: Bool = false, check: SQLExpression<Bool?>,
-        defaultValue: T.Base, collate: Collation
-    ) where T.Base.Datatype == String {
+        defaultValue: T.SQLBase, collate: Collation
+    ) where T.SQLBase.Datatype == String {
         add(
             ColumnDeclaration(name).with {
                 $0.isUnique = unique
@@ -217,16 +217,16 @@ extension TableBuilder {
     /// A column of integers that references another table. `"user_id" INTEGER REFERENCES "users" ("id")`
     public func column<T: SQLType>(
         _ name: SQLExpression<T>, unique: Bool = false, check: SQLExpression<Bool>? = nil,
-        references table: any QueryType, _ other: SQLExpression<T.Base>
-    ) where T.Base.Datatype == Int64 {
+        references table: any QueryType, _ other: SQLExpression<T.SQLBase>
+    ) where T.SQLBase.Datatype == Int64 {
         reference(name, nil, unique, check?.root, (table, other.root))
     }
 
     /// A column of integers that references another table. A check that is NULL is met.
     public func column<T: SQLType>(
         _ name: SQLExpression<T>, unique: Bool = false, check: SQLExpression<Bool?>,
-        references table: any QueryType, _ other: SQLExpression<T.Base>
-    ) where T.Base.Datatype == Int64 {
+        references table: any QueryType, _ other: SQLExpression<T.SQLBase>
+    ) where T.SQLBase.Datatype == Int64 {
         reference(name, nil, unique, check.root, (table, other.root))
     }
 

@@ -53,7 +53,7 @@ public final class TableBuilder {
     ///   - update: what happens to the row when the referenced value changes.
     ///   - delete: what happens to the row when the referenced row is deleted.
     public func foreignKey<T: SQLType>(
-        _ column: SQLExpression<T>, references table: any QueryType, _ other: SQLExpression<T.Base>,
+        _ column: SQLExpression<T>, references table: any QueryType, _ other: SQLExpression<T.SQLBase>,
         update: Dependency? = nil, delete: Dependency? = nil
     ) {
         foreignKey([column.root], table, [other.root], update, delete)
@@ -62,7 +62,7 @@ public final class TableBuilder {
     /// `FOREIGN KEY ("a", "b") REFERENCES "other" ("a", "b")`: two columns or more. Parameters as of the form with one.
     public func foreignKey<each T: SQLType>(
         _ composite: (repeat SQLExpression<each T>), references table: any QueryType,
-        _ other: (repeat SQLExpression<(each T).Base>), update: Dependency? = nil, delete: Dependency? = nil
+        _ other: (repeat SQLExpression<(each T).SQLBase>), update: Dependency? = nil, delete: Dependency? = nil
     ) {
         var columns: [SQLNode] = []
         var others: [SQLNode] = []
@@ -136,7 +136,7 @@ struct ColumnDeclaration {
     /// Creates the declaration of an expression's column, which may be NULL if the type is optional.
     init<T: SQLType>(_ column: SQLExpression<T>) {
         name = column.root
-        datatype = T.Base.declaredDatatype
+        datatype = T.SQLBase.declaredDatatype
         isNullable = T.self is any _OptionalType.Type
     }
 

@@ -27,6 +27,43 @@ import Testing
         #expect(vaultError { _ = try Connection(scratch.path("attached.db"), key: key) }?.code == .keyRejected)
     }
 
+    @Test func `plaintext is attached to an encrypted database explicitly, and created`() throws {
+        let plain = try Connection(scratch.path("plain.db"))
+        try write(plain, "main")
+        try plain.close()
+        let db = try Connection(scratch.path("main.db"), key: key, settings: fast)
+        try db.execute("CREATE TABLE own (a)")
+        try db.attach(.uri(scratch.path("plain.db")), as: "it's", key: .plaintext)
+        #expect(try db.value("SELECT a FROM \"it's\".x", as: String.self) == marker)
+        try db.attach(.uri(scratch.path("new.db")), as: "new", key: .plaintext)
+        try write(db, "new")
+        try db.close()
+        #expect(try DatabaseFile(scratch.path("new.db")).kind() == .plain)
+        #expect(try Connection(scratch.path("new.db")).value("SELECT a FROM x", as: String.self) == marker)
+        #expect(try DatabaseFile(scratch.path("main.db")).kind() == .encryptedOrUnknown)
+    }
+
+    @Test func `an error of attaching names the attached file, and what its key may be`() throws {
+        let plain = try Connection(scratch.path("plain.db"))
+        try write(plain, "main")
+        try plain.close()
+        try scratch.makeEncrypted("other.db", key: other)
+        let db = try Connection(scratch.path("main.db"), key: key, settings: fast)
+        try db.execute("CREATE TABLE own (a)")
+        for (name, hint) in [("plain.db", "'key: .plaintext'"), ("other.db", "its key")] {
+            let error = #expect(throws: DatabaseError.self) { try db.attach(.uri(scratch.path(name)), as: "s") }
+            #expect(error?.code == 26)
+            #expect(error?.path == scratch.path(name))
+            #expect(error.map { "\($0)".contains(hint) && !"\($0)".contains("main.db") } == true, "\(error as Any)")
+        }
+        let error = #expect(throws: DatabaseError.self) {
+            try db.attach(.uri(scratch.path("other.db")), as: "s", key: .plaintext)
+        }
+        #expect(error?.path == scratch.path("other.db"))
+        #expect(error.map { "\($0)".contains("attach it with its key") } == true, "\(error as Any)")
+        #expect(try db.all("PRAGMA database_list") { try $0.get(1, as: String.self) } == ["main"])
+    }
+
     @Test func `H-ATT-01 attached without a key to an encrypted database, a new file is not plaintext`() throws {
         try scratch.makeEncrypted("main.db", key: key)
         let db = try Connection(scratch.path("main.db"), key: key, settings: fast)

@@ -30,6 +30,36 @@ import Testing
         #expect(report.authenticatedPages == nil)
     }
 
+    @Test(arguments: ["fts4", "fts5"], [false, true])
+    func `a full-text index that does not agree with its content is a problem`(module: String, isEncrypted: Bool) throws {
+        guard Engine.encrypts || !isEncrypted, (try? Connection().execute("CREATE VIRTUAL TABLE f USING \(module)(t)")) != nil
+        else { return }
+        let path = scratch.path("indexed.db")
+        let db = try isEncrypted ? Connection(path, key: .passphrase("fixture-pass"), settings: settings) : Connection(path)
+        let content = module == "fts5" ? "content='text', content_rowid='id'" : "content='text'"
+        try db.execute(
+            """
+            PRAGMA journal_mode = \(isEncrypted ? "WAL" : "DELETE");
+            CREATE TABLE text (id INTEGER PRIMARY KEY, body TEXT); INSERT INTO text VALUES (1, 'hello world'), (2, 'good bye');
+            CREATE VIRTUAL TABLE "it's" USING \(module)(body, \(content)); INSERT INTO "it's"("it's") VALUES ('rebuild');
+            CREATE VIRTUAL TABLE own USING \(module)(body); INSERT INTO own (body) VALUES ('own');
+            CREATE VIRTUAL TABLE bare USING \(module)(body, content=''); CREATE VIRTUAL TABLE bare2 USING \(module)(body, content="");
+            INSERT INTO bare (rowid, body) VALUES (1, 'bare')
+            """)
+        #expect(try verify(path, isEncrypted ? "fixture-pass" : nil).problems == [])
+        try db.execute("UPDATE text SET body = 'other' WHERE id = 1")
+        let names = try scratch.names()
+        let before = try Data(contentsOf: URL(fileURLWithPath: path))
+        let report = try verify(path, isEncrypted ? "fixture-pass" : nil)
+        #expect(report.problems.map(\.kind) == [.structure])
+        // In the words of the engine, where it has noticed it.
+        #expect(report.problems.first?.message.contains("it's") == true, "\(report.problems)")
+        #expect(try scratch.names() == names)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
+        try db.execute("INSERT INTO \"it's\"(\"it's\") VALUES ('rebuild')")
+        #expect(try verify(path, isEncrypted ? "fixture-pass" : nil).isIntact)
+    }
+
     @Suite(.enabled(if: Engine.format4, "the linked engine does not know the format of SQLCipher 4"))
     struct Damaged {
         let tests: VerificationTests

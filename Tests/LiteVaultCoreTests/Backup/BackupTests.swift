@@ -24,6 +24,22 @@ import Testing
         #expect(try target.column("PRAGMA integrity_check") == ["ok"])
     }
 
+    @Test func `a target in WAL mode with another page size is refused with the reason, and unchanged`() throws {
+        try target.execute("PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; CREATE TABLE own (x)")
+        let error = #expect(throws: DatabaseError.self) {
+            try Backup(sourceConnection: source, targetConnection: target)
+        }
+        #expect(error?.message.contains("the source has 4096 bytes, the target 8192") == true, "\(error as Any)")
+        #expect(error?.message.contains("PRAGMA journal_mode = DELETE") == true)
+        #expect(try target.number("SELECT count(*) FROM own") == 0)
+        try target.execute("PRAGMA journal_mode = DELETE")
+        let backup = try Backup(sourceConnection: source, targetConnection: target)
+        try backup.step()
+        backup.finish()
+        #expect(try target.number("SELECT count(*) FROM t") == 3)
+        #expect(try target.number("PRAGMA page_size") == 4096)
+    }
+
     @Test func `steps copy some pages each, and report how many remain`() throws {
         let backup = try Backup(sourceConnection: source, targetConnection: target)
         var remaining: [Int32] = []

@@ -1,3 +1,4 @@
+import Foundation
 import LiteVaultCore
 import Testing
 
@@ -27,6 +28,20 @@ import Testing
             try db.attach(.uri(scratch.path("none.db"), parameters: [.mode(.readWrite)]), as: "none")
         }
         #expect(try scratch.names() == ["other #1?.db", "test.db"])
+    }
+
+    @Test func `an error of attaching names the attached file`() throws {
+        try Data("not a database, though it is long enough to be one".utf8).write(to: URL(fileURLWithPath: scratch.path("text")))
+        for (location, code) in [(scratch.path("none/none.db"), 14), (scratch.path("text"), 26)] as [(String, Int32)] {
+            let error = #expect(throws: DatabaseError.self) { try db.attach(.uri(location), as: "s") }
+            #expect(error?.code == code)
+            #expect(error?.path == location)
+        }
+        let error = #expect(throws: DatabaseError.self) {
+            try db.attach(.uri("file:\(scratch.path("none.db"))?mode=ro"), as: "s")
+        }
+        #expect(error?.path == "file:\(scratch.path("none.db"))")
+        #expect(try db.column("PRAGMA database_list").count == 1)
     }
 
     @Test(arguments: [

@@ -43,6 +43,27 @@ import Testing
         #expect(try rows() == ["1", "2", "3"])
     }
 
+    @Test func `a transaction that can no longer write is told to begin as immediate, not to wait`() throws {
+        let scratch = try Scratch()
+        let path = try scratch.database()
+        let (one, other) = (try Connection(path), try Connection(path))
+        try one.execute("PRAGMA journal_mode = WAL")
+        one.lockTimeout = .seconds(5)
+        let error = #expect(throws: DatabaseError.self) {
+            try one.transaction {
+                _ = try one.number("SELECT count(*) FROM t")
+                try other.execute("INSERT INTO t VALUES (4)")
+                try one.execute("INSERT INTO t VALUES (5)")
+            }
+        }
+        #expect(error?.resultCode == .busySnapshot)
+        let text = error.map { "\($0)" } ?? ""
+        #expect(text.contains("begin transactions that read and then write with '.immediate'"), "\(text)")
+        #expect(!text.contains("timeout"))
+        try one.transaction(.immediate) { try one.execute("INSERT INTO t SELECT count(*) FROM t") }
+        #expect(try one.number("SELECT count(*) FROM t") == 5)
+    }
+
     @Test func `a transaction in which a statement fails is rolled back completely`() throws {
         try db.execute("CREATE UNIQUE INDEX i ON t(x)")
         let error = #expect(throws: DatabaseError.self) {

@@ -31,6 +31,19 @@ import Testing
         #expect(error.sql == sql)
     }
 
+    @Test func `too many values are a short error with the limit, and the whole text is at hand`() throws {
+        let db = try Connection()
+        try db.withHandle { _ = sqlite3_limit($0, SQLITE_LIMIT_VARIABLE_NUMBER, 999) }
+        let sql = "SELECT 1 WHERE 1 IN (?\(String(repeating: ", ?", count: 1000)))"
+        let error = #expect(throws: DatabaseError.self) { try db.prepare(sql) }
+        let text = error.map { "\($0)" } ?? ""
+        #expect(text.hasPrefix("too many SQL variables (SELECT 1 WHERE 1 IN (?, ?"))
+        #expect(text.contains("a statement takes at most 999 values"))
+        #expect(text.contains("json_each"))
+        #expect(text.utf8.count < 1200, "\(text.utf8.count)")
+        #expect(error?.sql == sql)
+    }
+
     @Test func `errors are caught by the case with the primary code, as SQLite.swift has them`() throws {
         do {
             try db.run("INSERT INTO t VALUES (2, 'one')")
