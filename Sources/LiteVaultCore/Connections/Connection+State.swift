@@ -160,19 +160,22 @@ extension Connection {
     package var canChangeJournalMode: Bool { !isReadOnly && !description.isEmpty }
 }
 
-extension Connection {
-    /// The declared type of a column of the primary key (`sqlite3_table_column_metadata`): only one that is declared exactly INTEGER can
-    /// be the rowid.
-    ///
+/// A column of a table's primary key (`sqlite3_table_column_metadata`).
+package struct PrimaryKeyColumn {
+    /// The type in its declaration; empty without one. Only a column that is declared exactly INTEGER can be the rowid.
+    package let declaredType: String
+
     /// - Parameter schemaName: nil to search all databases.
     /// - Returns: nil for a column that is not of the key, or does not exist.
-    package func keyType(of column: String, of table: String, in schemaName: String?) -> String? {
-        reading { db -> String? in
+    package init?(_ column: String, of table: String, in schemaName: String?, _ connection: Connection) {
+        let type = connection.reading { db -> String? in
             var type: UnsafePointer<CChar>?
             var isKey: Int32 = 0
             let code = sqlite3_table_column_metadata(db, schemaName, table, column, &type, nil, nil, &isKey, nil)
             guard code == SQLITE_OK, isKey != 0 else { return nil }
             return type.map { String(cString: $0) } ?? ""
-        } ?? nil
+        }
+        guard let type = type ?? nil else { return nil }
+        declaredType = type
     }
 }

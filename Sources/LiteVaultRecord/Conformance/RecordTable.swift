@@ -322,7 +322,7 @@ extension RecordTable {
         guard !isRowIDChecked.withLock({ $0 }), let column = list.first(where: { $0.role == .rowID })?.name else {
             return
         }
-        guard let type = db.keyType(of: column, of: name, in: database) else { return }
+        guard let type = PrimaryKeyColumn(column, of: name, in: database, db)?.declaredType else { return }
         guard isSameName(type, "INTEGER") else { throw VaultError.notRowID(name, column, type) }
         isRowIDChecked.withLock { $0 = true }
     }
