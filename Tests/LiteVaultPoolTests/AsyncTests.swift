@@ -70,7 +70,8 @@ import Testing
             for _ in 0..<count {
                 group.addTask {
                     try await pool.read { _ in
-                        for _ in 0..<20_000 where !mayEnd.value { usleep(1000) }
+                        // Without threads of their own nothing would end them. Other suites may keep the threads of tasks for a while.
+                        for _ in 0..<300_000 where !mayEnd.value { usleep(1000) }
                         return mayEnd.value
                     }
                 }

@@ -63,7 +63,9 @@ extension Connection {
     public func attach(_ location: Location, as schemaName: String, key: NoKey) throws {
         try location.requirePrivateCacheAndNoKey()
         try withLock {
-            try namingAttached(location, wrongKey: "it is encrypted, or not a database: attach it with its key") {
+            try location.namingErrors(
+                of: self, wrongKey: "it is encrypted, or not a database: attach it with its key"
+            ) {
                 // Without KEY '' the file would get the key of the main database.
                 let clause = EngineInfo.linked.encryption == .none ? "" : " KEY ''"
                 try run(

@@ -12,30 +12,12 @@ extension Connection {
     public func attach(_ location: Location, as schemaName: String) throws {
         try location.refuseNUL()
         try withLock {
-            try namingAttached(
-                location,
-                wrongKey: "it is plaintext, or has another key than the main database: attach it with "
-                    + "'key: .plaintext', or with its key"
-            ) {
+            let wrongKey =
+                "it is plaintext, or has another key than the main database: attach it with 'key: .plaintext', or with its key"
+            try location.namingErrors(of: self, wrongKey: wrongKey) {
                 try run("ATTACH DATABASE ? AS \(Quoting.sqlText(schemaName))", with: location.description)
             }
             try refuseAccidentalPlaintext(schemaName)
-        }
-    }
-
-    /// Runs a body whose errors concern the file of an attached database: the engine's name the main one.
-    ///
-    /// - Parameter wrongKey: what to do about a file that the engine cannot read, if the main database is encrypted.
-    @discardableResult
-    package func namingAttached<T>(_ location: Location, wrongKey: String, _ body: () throws -> T) throws -> T {
-        do { return try body() } catch let error as DatabaseError where location.isFile && !isDropIn {
-            switch error.resultCode.primary {
-            case .notADatabase:
-                throw error.about(location.fileName, remedy: (try? isKeyed("main")) == true ? wrongKey : nil)
-            case .busy, .corrupt, .cantOpen, .full, .readOnly, .ioError, .permission:
-                throw error.about(location.fileName)
-            default: throw error
-            }
         }
     }
 
@@ -76,6 +58,23 @@ extension Connection {
             try execute("VACUUM")
             // The engine has discarded the schema, by which `close` detects that the pages can be read.
             isKeyVerified = true
+        }
+    }
+}
+
+extension Connection.Location {
+    /// Runs a body whose errors concern this file, which is or will be attached to a connection: the engine's errors name the main one.
+    ///
+    /// - Parameter wrongKey: what to do about a file that the engine cannot read, if the main database is encrypted.
+    @discardableResult
+    package func namingErrors<T>(of connection: Connection, wrongKey: String, _ body: () throws -> T) throws -> T {
+        do { return try body() } catch let error as DatabaseError where isFile && !connection.isDropIn {
+            switch error.resultCode.primary {
+            case .notADatabase:
+                throw error.about(fileName, remedy: (try? connection.isKeyed("main")) == true ? wrongKey : nil)
+            case .busy, .corrupt, .cantOpen, .full, .readOnly, .ioError, .permission: throw error.about(fileName)
+            default: throw error
+            }
         }
     }
 }
