@@ -54,8 +54,8 @@ class Fleet(Box):
         found = [place for place, key in enumerate(keys) if rows(self.file(f"r{number}.db"), key) == CONTENT]
         return len(keys), found
 
-    def report(self, *words, status=0):
-        return json.loads(self.run(*words, "--json", status=status).stdout)
+    def report(self, *words, status=0, **rest):
+        return json.loads(self.run(*words, "--json", status=status, **rest).stdout)
 
     def states(self, report):
         return [item["state"] for item in report["items"]]
@@ -209,6 +209,15 @@ def fleet(report, settings, place):
             content = data(own.file(name))
             own.run(*words, *BY_KEYS, "--journal", name, status=64)
             expect(data(own.file(name)) == content, f"{name} was taken for a journal and changed")
+        # Nor is one that begins as a journal may after a power failure, and is longer than its first line.
+        for size in (4096, (1 << 28) + 30):
+            with open(own.file("image"), "wb") as file:
+                file.truncate(size - 5)
+                file.seek(0, os.SEEK_END)
+                file.write(b"image" if size > 4096 else bytes(5))
+            own.run(*words, *BY_KEYS, "--journal", "image", status=65 if size > 4096 else 64)
+            expect(os.path.getsize(own.file("image")) == size, f"a file of {size} bytes was taken for a journal")
+        os.remove(own.file("image"))
         release(held)
         with open(journal, "ab") as file:
             file.write(b'{"path":"half of a li')
@@ -341,6 +350,23 @@ def fleet(report, settings, place):
         expect(data(own.file("k0.db")) == before, "it was changed")
 
     # hazard: H-BAK-14
+    def begun_elsewhere():
+        """A journal says that a key was made, of which the keyring knows nothing: both files were restored since."""
+        own = copy()
+        words = ["rekey", "r0.db", "--own-keyrings", *by("a"), "--journal", "j"]
+        before = [data(own.file(name)) for name in ("r0.db", "r0.db.keys")]
+        own.run(*words)
+        newest = reader.parse(data(own.file("r0.db.keys")))["keys"][0]
+        for name, content in zip(("r0.db", "r0.db.keys"), before):
+            with open(own.file(name), "wb") as file:
+                file.write(content)
+        line = json.dumps({"key": newest, "path": os.path.realpath(own.file("r0.db")), "state": "begun"})
+        write(own.file("j"), f"litevault-fleet 1 rekey with own keyrings\n{line}\n")
+        found = own.report(*words, env=dict(own.machine, XDG_STATE_HOME=own.file("state")))
+        expect(own.states(found) == ["done"], str(found))
+        expect(data(own.file("r0.db")) != before[0], "nothing was done")
+        expect(own.opened(0) == (2, [0]) and own.opened(0, "r0.old") == (1, []), "the former keyring opens it")
+
     def zeros():
         """What a disk may hold after a power failure: the file has its new size, and not all of its new content."""
         words = ["rekey", "--from-file", "k.list", "--wait", "0s"]
@@ -359,7 +385,7 @@ def fleet(report, settings, place):
             for start in (0, 9):
                 own = copy()
                 with open(own.file("k.list.journal"), "wb") as file:
-                    file.write(whole[:start] + bytes(20) + end)
+                    file.write(whole[:start] + bytes(whole.index(b"\n") + 1 - start - len(end)) + end)
                 found = own.report(*words, *BY_KEYS)
                 expect(own.states(found) == ["done"] * 3, f"{start}: {found}")
         # A line behind the zeros was written later, when they were durable: that is damage.
@@ -403,6 +429,7 @@ def fleet(report, settings, place):
         ("H-BAK-17 a database under a key with the same salt that was restored is not done", same_salt),
         ("H-BAK-17 a database that was restored, with its keyring or without, is not done", restored_keyring),
         ("H-KEY-27 a key is not changed to itself with another salt", other_salt),
+        ("H-BAK-17 a database that a journal calls begun, and that was restored with its keyring, is not done", begun_elsewhere),
         ("H-BAK-14 a journal that ends in zeros after a power failure is continued", zeros),
         ("a recipient is added to every keyring once", recipients),
     ])

@@ -66,7 +66,7 @@ package final class RootedDirectory: Sendable {
 
     /// Opens a directory of this one; nil if there is none.
     ///
-    /// - Throws: `damaged` if it is a link.
+    /// - Throws: `damaged` if it is a link, or anything but a file or a directory.
     package func directory(_ name: String, for use: Use) throws -> RootedDirectory? {
         let opened = cfs_open_directory(descriptor, name, 0, use == .everything ? 0 : 1)
         if opened >= 0 { return RootedDirectory(opened, path(of: name)) }
@@ -74,22 +74,26 @@ package final class RootedDirectory: Sendable {
         case ENOENT: return nil
         // Systems have different codes for a link that is not followed.
         case ENOTDIR, ELOOP, EMLINK:
-            if try status(of: name).map({ $0.st_mode & S_IFMT == S_IFLNK }) == true { throw linked(name) }
-            return nil
+            guard let status = try status(of: name) else { return nil }
+            switch status.st_mode & S_IFMT {
+            // The names are below an object: there are none. A directory may have been made since.
+            case S_IFREG, S_IFDIR: return nil
+            default: throw misplaced(name, status)
+            }
         default: throw VaultError(errno: errno, "open", path: path(of: name))
         }
     }
 
-    /// - Throws: `damaged` if there is a link of this name that leads to a directory.
-    package func refuseLinkedDirectory(_ name: String) throws {
-        var status = stat()
-        if fstatat(descriptor, name, &status, 0) == 0, status.st_mode & S_IFMT == S_IFDIR { throw linked(name) }
-    }
-
-    private func linked(_ name: String) -> VaultError {
-        VaultError(
+    /// The error for what has a name in it and is neither a file nor a directory.
+    package func misplaced(_ name: String, _ status: stat) -> VaultError {
+        guard status.st_mode & S_IFMT == S_IFLNK else {
+            return VaultError(
+                .damaged, "is neither a file nor a directory", path: path(of: name),
+                remedy: "Find out who made it, and remove it.")
+        }
+        return VaultError(
             .damaged, "is a link; a repository has none below its root", path: path(of: name),
-            remedy: "Find out who made it. Put the directory itself in its place.")
+            remedy: "Find out who made it. Put what it stands for in its place.")
     }
 
     /// The path of a file in it, for errors and for those who open it by its path.

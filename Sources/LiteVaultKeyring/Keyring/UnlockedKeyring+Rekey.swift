@@ -69,9 +69,10 @@ extension UnlockedKeyring {
         guard !databases.isEmpty else { throw VaultError(.usage, "Name the databases that get a new key") }
         try rewrite(databases, settings, lockTimeout, progress) { ring in
             let document = try ring.file.read()
-            guard let replaced, document.keys.first?.bytes.hexadecimal != replaced else {
-                return try ring.addKey(without: [])
-            }
+            // The key that an earlier call has made is before the one that it replaces. A keyring without that one is not the one that
+            // it has changed: it was restored, for example.
+            let known = document.keys.map(\.bytes.hexadecimal)
+            guard let replaced, known.dropFirst().contains(replaced) else { return try ring.addKey(without: []) }
             try ring.requireCurrent(document)
         } afterwards: { _ in
         }

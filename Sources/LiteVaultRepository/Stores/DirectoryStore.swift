@@ -305,17 +305,20 @@ extension DirectoryStore {
             let name = path.isEmpty ? entry : path + "/" + entry
             // Above the prefix only the path to it matters.
             guard name.hasPrefix(prefix) || prefix.hasPrefix(name + "/") else { continue }
-            guard let status = try? directory.status(of: entry) else { continue }
+            guard let status = try directory.status(of: entry) else { continue }
             switch status.st_mode & S_IFMT {
             case S_IFDIR:
                 guard let below = try directory.directory(entry, for: .everything) else { continue }
                 try collect(below, name, prefix, isWanted, budget, depth: depth + 1, into: &found)
-            // Without the names behind it, a listing would look complete.
-            case S_IFLNK: try directory.refuseLinkedDirectory(entry)
             case S_IFREG:
                 guard name.hasPrefix(prefix), isWanted(name) else { continue }
                 if let object = try attributes(entry, in: directory, name) { found.append(object) }
-            default: continue
+            // A link, for example. It is listed in the place of an object, whose readers find it damaged. In that of a directory it is an
+            // error: without the names behind it, a listing would look complete.
+            default:
+                guard RepositoryFormat.isObject(name) else { throw directory.misplaced(entry, status) }
+                guard name.hasPrefix(prefix), isWanted(name) else { continue }
+                found.append(Self.attributes(name, status))
             }
         }
     }

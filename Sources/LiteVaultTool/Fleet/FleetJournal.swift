@@ -96,6 +96,9 @@ final class FleetJournal: Sendable {
 
     // MARK: The file
 
+    /// Bytes of a journal at most: 256 MiB, a line for each of a million databases.
+    private static let limit = 1 << 28
+
     private static func locked(_ path: String) throws -> Int32 {
         for _ in 0..<100 {
             let descriptor = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
@@ -128,11 +131,12 @@ final class FleetJournal: Sendable {
     /// full disk or a power failure, is truncated; any other file stays as it is.
     private static func lines(_ descriptor: Int32, after header: String, _ path: String) throws -> Data? {
         guard lseek(descriptor, 0, SEEK_SET) == 0 else { throw SystemError(code: errno) }
-        let all = Data(try InputFile(descriptor: descriptor).read(upTo: 1 << 28))
+        let all = Data(try InputFile(descriptor: descriptor).read(upTo: Self.limit + 1))
         let first = Data(header.utf8)
         let start = all.prefix { $0 != 0 }
-        // A first line that is not complete is all that there is.
-        let isBegun = first.starts(with: start) && (try? beforeZeros(all, path)) != nil
+        // A first line that is not complete is all that there is, with zeros in the place of the rest after a power failure.
+        let isBegun = first.starts(with: start) && all.count <= first.count && (try? beforeZeros(all, path)) != nil
+        guard all.count <= Self.limit else { throw damaged(path) }
         guard start.starts(with: first) || isBegun else {
             throw Failure(
                 .usage, "this is not the journal of this change ('\(header.dropLast())')", path: path,
