@@ -118,6 +118,37 @@ struct RepositoryExamination {
 
     // MARK: The objects
 
+    /// Examines the directories of packs and of the spool, which nothing else here enters, where the repository is in a local directory.
+    ///
+    /// - Returns: whether they are as a repository needs them.
+    private func packs(haveSnapshots: Bool, into findings: inout Findings) -> Bool {
+        guard store.localPath("any") != nil else { return true }
+        var isWhole = true
+        let store = store
+        for prefix in ["data/", "tree/"] {
+            do {
+                guard haveSnapshots, try runBlocking({ try await store.list(prefix) }).isEmpty else { continue }
+                findings.problem(
+                    .objects, "there are snapshots, and no packs of them here", path: "\(store.location)/\(prefix)",
+                    remedy: "Mount what was moved, or restore the directory from a copy of the repository.")
+            } catch {
+                findings.problem(.objects, error, path: "\(store.location)/\(prefix)")
+            }
+            isWhole = false
+        }
+        if isLinked(".spool") {
+            findings.problem(
+                .spool, "is a link; a repository has none below its root", path: store.location + "/.spool",
+                remedy: "Find out who made it, and remove it: the next snapshot makes a directory.")
+        }
+        return isWhole
+    }
+
+    private func isLinked(_ name: String) -> Bool {
+        var status = stat()
+        return lstat("\(store.location)/\(name)", &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
+    }
+
     private func objects(
         of repository: Repository, clock: Date, into findings: inout Findings
     ) throws -> SnapshotList {
@@ -133,7 +164,7 @@ struct RepositoryExamination {
                 remedy: "Newer snapshots are not affected. 'litevault forget --snapshot \(one.snapshot.id)' removes it."
             )
         }
-        if !warnings.contains(where: { $0.severity == .damage }) {
+        if packs(haveSnapshots: !list.isEmpty, into: &findings), !warnings.contains(where: { $0.severity == .damage }) {
             findings.ok(.objects, "\(Format.count(list.count, "snapshot")) can be read", path: location)
         }
         if let ahead = list.first(where: { $0.isDatedAhead(of: now) }) {
