@@ -108,7 +108,10 @@ public struct RepairReport: Sendable {
     }
 
     /// Whether nothing is lost that was not known before, and no problem remains.
-    public var isWhole: Bool {
-        lostSnapshots.isEmpty && lostSegments.isEmpty && lostBlocks.allSatisfy(\.isKnown) && unfinished.isEmpty
+    public var isWhole: Bool { !hasNewLosses && unfinished.isEmpty }
+
+    /// Whether something is lost that was not known before.
+    package var hasNewLosses: Bool {
+        !lostSnapshots.isEmpty || !lostSegments.isEmpty || !lostBlocks.allSatisfy(\.isKnown)
     }
 }

@@ -219,6 +219,8 @@ private final class Repair {
         let total = packs.lazy.map(\.size).sum
         let recorded = try await recordedDamage(databases)
         var done: Int64 = 0
+        // What is damaged in packs, whether or not a snapshot has lost something by it.
+        var flaws: [String: VaultError] = [:]
         for object in packs {
             try options.progress(BackupProgress(.checking, done, of: total))
             do {
@@ -228,6 +230,7 @@ private final class Repair {
                     readsData: options.readsData || recorded.contains(object.name))
             } catch let error as VaultError where error.isDamage {
                 // The tables tell which of its blocks are intact.
+                flaws[object.name] = error
             }
             done = [done, object.size].sum
         }
@@ -244,18 +247,36 @@ private final class Repair {
             else { continue }
             do {
                 try await maps.source.prepare(pack)
+                if !NodeSource.isWhole(maps.source.path(pack), pack) {
+                    flaws[object.name] = VaultError(.damaged, "does not match its hash", path: object.name)
+                }
             } catch let error as VaultError where error.isDamage {
                 // Snapshots that need it report that.
+                flaws[object.name] = error
             }
         }
+        var needed: Set<String> = []
         let finder = LostBlockFinder(source: maps.source) { entry in
             if try tables.has(entry) { return true }
             // The damage may be in the pack's own table.
-            return try await self.isReadable(entry)
+            guard try await self.isReadable(entry) else { return false }
+            needed.insert(RepositoryFormat.data(entry.pack))
+            return true
         }
         for database in databases { try await findLosses(of: database, walk, finder, maps.source) }
         let list = try await repository.pendingDeletions()
-        let damaged = finder.damaged
+        needed.formUnion(walk.packs.map { RepositoryFormat.tree($0) })
+        for (name, flaw) in flaws.sorted(by: { $0.key < $1.key })
+        where needed.contains(name) && finder.damaged[name] == nil {
+            report.unfinished.append(
+                RepositoryWarning(
+                    .damage, flaw.code, path: name,
+                    message: "\(flaw.message); what snapshots need of it is intact",
+                    advice: .text(
+                        "They can be restored. Take new snapshots, which store it again; forget the older ones when nobody needs them."
+                    )))
+        }
+        let damaged = finder.damaged.merging(flaws.mapValues(\.message)) { lost, _ in lost }
         let known = Set(list.damaged ?? [])
         for (name, reason) in damaged.sorted(by: { $0.key < $1.key }) where !known.contains(name) {
             report.actions.append(.init(.avoided, name, reason, nil))

@@ -198,7 +198,7 @@ struct Repair: VaultCommand {
         }
         report.appendLine(
             "\(Format.count(actions.count, "action")) \(dryRun ? "would be taken" : "taken"); "
-                + (found.isWhole ? "nothing is lost." : "data is lost."))
+                + (found.isWhole ? "nothing is lost." : found.hasNewLosses ? "data is lost." : "problems remain."))
     }
 
     private static func range(_ after: Date?, _ before: Date?) -> String {

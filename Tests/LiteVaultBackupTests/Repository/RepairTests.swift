@@ -55,6 +55,32 @@ import Testing
         #expect(try await store.list("").filter { !$0.name.hasPrefix("leases/") } == before)
     }
 
+    @Test(arguments: ["data/", "tree/"], [-1, 1])
+    func `a pack of another length is avoided and reported, although all that snapshots need of it can be read`(
+        prefix: String, difference: Int
+    ) async throws {
+        let repository = try await open()
+        let images = try await filled(repository, count: 1)
+        let name = try #require(try await store.list(prefix).first?.name)
+        let content = try bytes(name)
+        try write(difference > 0 ? content + [0] : content.dropLast(), name)
+        #expect(try await !repository.check().isIntact)
+        for round in 0..<2 {
+            let report = try await repaired(repository)
+            #expect(!report.isWhole && report.unfinished.map(\.path) == [name], "\(report)")
+            #expect(report.lostBlocks.isEmpty)
+            #expect(report.actions.contains { $0.kind == .avoided && $0.path == name } == (round == 0))
+        }
+        #expect(try await restored(repository, images[0].snapshot.id) == images[0].bytes)
+        // The next snapshot does not use it, so that all is well once the others are forgotten.
+        let next = try await filled(repository, count: 1)[0]
+        _ = try await repository.check()
+        _ = try await repository.forget(snapshots: [images[0].snapshot.id])
+        #expect(try await repaired(repository).isWhole)
+        #expect(try await repository.check().isIntact)
+        #expect(try await restored(repository, next.snapshot.id) == next.bytes)
+    }
+
     /// Wherever the byte is: in the line, in its end, in the hash or in the code.
     @Test(arguments: [false, true])
     func `a manifest in which one byte changed is restored`(hasSecret: Bool) async throws {
