@@ -21,7 +21,7 @@ package struct SourceList: Sendable, Equatable {
                     .init(
                         source: link, step: "sources", code: VaultError.Code.noInput.rawValue,
                         message:
-                            "matches the pattern '\(source)' and is a link to '\(Self.target(link))', which does not exist",
+                            "belongs to the pattern '\(source)' and is a link to '\(Self.target(link))', which does not exist",
                         remedy: "Mount or restore what it leads to, or add the link to 'exclude'."))
             }
             let files = paths.filter { !Self.isCompanion($0) && !Self.isExcluded($0, job.exclude) && Self.isFile($0) }
@@ -142,14 +142,17 @@ package struct SourceList: Sendable, Equatable {
         return (0..<Int(result.gl_pathc)).compactMap { paths[$0].map { String(cString: $0) } }
     }
 
-    /// The symbolic links that lead nowhere among what a pattern matches, or what one of its directories does: of an unmounted
-    /// volume, say. `glob` passes over them without a word.
+    /// The symbolic links that lead nowhere among what a pattern matches, or its directories, whether they have wildcards or not: of an
+    /// unmounted volume, say. `glob` passes over them without a word.
     private static func danglingLinks(_ pattern: String) -> [String] {
         let parts = pattern.split(separator: "/")
         var found: [String] = []
-        for (index, part) in parts.enumerated() where part.contains(where: { "*?[".contains($0) }) {
+        for index in parts.indices {
             let start = (pattern.hasPrefix("/") ? "/" : "") + parts[...index].joined(separator: "/")
-            found += matches(start).filter { path in
+            // Before the first wildcard, a directory is what it is called.
+            let isPattern = parts[...index].contains { $0.contains(where: { "*?[".contains($0) }) }
+            guard isPattern || index + 1 < parts.count else { continue }
+            found += (isPattern ? matches(start) : [start]).filter { path in
                 var status = stat()
                 return stat(path, &status) != 0 && errno == ENOENT && lstat(path, &status) == 0
                     && status.st_mode & S_IFMT == S_IFLNK
