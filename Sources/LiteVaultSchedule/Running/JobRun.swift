@@ -9,6 +9,8 @@ internal import Logging
 /// with the next step that still makes sense.
 struct JobRun: Sendable {
     let job: BackupJob
+    /// All jobs of the schedule: those of one repository share the names in it.
+    let jobs: [BackupJob]
     let services: ScheduleServices
     let repositories: OpenRepositories
     let semaphore: AsyncSemaphore
@@ -29,7 +31,7 @@ struct JobRun: Sendable {
             await finish(&outcome)
             return outcome
         }
-        let list = SourceList(job)
+        let list = SourceList(job, among: jobs)
         for problem in list.problems + following { record(problem, &outcome) }
         do {
             let repository = try await repositories.repository(job.repository)
@@ -147,7 +149,16 @@ struct JobRun: Sendable {
             JobOutcome.Stored(
                 source: path, database: snapshot.database, snapshot: snapshot.id, size: snapshot.size,
                 changed: snapshot.changed, stored: snapshot.stored))
-        for warning in result.warnings where warning.severity == .damage { record(warning, &outcome) }
+        for warning in result.warnings {
+            if warning.severity == .damage {
+                record(warning, &outcome)
+            } else if warning.continuesHistory {
+                outcome.warnings.append(
+                    JobState.Problem(
+                        source: warning.path, step: "snapshot", code: warning.code.rawValue, message: warning.message,
+                        remedy: warning.remedy))
+            }
+        }
     }
 
     /// Records damage in the repository, once: each database of the job may report the same.
@@ -306,7 +317,8 @@ package struct JobOutcome: Sendable {
     package internal(set) var end: Date
     package internal(set) var stored: [Stored] = []
     package internal(set) var problems: [JobState.Problem] = []
-    /// What did not keep the run from doing its work: heartbeats that could not be sent.
+    /// What did not keep the run from doing its work: heartbeats that could not be sent, and snapshots that continue the history of another
+    /// file.
     package internal(set) var warnings: [JobState.Problem] = []
     /// The databases that needed no snapshot, as their files are untouched since the newest one.
     package internal(set) var unchanged = 0

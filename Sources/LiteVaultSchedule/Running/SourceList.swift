@@ -8,6 +8,8 @@ package struct SourceList: Sendable, Equatable {
     package private(set) var databases: [(path: String, name: String)] = []
     /// Sources without a match, and colliding names.
     package private(set) var problems: [JobState.Problem] = []
+    /// The path of each name.
+    private var names: [ExactText: String] = [:]
 
     /// Expands the sources of a job.
     package init(_ job: BackupJob) {
@@ -36,7 +38,6 @@ package struct SourceList: Sendable, Equatable {
                             ? "Set 'allow-none: true' if that is intended." : "Check the path in 'sources'."))
             }
         }
-        var names: [ExactText: String] = [:]
         for path in found.map(\.text).sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) {
             let name = Self.name(job.database, path)
             if let other = names[ExactText(name)] {
@@ -50,6 +51,18 @@ package struct SourceList: Sendable, Equatable {
             names[ExactText(name)] = path
             databases.append((path, name))
         }
+    }
+
+    /// The database of a name in the repository.
+    func path(named name: String) -> String? { names[ExactText(name)] }
+
+    /// Whether a run of the job is to say at once that names collide.
+    var hasCollisions: Bool { problems.contains { $0.code == VaultError.Code.config.rawValue } }
+
+    /// Leaves out a database, for a reason.
+    mutating func refuse(_ path: String, _ problem: JobState.Problem) {
+        databases.removeAll { isSameText($0.path, path) }
+        problems.append(problem)
     }
 
     package static func == (left: SourceList, right: SourceList) -> Bool {
