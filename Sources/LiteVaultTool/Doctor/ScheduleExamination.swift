@@ -277,13 +277,15 @@ struct ScheduleExamination {
             let missed = job.recurrence.next(after: start).flatMap { job.recurrence.next(after: $0) }?
                 .addingTimeInterval(delay + job.retry.seconds)
             if let missed, missed < now {
+                isLate = true
                 findings.problem(
                     .snapshot,
                     "the newest snapshot is \(age(time.timeIntervalSince1970)) old, and the job runs \(job.recurrence.text)",
                     path: path, remedy: "Check that the timer or service runs: 'schedule status' shows the last run.")
             }
         }
-        if let oldest {
+        // Of databases with a snapshot that is too old, that is the problem above.
+        if let oldest, !isLate {
             findings.ok(
                 .snapshot, "the newest snapshot of each database is at most \(age(oldest.timeIntervalSince1970)) old")
         }
