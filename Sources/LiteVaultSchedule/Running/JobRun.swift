@@ -287,9 +287,24 @@ extension JobRun {
             }
             if report.recorded.contains(where: { $0.state == .damaged }) { passed = false }
             outcome.verified = passed
+            outcome.isPartlyVerified = !report.partlyTested.isEmpty
+            for (snapshot, reached) in report.partlyTested {
+                let name = "\(snapshot.database) \(snapshot.id)"
+                let reasons = report.remarks.filter { $0.path == name }.map(\.message)
+                let problem = JobState.Problem(
+                    source: name, step: "verification", code: VaultError.Code.unsupported.rawValue,
+                    message:
+                        "was verified as far as '\(reached.rawValue)' only; not checked: \(reasons.joined(separator: "; "))",
+                    remedy:
+                        "Run PRAGMA integrity_check in its application, which has the collations and functions of the database."
+                )
+                outcome.warnings.append(problem)
+                log.warning(
+                    "\(problem.message)", metadata: ["job": "\(job.name)", "source": "\(name)", "step": "verification"])
+            }
             let metadata: Logger.Metadata = ["job": "\(job.name)", "level": "\(verification.level.rawValue)"]
             if passed {
-                log.info("verified", metadata: metadata)
+                if report.partlyTested.isEmpty { log.info("verified", metadata: metadata) }
             } else {
                 log.error("verification failed", metadata: metadata)
             }
@@ -326,6 +341,8 @@ package struct JobOutcome: Sendable {
     package internal(set) var removed = 0
     /// Whether the verification passed; nil when none was due.
     package internal(set) var verified: Bool?
+    /// Whether the verification could not check all of a database, as that needs the database's application.
+    var isPartlyVerified = false
     /// Whether the program was asked to end before the run was done. Such a run is not stored in the state.
     package internal(set) var isInterrupted = false
     /// The snapshots of its databases that are known not to be restorable; nil if the repository did not tell.
@@ -371,7 +388,7 @@ extension JobState {
             lastVerification = lastStart
             lastVerificationPassed = verified
             if verified { lastVerified = lastStart }
-            if verified, level == .restore { lastVerifiedRestore = lastStart }
+            if verified, level == .restore, !outcome.isPartlyVerified { lastVerifiedRestore = lastStart }
         }
         allRuns = ScheduleState.sum(allRuns, 1)
         allFailures = ScheduleState.sum(allFailures, Int64(outcome.problems.count))

@@ -162,6 +162,12 @@ struct ScheduleExamination {
                 findings.problem(
                     .verification, "the verification \(age(time)) ago failed",
                     remedy: "'litevault check' with the options of 'verify' shows what is damaged.")
+            } else if job.verification?.level == .restore, known.lastVerifiedRestore != known.lastVerification {
+                findings.warning(
+                    .verification, "passed \(age(time)) ago, but not all of each database was checked",
+                    remedy:
+                        "'litevault check --restore-test' lists what was not: what needs the collations or functions of an application. "
+                        + "Run PRAGMA integrity_check there.")
             } else {
                 findings.ok(.verification, "passed \(age(time)) ago")
             }
