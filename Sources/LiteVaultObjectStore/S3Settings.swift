@@ -64,6 +64,12 @@ public struct S3Settings: Sendable {
         }
         let parts = url.dropFirst(5).split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         let bucket = parts.first.map(String.init) ?? ""
+        guard bucket.isEmpty || bucket.utf8.count >= 3 else {
+            throw VaultError(
+                .config, "the name of the bucket '\(bucket)' is too short: it has at least 3 characters",
+                path: url.withoutPassword,
+                remedy: "Write it as s3://BUCKET/PREFIX, without host and credentials.")
+        }
         guard Self.isBucket(bucket) else {
             throw VaultError(
                 .config, "the URL does not name a bucket", path: url.withoutPassword,

@@ -336,6 +336,8 @@ def fleet(report, settings, place):
         for more in ([], ["--dry-run"]):
             found = own.report("rekey", "--glob", "k*.db", *BY_KEYS, *more, status=64)
             expect(own.states(found) == ["failed"] * 3, str(found))
+        # There are no others.
+        expect(b"The others" not in own.run("rekey", "--glob", "k*.db", *BY_KEYS, status=64).stderr, "others that there are none of")
         done = own.run("rekey", "k0.db", *BY_KEYS, status=64)
         expect(b"only in its salt" in done.stderr and not done.stdout, str(done))
         expect({name: data(own.file(name)) for name in os.listdir(own.path)} == before, "something changed")

@@ -112,4 +112,11 @@ import Testing
         #expect(backoff.jittered(1, asked: 3) >= 3)
         #expect(Set((0..<20).map { _ in backoff.jittered(3) }).count > 1)
     }
+
+    @Test func `the name of a bucket that is too short is named, and called short`() {
+        let error = #expect(throws: VaultError.self) { try S3Settings(url: "s3://bk/p") }
+        #expect(error?.message.contains("'bk'") == true && error?.message.contains("short") == true)
+        let none = #expect(throws: VaultError.self) { try S3Settings(url: "s3:///p") }
+        #expect(none?.message.contains("does not name a bucket") == true)
+    }
 }

@@ -166,6 +166,48 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
         #expect(status.map { $0.state?.lastSuccess != nil } == [false, false, true])
     }
 
+    @Test func `H-JOB-12 a name that two jobs give to two files is refused before anything is stored, and other jobs run`()
+        async throws
+    {
+        for name in ["x/d.db", "x/e.db", "y/d.db", "z/z.db"] { try makeDatabase(name) }
+        func job(_ name: String, _ more: String = "") -> String {
+            "  - {name: \(name), sources: '\(scratch.folder)/db/\(name)/*.db', every: 1h, retention: {last: 1}\(more)}\n"
+        }
+        let outcomes = try await runner(job("x") + job("y") + job("z")).runDue()
+        let results = Dictionary(uniqueKeysWithValues: outcomes.map { ($0.job, $0) })
+        #expect(results["z"]?.isSuccess == true)
+        // Nothing of either file, and all of the others.
+        #expect(results["x"]?.stored.map(\.database) == ["e.db"] && results["y"]?.stored.isEmpty == true)
+        for name in ["x", "y"] { #expect(results[name]?.problems.map(\.code) == ["config"]) }
+        let repository = try await Repository.open(
+            DirectoryStore(scratch.path("repository")), local: LocalDirectories(state: scratch.path("other"), cache: scratch.path("cache"), spool: scratch.path("spool")))
+        #expect(try await repository.snapshots().map(\.database).sorted() == ["e.db", "z.db"])
+        // As the remedy says. It is tried again after the retry time.
+        clock.advance(3600)
+        let named = try await runner(job("x") + job("y", ", database: '{parent}/{file}'")).runDue()
+        #expect(named.count == 2 && named.allSatisfy(\.isSuccess))
+    }
+
+    @Test func `H-JOB-12 that a run continues the history of another file is a warning, once`() async throws {
+        for name in ["x/d.db", "y/d.db"] { try makeDatabase(name) }
+        func run(_ place: String) async throws -> JobOutcome {
+            clock.advance(3600)
+            let job = "  - {name: d, sources: '\(scratch.folder)/db/\(place)/*.db', every: 1h}\n"
+            let outcome = try #require(try await runner(job).runDue().first)
+            #expect(outcome.isSuccess)
+            #expect(try runner(job).status().first?.state?.warnings?.map(\.message) == outcome.warnings.map(\.message).nilIfEmpty)
+            return outcome
+        }
+        #expect(try await run("x").warnings.isEmpty)
+        let warnings = try await run("y").warnings
+        #expect(warnings.map(\.source) == [scratch.path("db/y/d.db")])
+        #expect(warnings.first?.message.contains(scratch.path("db/x/d.db")) == true)
+        #expect(try await run("y").warnings.isEmpty)
+        // One file, wherever its links are.
+        try FileManager.default.createSymbolicLink(atPath: scratch.path("db/l"), withDestinationPath: scratch.path("db/y"))
+        #expect(try await run("l").warnings.isEmpty)
+    }
+
     @Test func `H-REP-11 recorded damage fails runs until it is repaired, and an unchanged database is stored again`()
         async throws
     {
@@ -504,4 +546,8 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
         #expect(units.timer?.contains("Persistent=true") == true)
         #expect(units.cron.contains("'/etc/lite vault/b\\%.yml'"))
     }
+}
+
+extension Array {
+    fileprivate var nilIfEmpty: [Element]? { isEmpty ? nil : self }
 }

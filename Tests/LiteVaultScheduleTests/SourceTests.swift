@@ -56,4 +56,48 @@ import Testing
         try FileManager.default.removeItem(atPath: scratch.path("db/one/a.db"))
         #expect(try list(sources + ", allow-none: true").problems.count == 2)
     }
+
+    /// What the jobs match of one configuration, in the order of the jobs.
+    private func lists(_ jobs: [String]) throws -> [SourceList] {
+        let configuration = try ScheduleConfiguration(
+            text: "repository: r\njobs:\n" + jobs.map { "  - {every: 1h, \($0)}\n" }.joined(), path: scratch.path("backup.yml"))
+        return configuration.jobs.map { SourceList($0, among: configuration.jobs) }
+    }
+
+    @Test func `H-JOB-12 two files of two jobs do not share a name in one repository, and both files and jobs are named`() throws {
+        for name in ["x/d.db", "x/e.db", "y/d.db", "z/d.db"] { try write(name) }
+        try FileManager.default.createDirectory(atPath: scratch.path("r"), withIntermediateDirectories: true)
+        try link("other", to: scratch.path("r"))
+        let (x, y) = ("name: x, sources: '\(scratch.path("x/*.db"))'", "name: y, sources: '\(scratch.path("y/*.db"))'")
+        for place in ["r", "r/", "./r", "other"] {
+            let found = try lists([x, y + ", repository: \(place)", "name: z, repository: r2, sources: '\(scratch.path("z/*.db"))'"])
+            #expect(found.map { $0.databases.map(\.name) } == [["e.db"], [], ["d.db"]], "\(place)")
+            #expect(found.map { $0.problems.map(\.source) } == [[scratch.path("x/d.db")], [scratch.path("y/d.db")], []])
+            for problem in found.flatMap(\.problems) {
+                #expect(problem.code == "config" && problem.remedy?.contains("{parent}/{file}") == true)
+                for text in ["'x'", "'y'", "'d.db'"] { #expect(problem.message.contains(text)) }
+            }
+            #expect(found[0].problems.first?.message.contains(scratch.path("y/d.db")) == true)
+            #expect(found[1].problems.first?.message.contains(scratch.path("x/d.db")) == true)
+        }
+        // As the remedy says.
+        let named = try lists([x, y + ", database: '{parent}/{file}'"])
+        #expect(named.allSatisfy { $0.problems.isEmpty } && named.map(\.databases.count) == [2, 1])
+    }
+
+    @Test func `one file in two jobs is one database, behind links as well`() throws {
+        try write("x/d.db")
+        try link("linked", to: scratch.path("x"))
+        let found = try lists(["name: a, sources: '\(scratch.path("x/d.db"))'", "name: b, sources: '\(scratch.path("linked/*.db"))'"])
+        #expect(found.allSatisfy { $0.problems.isEmpty && $0.databases.map(\.name) == ["d.db"] })
+    }
+
+    @Test func `a volume that is not mounted is a failure before the first wildcard, too, whatever may match nothing`() throws {
+        try write("vol/t2/a.db")
+        try link("vol/t1", to: "/nowhere/mount")
+        let found = try list("sources: ['\(scratch.path("vol/t1/*.db"))', '\(scratch.path("vol/t1/sub/*.db"))'], allow-none: yes")
+        #expect(found.problems.map(\.source) == [scratch.path("vol/t1"), scratch.path("vol/t1")])
+        #expect(found.problems.allSatisfy { $0.message.contains("/nowhere/mount") && $0.code == "no-input" })
+        #expect(try list("sources: '\(scratch.path("vol/t2/*.x"))', allow-none: yes").problems.isEmpty)
+    }
 }

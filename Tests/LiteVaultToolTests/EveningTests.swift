@@ -233,4 +233,84 @@ import Testing
         #expect(restored.status == 77)
         #expect(restored.errors.contains("out.db") && !restored.errors.contains(".litevault-"))
     }
+
+    /// Removes or flips the packs of a repository.
+    private func damagePacks(_ repository: String, removing: Bool) throws -> [String] {
+        var packs: [String] = []
+        for name in try FileManager.default.subpathsOfDirectory(atPath: workspace.path(repository + "/data")) {
+            let path = workspace.path("\(repository)/data/\(name)")
+            var isDirectory: ObjCBool = false
+            guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory), !isDirectory.boolValue else { continue }
+            packs.append("data/" + name)
+            if removing {
+                try FileManager.default.removeItem(atPath: path)
+            } else {
+                try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+                var bytes = try #require(FileManager.default.contents(atPath: path))
+                bytes[bytes.count / 2] ^= 1
+                try bytes.write(to: URL(fileURLWithPath: path))
+            }
+        }
+        return packs
+    }
+
+    @Test(arguments: [true, false])
+    func `a copy of a repository that lacks a pack is damaged, as is one with a flipped pack`(isMissing: Bool) throws {
+        try configure(["name: app, sources: data/v3.db, every: 1h"])
+        _ = try run("schedule", "run-due", "backup.yml")
+        _ = try damagePacks("r", removing: isMissing)
+        let failed = try run("copy", "r", "far", "--state-folder", "state", status: 65)
+        #expect(failed.errors.contains("was not copied"), "\(failed.errors)")
+    }
+
+    @Test func `where nothing was restored, restore-all speaks of no others, and names the object that is missing`() throws {
+        let common = ["--repository", "r", "--state-folder", "state"]
+        let snapshot = ["snapshot", "data/v3.db", "--allow-plaintext"] + common
+        #expect(try workspace.tool.run(snapshot + ["--database", "a.db"]).status == 0)
+        let listed = try workspace.tool.run(["snapshots", "--json"] + common).json()["snapshots"] as? [[String: Any]]
+        let time = try #require(listed?.first?["time"] as? String)
+        let packs = try damagePacks("r", removing: true)
+        Thread.sleep(forTimeInterval: 0.01)
+        #expect(try workspace.tool.run(snapshot + ["--database", "b.db"]).status == 0)
+        let failed = try workspace.tool.run(["restore-all", "out", "--at", time] + common)
+        #expect(failed.status == 65)
+        #expect(packs.contains { failed.output.contains("a.db: failed: \($0): is missing") }, "\(failed.output)")
+        #expect(failed.output.contains("Nothing was restored: 1 without a snapshot then, 1 failed."), "\(failed.output)")
+        #expect(!failed.errors.contains("The others"), "\(failed.errors)")
+        // Now there is another one.
+        let some = try workspace.tool.run(["restore-all", "out2"] + common)
+        #expect(some.status == 65 && some.output.contains("Restored 1 database"))
+        #expect(some.errors.contains("The others are."), "\(some.errors)")
+    }
+
+    @Test func `H-VER-11 a database that only its application can check is not called intact without what was not checked`() throws {
+        let database = try Connection(workspace.path("c.db"))
+        try database.createCollation("backwards") { $1.compare($0) }
+        try database.execute("CREATE TABLE t (a TEXT COLLATE backwards UNIQUE); CREATE TABLE u (b)")
+        try database.close()
+        let text = try run("verify", "c.db").output
+        #expect(text.hasPrefix("c.db: no damage found") && text.contains("not checked"), "\(text)")
+        #expect(text.contains("table 't'") && !text.contains("intact"), "\(text)")
+        let unchecked = try run("verify", "c.db", "--json").json()["unchecked"] as? [String]
+        #expect(unchecked?.contains { $0.contains("backwards") } == true)
+        let common = ["--repository", "r", "--state-folder", "state"]
+        #expect(try workspace.tool.run(["snapshot", "c.db", "--allow-plaintext"] + common).status == 0)
+        let tested = try workspace.tool.run(["check", "--restore-test"] + common)
+        #expect(tested.status == 0 && tested.output.contains("no damage found, not all was checked"), "\(tested.output)")
+        #expect(tested.output.hasPrefix("r: no damage found"), "\(tested.output)")
+        #expect(try workspace.tool.run(["snapshots"] + common).output.contains("data ok"))
+        let restored = try workspace.tool.run(["restore", "x.db", "--verify-with-key"] + common)
+        #expect(restored.status == 0 && restored.errors.contains("not verified: The structure of table 't'"), "\(restored.errors)")
+    }
+
+    @Test func `H-REP-15 restore and restore-all warn of a snapshot that failed its verification, and end as before`() throws {
+        let common = ["--repository", "r", "--state-folder", "state"]
+        #expect(try workspace.tool.run(["snapshot", "data/v3.db", "--allow-plaintext", "--database", "a.db"] + common).status == 0)
+        #expect(try workspace.tool.run(["check", "--restore-test", "--assert", "SELECT 0"] + common).status == 65)
+        for command in [["restore", "x.db", "--database", "a.db"], ["restore-all", "out"]] {
+            let run = try workspace.tool.run(command + common)
+            #expect(run.status == 0)
+            #expect(run.errors.contains("warning:") && run.errors.contains("by its verification (restore)"), "\(run.errors)")
+        }
+    }
 }

@@ -46,7 +46,7 @@ extension Connection {
             return answer == "ok" ? .sound : .broken(answer)
         } catch let error as DatabaseError where error.needsItsApplication {
             return .unchecked(error.message)
-        } catch let error as DatabaseError where [1, 7, 11, 26].contains(error.code) {
+        } catch let error as DatabaseError where error.isUnreadable {
             return .broken(error.message)
         }
     }
@@ -58,6 +58,9 @@ extension DatabaseError {
     var needsItsApplication: Bool {
         code == 1 && (message.hasPrefix("no such ") || message.hasPrefix("unknown function"))
     }
+
+    /// Whether a check of the structure ends with it when the engine cannot read the database.
+    var isUnreadable: Bool { [1, 7, 11, 26].contains(code) }
 
     /// Whether a page that cannot be read may be the reason.
     ///

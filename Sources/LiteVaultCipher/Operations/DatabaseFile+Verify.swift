@@ -72,7 +72,12 @@ public struct VerificationReport: Sendable, Equatable {
     /// function of the database's application.
     public internal(set) var unchecked: [Problem] = []
 
-    /// Whether there are no problems. Foreign keys that refer to missing rows are not problems (``foreignKeyViolations``).
+    /// Whether `integrity_check` ran on the database as a whole. Where that needs what only the application has, it ran on the tables that
+    /// do not need it, one by one; ``unchecked`` has the others.
+    public internal(set) var isWholeStructureChecked = true
+
+    /// Whether there are no problems. Foreign keys that refer to missing rows are not problems (``foreignKeyViolations``), and neither
+    /// are checks that could not be run: they are in ``unchecked``.
     public var isIntact: Bool { problems.isEmpty }
 
     init(kind: FileKind) { self.kind = kind }

@@ -84,6 +84,9 @@ public struct CheckReport: Sendable {
     public internal(set) var unverified: [(snapshot: Snapshot, error: VaultError)] = []
     /// The snapshots that this check authenticated or restored, and whether it found no problem with them.
     public internal(set) var tested: [(snapshot: Snapshot, passed: Bool)] = []
+    /// The snapshots of them that passed a restore as far as it could be checked: their databases need a collation or function of their
+    /// application, so that the level that was reached, and is recorded, is a lower one. The remarks say what was not checked.
+    public internal(set) var partlyTested: [(snapshot: Snapshot, reached: SnapshotVerification.Level)] = []
     /// The packs that are known to be damaged or missing, by database; without one, what a repair has recorded.
     var damaged: [String: Set<String>] = [:]
     /// All of them.

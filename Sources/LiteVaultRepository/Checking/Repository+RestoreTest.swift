@@ -19,8 +19,15 @@ extension Repository {
             }
             isAnyChosen = true
             let problems: [CheckReport.Problem]
+            var level = options.restores ? SnapshotVerification.Level.restore : .pages
             do {
-                problems = try await restoreTest(snapshot, options, &report.remarks)
+                let reached: SnapshotVerification.Level
+                (problems, reached) = try await restoreTest(snapshot, options, &report.remarks)
+                // A failure stands until as thorough a verification passes.
+                if problems.isEmpty, reached < level {
+                    level = reached
+                    report.partlyTested.append((snapshot, reached))
+                }
             } catch let error as VaultError where ![.io, .noSpace].contains(error.code) {
                 report.unverified.append((snapshot, error))
                 continue
@@ -31,8 +38,8 @@ extension Repository {
                 report.damaged[snapshot.manifest.database, default: []].insert(path)
             }
             report.snapshots[index].verification = SnapshotVerification(
-                level: options.restores ? .restore : .pages,
-                passed: problems.isEmpty && report.snapshots[index].verification.passed, time: Date())
+                level: level, passed: problems.isEmpty && report.snapshots[index].verification.passed,
+                time: Date())
         }
         // A selection that matches nothing must not pass as intact.
         guard isAnyChosen || (options.databases == nil && options.selection == .latest) else {
@@ -42,9 +49,11 @@ extension Repository {
         }
     }
 
+    /// - Returns: the problems, and the level that was reached if there are none.
     private func restoreTest(
         _ snapshot: Snapshot, _ options: CheckOptions, _ remarks: inout [CheckReport.Problem]
-    ) async throws -> [CheckReport.Problem] {
+    ) async throws -> (problems: [CheckReport.Problem], reached: SnapshotVerification.Level) {
+        var reached = options.restores ? SnapshotVerification.Level.restore : .pages
         let name = "\(snapshot.database) \(snapshot.id)"
         let directory = try workDirectory()
         let file = try withErrorContext(path: directory) {
@@ -55,21 +64,23 @@ extension Repository {
             var image = ImageWriter(snapshot: snapshot, progress: options.progress)
             try await image.write(into: LocalFile(updating: file.path), from: self)
         } catch let error as VaultError where error.code == .damaged {
-            return [.init(error.path ?? name, error.message)]
+            return ([.init(error.path ?? name, error.message)], reached)
         }
         let database = DatabaseFile(file.path)
         do {
             let (found, key) = try verify(database, isPlaintext: snapshot.isPlaintext, options)
             var problems = found.problems.map { CheckReport.Problem(name, $0.message) }
             if options.restores {
+                // The blocks of the image were compared with their hashes.
+                if !found.isWholeStructureChecked { reached = found.authenticatedPages == nil ? .data : .pages }
                 remarks += (found.foreignKeyViolations + found.unchecked).map { CheckReport.Problem(name, $0.message) }
             }
             if options.restores, problems.isEmpty {
                 problems += try asserted(options.assertions, file.path, key, options.settings).map { .init(name, $0) }
             }
-            return problems
+            return (problems, reached)
         } catch let error as VaultError where error.code == .damaged {
-            return [.init(name, error.message)]
+            return ([.init(name, error.message)], reached)
         } catch {
             // Name the snapshot instead of the temporary file.
             throw try withErrorContext(path: name) { () -> VaultError in

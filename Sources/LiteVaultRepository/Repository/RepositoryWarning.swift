@@ -1,4 +1,5 @@
 public import LiteVaultCapture
+internal import LiteVaultQuoting
 
 /// A problem in a repository, or in this machine's memory of it, that does not stop unrelated operations.
 public struct RepositoryWarning: Sendable, Equatable {
@@ -40,6 +41,9 @@ public struct RepositoryWarning: Sendable, Equatable {
             .damage, error.code, path: error.path ?? path, message: error.message, advice: error.advice ?? advice)
     }
 
+    /// Whether it says that a snapshot continues the history of another file.
+    package var continuesHistory: Bool { code == .cannotCreate }
+
     /// The notice for a repository that has two keys.
     static let unfinishedRotation = RepositoryWarning(
         .notice, .busy, path: RepositoryFormat.config,
@@ -57,6 +61,21 @@ public struct RepositoryWarning: Sendable, Equatable {
         RepositoryWarning(
             .notice, path: name, message: "is not an object of a repository and is ignored",
             advice: .text("If nothing needs it there, move it out of the repository."))
+    }
+}
+
+extension Snapshot {
+    /// The notice that a snapshot of the database at `path` would continue, or continues, the history of another file; nil if it is the same
+    /// one. A database that was moved, or restored to a new place, is another file as well: nobody but its owner can tell.
+    package func warning(continuedBy path: String) -> RepositoryWarning? {
+        let path = LocalDirectory.resolved(path)
+        guard !isSameText(source, path), !isSameText(LocalDirectory.resolved(source), path) else { return nil }
+        return RepositoryWarning(
+            .notice, .cannotCreate, path: path,
+            message: "its name '\(database)' in the repository has the history of another file, \(source) on \(host)",
+            advice: .text(
+                "If that file was moved or restored to here, there is nothing to do. Otherwise give the database a name of its own, or "
+                    + "another repository: retention counts the snapshots of both files together."))
     }
 }
 

@@ -42,7 +42,8 @@ extension Repository {
         options: RestoreOptions = .init(), warning: (RepositoryWarning) -> Void = { _ in }
     ) async throws -> RestoreResult {
         try await withPlan(selection, database, warning) { plan in
-            try await restore(plan.snapshot, plan.row, asFarAsWhole: plan.takesLess, to: destination, options)
+            if let failure = await recordedFailure(of: plan.snapshot) { warning(failure) }
+            return try await restore(plan.snapshot, plan.row, asFarAsWhole: plan.takesLess, to: destination, options)
         }
     }
 
@@ -54,7 +55,31 @@ extension Repository {
         _ selection: SnapshotSelection, database: String? = nil, warning: (RepositoryWarning) -> Void = { _ in }
     ) async throws -> RestoreResult {
         let (chosen, row, _) = try await plan(selection, database, warning)
+        if let failure = await recordedFailure(of: chosen) { warning(failure) }
         return row.result(chosen, count: row.segments.count, fetched: 0, reused: 0, replaced: false)
+    }
+
+    /// The notice that a snapshot failed its verification; nil if it did not, as far as is known. It restores what it can all the same.
+    private func recordedFailure(of snapshot: Snapshot) async -> RepositoryWarning? {
+        let name = RepositoryFormat.verified(snapshot.manifest.database)
+        do {
+            let known = try await verifications(snapshot.manifest.database).results[snapshot.hash.hexadecimal]
+            guard let known, !known.passed else { return nil }
+            let failure = UnrestorableSnapshot(
+                snapshot: snapshot, verification: known, state: .damaged, isNewest: false)
+            return RepositoryWarning(
+                .notice, path: snapshot.object, message: failure.message,
+                advice: .text(
+                    "Verify what is restored from it before you use it, or restore a snapshot that passed: the list of snapshots shows "
+                        + "them."))
+        } catch let error as VaultError {
+            // The document is advisory: it must not stop a restore.
+            return RepositoryWarning(
+                .notice, error.code, path: name, message: "what verifications found cannot be read: \(error.message)",
+                advice: error.advice ?? .checkOrRepair)
+        } catch {
+            return nil
+        }
     }
 
     /// A snapshot, the segments that lead from it to the selected state, and whether fewer of them will do.

@@ -192,6 +192,9 @@ extension Repository {
                     error, RepositoryFormat.pendingDeletions, advice: .rebuild))
         }
         if let previous = plan.previous {
+            if previous.manifest.line == line, let warning = previous.warning(continuedBy: source) {
+                plan.warnings.append(warning)
+            }
             do {
                 plan.blockMap = try await blockMap(of: previous)
             } catch let error as VaultError where error.isDamage {

@@ -35,6 +35,8 @@ package actor FollowSupervisor {
     private static let writeInterval = Duration.seconds(5)
 
     private let jobs: [BackupJob]
+    /// All jobs of the schedule: those of one repository share the names in it.
+    private let allJobs: [BackupJob]
     private let state: StateFile
     private let services: ScheduleServices
     private let repositories: OpenRepositories
@@ -62,13 +64,15 @@ package actor FollowSupervisor {
     private let continuation: AsyncStream<(Key, FollowingEvent)>.Continuation
 
     init(
-        jobs: [BackupJob], state: StateFile, services: ScheduleServices, repositories: OpenRepositories,
+        jobs: [BackupJob], among allJobs: [BackupJob], state: StateFile, services: ScheduleServices,
+        repositories: OpenRepositories,
         semaphore: AsyncSemaphore,
         coordinator: SnapshotCoordinator, log: Logger, grace: Duration, now: @escaping @Sendable () -> Date,
         writeMetrics: @escaping @Sendable () throws -> Void
     ) {
         self.grace = grace
         self.jobs = jobs
+        self.allJobs = allJobs
         rescan = min(10, max(1, 10 * (jobs.compactMap(\.following?.interval.seconds).min() ?? 1)))
         self.state = state
         self.services = services
@@ -148,11 +152,12 @@ package actor FollowSupervisor {
 
     private func scan(_ job: BackupJob) async {
         defer { scanning.remove(job.name) }
-        let (databases, files) = await BlockingWork.task {
-            let databases = SourceList(job).databases
-            return (databases, databases.map { try? FileMetadata.ifExists(path: $0.path, followingLinks: true) })
+        let (list, files) = await BlockingWork.task { [allJobs] in
+            let list = SourceList(job, among: allJobs)
+            return (list, list.databases.map { try? FileMetadata.ifExists(path: $0.path, followingLinks: true) })
         }.value
         guard deadline == nil else { return }
+        let databases = list.databases
         let present = Dictionary(zip(databases.map(\.path), files)) { first, _ in first }
         for (key, entry) in entries where key.job == job.name && !entry.isLeaving {
             if let file = present[key.path] {
@@ -164,7 +169,9 @@ package actor FollowSupervisor {
                 }
                 continue
             }
-            log.info("stopped following: the file is gone", metadata: metadata(key, entry.name))
+            let refused = list.problems.first { $0.source.map { isSameText($0, key.path) } ?? false }
+            log.info(
+                "stopped following: \(refused?.message ?? "the file is gone")", metadata: metadata(key, entry.name))
             if entry.hasEnded {
                 remove(key)
             } else {

@@ -9,6 +9,8 @@ internal import Logging
 /// with the next step that still makes sense.
 struct JobRun: Sendable {
     let job: BackupJob
+    /// All jobs of the schedule: those of one repository share the names in it.
+    let jobs: [BackupJob]
     let services: ScheduleServices
     let repositories: OpenRepositories
     let semaphore: AsyncSemaphore
@@ -29,7 +31,7 @@ struct JobRun: Sendable {
             await finish(&outcome)
             return outcome
         }
-        let list = SourceList(job)
+        let list = SourceList(job, among: jobs)
         for problem in list.problems + following { record(problem, &outcome) }
         do {
             let repository = try await repositories.repository(job.repository)
@@ -147,7 +149,16 @@ struct JobRun: Sendable {
             JobOutcome.Stored(
                 source: path, database: snapshot.database, snapshot: snapshot.id, size: snapshot.size,
                 changed: snapshot.changed, stored: snapshot.stored))
-        for warning in result.warnings where warning.severity == .damage { record(warning, &outcome) }
+        for warning in result.warnings {
+            if warning.severity == .damage {
+                record(warning, &outcome)
+            } else if warning.continuesHistory {
+                outcome.warnings.append(
+                    JobState.Problem(
+                        source: warning.path, step: "snapshot", code: warning.code.rawValue, message: warning.message,
+                        remedy: warning.remedy))
+            }
+        }
     }
 
     /// Records damage in the repository, once: each database of the job may report the same.
@@ -276,9 +287,24 @@ extension JobRun {
             }
             if report.recorded.contains(where: { $0.state == .damaged }) { passed = false }
             outcome.verified = passed
+            outcome.isPartlyVerified = !report.partlyTested.isEmpty
+            for (snapshot, reached) in report.partlyTested {
+                let name = "\(snapshot.database) \(snapshot.id)"
+                let reasons = report.remarks.filter { $0.path == name }.map(\.message)
+                let problem = JobState.Problem(
+                    source: name, step: "verification", code: VaultError.Code.unsupported.rawValue,
+                    message:
+                        "was verified as far as '\(reached.rawValue)' only; not checked: \(reasons.joined(separator: "; "))",
+                    remedy:
+                        "Run PRAGMA integrity_check in its application, which has the collations and functions of the database."
+                )
+                outcome.warnings.append(problem)
+                log.warning(
+                    "\(problem.message)", metadata: ["job": "\(job.name)", "source": "\(name)", "step": "verification"])
+            }
             let metadata: Logger.Metadata = ["job": "\(job.name)", "level": "\(verification.level.rawValue)"]
             if passed {
-                log.info("verified", metadata: metadata)
+                if report.partlyTested.isEmpty { log.info("verified", metadata: metadata) }
             } else {
                 log.error("verification failed", metadata: metadata)
             }
@@ -306,7 +332,8 @@ package struct JobOutcome: Sendable {
     package internal(set) var end: Date
     package internal(set) var stored: [Stored] = []
     package internal(set) var problems: [JobState.Problem] = []
-    /// What did not keep the run from doing its work: heartbeats that could not be sent.
+    /// What did not keep the run from doing its work: heartbeats that could not be sent, and snapshots that continue the history of another
+    /// file.
     package internal(set) var warnings: [JobState.Problem] = []
     /// The databases that needed no snapshot, as their files are untouched since the newest one.
     package internal(set) var unchanged = 0
@@ -314,6 +341,8 @@ package struct JobOutcome: Sendable {
     package internal(set) var removed = 0
     /// Whether the verification passed; nil when none was due.
     package internal(set) var verified: Bool?
+    /// Whether the verification could not check all of a database, as that needs the database's application.
+    var isPartlyVerified = false
     /// Whether the program was asked to end before the run was done. Such a run is not stored in the state.
     package internal(set) var isInterrupted = false
     /// The snapshots of its databases that are known not to be restorable; nil if the repository did not tell.
@@ -359,7 +388,7 @@ extension JobState {
             lastVerification = lastStart
             lastVerificationPassed = verified
             if verified { lastVerified = lastStart }
-            if verified, level == .restore { lastVerifiedRestore = lastStart }
+            if verified, level == .restore, !outcome.isPartlyVerified { lastVerifiedRestore = lastStart }
         }
         allRuns = ScheduleState.sum(allRuns, 1)
         allFailures = ScheduleState.sum(allFailures, Int64(outcome.problems.count))

@@ -263,7 +263,8 @@ package final class ScheduleRunner: Sendable {
 
     private func jobRun(_ job: BackupJob, _ services: ScheduleServices, _ start: Date) -> JobRun {
         JobRun(
-            job: job, services: services, repositories: repositories, semaphore: semaphore, coordinator: coordinator,
+            job: job, jobs: configuration.jobs, services: services, repositories: repositories, semaphore: semaphore,
+            coordinator: coordinator,
             following: followingProblems(job), concurrency: job.concurrency ?? configuration.concurrency,
             unchangedPath: state.unchangedPath(job.name), log: log, state: state.job(job.name), start: start)
     }
@@ -291,8 +292,9 @@ package final class ScheduleRunner: Sendable {
     private func known(_ job: BackupJob) async -> JobState? {
         // Followed databases may be in the state before the job ever ran.
         if let known = state.job(job.name), known.lastStart != nil { return known }
-        let list = SourceList(job)
-        guard !list.databases.isEmpty else { return nil }
+        let list = SourceList(job, among: configuration.jobs)
+        // Names that collide are told at once.
+        guard !list.databases.isEmpty, !list.hasCollisions else { return nil }
         do {
             let repository = try await Repository.open(
                 try services.store(job.repository), secret: try job.repository.secret.map(services.secret),
@@ -355,8 +357,8 @@ package final class ScheduleRunner: Sendable {
         let jobs = configuration.jobs.filter(\.follows)
         guard !jobs.isEmpty else { return nil }
         let supervisor = FollowSupervisor(
-            jobs: jobs, state: state, services: services, repositories: repositories, semaphore: semaphore,
-            coordinator: coordinator,
+            jobs: jobs, among: configuration.jobs, state: state, services: services, repositories: repositories,
+            semaphore: semaphore, coordinator: coordinator,
             log: log, grace: grace, now: now, writeMetrics: { [self] in try writeMetrics() })
         await supervisor.start()
         return supervisor

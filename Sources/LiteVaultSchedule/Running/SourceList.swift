@@ -8,6 +8,8 @@ package struct SourceList: Sendable, Equatable {
     package private(set) var databases: [(path: String, name: String)] = []
     /// Sources without a match, and colliding names.
     package private(set) var problems: [JobState.Problem] = []
+    /// The path of each name.
+    private var names: [ExactText: String] = [:]
 
     /// Expands the sources of a job.
     package init(_ job: BackupJob) {
@@ -21,7 +23,7 @@ package struct SourceList: Sendable, Equatable {
                     .init(
                         source: link, step: "sources", code: VaultError.Code.noInput.rawValue,
                         message:
-                            "matches the pattern '\(source)' and is a link to '\(Self.target(link))', which does not exist",
+                            "belongs to the pattern '\(source)' and is a link to '\(Self.target(link))', which does not exist",
                         remedy: "Mount or restore what it leads to, or add the link to 'exclude'."))
             }
             let files = paths.filter { !Self.isCompanion($0) && !Self.isExcluded($0, job.exclude) && Self.isFile($0) }
@@ -36,7 +38,6 @@ package struct SourceList: Sendable, Equatable {
                             ? "Set 'allow-none: true' if that is intended." : "Check the path in 'sources'."))
             }
         }
-        var names: [ExactText: String] = [:]
         for path in found.map(\.text).sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) {
             let name = Self.name(job.database, path)
             if let other = names[ExactText(name)] {
@@ -50,6 +51,18 @@ package struct SourceList: Sendable, Equatable {
             names[ExactText(name)] = path
             databases.append((path, name))
         }
+    }
+
+    /// The database of a name in the repository.
+    func path(named name: String) -> String? { names[ExactText(name)] }
+
+    /// Whether a run of the job is to say at once that names collide.
+    var hasCollisions: Bool { problems.contains { $0.code == VaultError.Code.config.rawValue } }
+
+    /// Leaves out a database, for a reason.
+    mutating func refuse(_ path: String, _ problem: JobState.Problem) {
+        databases.removeAll { isSameText($0.path, path) }
+        problems.append(problem)
     }
 
     package static func == (left: SourceList, right: SourceList) -> Bool {
@@ -142,14 +155,17 @@ package struct SourceList: Sendable, Equatable {
         return (0..<Int(result.gl_pathc)).compactMap { paths[$0].map { String(cString: $0) } }
     }
 
-    /// The symbolic links that lead nowhere among what a pattern matches, or what one of its directories does: of an unmounted
-    /// volume, say. `glob` passes over them without a word.
+    /// The symbolic links that lead nowhere among what a pattern matches, or its directories, whether they have wildcards or not: of an
+    /// unmounted volume, say. `glob` passes over them without a word.
     private static func danglingLinks(_ pattern: String) -> [String] {
         let parts = pattern.split(separator: "/")
         var found: [String] = []
-        for (index, part) in parts.enumerated() where part.contains(where: { "*?[".contains($0) }) {
+        for index in parts.indices {
             let start = (pattern.hasPrefix("/") ? "/" : "") + parts[...index].joined(separator: "/")
-            found += matches(start).filter { path in
+            // Before the first wildcard, a directory is what it is called.
+            let isPattern = parts[...index].contains { $0.contains(where: { "*?[".contains($0) }) }
+            guard isPattern || index + 1 < parts.count else { continue }
+            found += (isPattern ? matches(start) : [start]).filter { path in
                 var status = stat()
                 return stat(path, &status) != 0 && errno == ENOENT && lstat(path, &status) == 0
                     && status.st_mode & S_IFMT == S_IFLNK

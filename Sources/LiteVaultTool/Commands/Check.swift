@@ -181,8 +181,9 @@ struct Check: VaultCommand {
                 unverified: found.unverified.map { Unverified($0.snapshot, $0.error) },
                 snapshots: found.snapshots.map { snapshot, verification in
                     let isTested = found.tested.contains { $0.snapshot.id == snapshot.id }
+                    let partly = found.partlyTested.first { $0.snapshot.id == snapshot.id }?.reached
                     let level: SnapshotVerification.Level =
-                        isTested ? (restoreTest ? .restore : .pages) : (readData ? .data : .structure)
+                        partly ?? (isTested ? (restoreTest ? .restore : .pages) : (readData ? .data : .structure))
                     return CheckedSnapshot(
                         id: snapshot.id, database: snapshot.database, checked: level.rawValue,
                         verification: VerificationSummary(verification))
@@ -190,16 +191,20 @@ struct Check: VaultCommand {
                 size: found.packBytes, unused: found.unused, recorded: found.isRecorded, seconds: session.elapsed))
         session.add(found.warnings, of: location, after: nil, to: &report)
 
-        let verdict = found.isIntact ? found.unverified.isEmpty ? "intact" : "no damage found" : "NOT intact"
+        let verdict =
+            !found.isIntact
+            ? "NOT intact" : found.unverified.isEmpty && found.partlyTested.isEmpty ? "intact" : "no damage found"
         report.appendLine("\(Format.visible(location)): \(verdict), checked in \(Format.duration(session.elapsed))")
         let scope = authenticate || restoreTest ? "the structure of " : ""
         report.appendRow(
             "snapshots",
             "\(scope)\(found.snapshots.count), \(found.snapshots.count { $0.verification.passed }) of them intact")
         for one in found.tested.prefix(20) {
+            let isPart = found.partlyTested.contains { $0.snapshot.id == one.snapshot.id }
+            let verdict = isPart ? "no damage found, not all was checked" : one.passed ? "intact" : "NOT intact"
             report.appendRow(
                 restoreTest ? "restored" : "authenticated",
-                Format.visible("\(one.snapshot.database) \(one.snapshot.id): \(one.passed ? "intact" : "NOT intact")"))
+                Format.visible("\(one.snapshot.database) \(one.snapshot.id): \(verdict)"))
         }
         if found.tested.count > 20 { report.appendRow("", "… and \(found.tested.count - 20) more") }
         report.appendRow(

@@ -231,6 +231,7 @@ struct Restore: VaultCommand {
         if !keys.isEmpty { try Preflight.requireEncryption() }
         let settings = try read.settings()
         let name = dest ?? database ?? repository.location
+        let reporter = session.reporter
         return { path in
             let file = DatabaseFile(path)
             let isPlain = try file.kind() == .plain
@@ -247,6 +248,7 @@ struct Restore: VaultCommand {
                     .damaged, "the restored database is damaged, and was discarded: \(problem.message)",
                     remedy: "Restore another snapshot, or run 'litevault check --read-data'.")
             }
+            for one in found.unchecked.prefix(20) { reporter.warning("not verified: \(one.message)", path: name) }
         }
     }
 

@@ -9,7 +9,8 @@ struct Verify: VaultCommand {
         Authenticates every page, including those in the write-ahead log, looks for missing or extra bytes at the end \
         of the file, and runs integrity_check and foreign_key_check. SQLite allows foreign keys that refer to missing rows \
         while they are not enforced, its default: they are reported, and a failure only with --foreign-keys. A wrong key is distinguished from a damaged first \
-        page if a later page authenticates. DATABASE may be in use. Nothing is written or repaired: a pending log or \
+        page if a later page authenticates. A table that needs a \
+        collation or function of its application cannot be checked: the others are, and what was not is listed. DATABASE may be in use. Nothing is written or repaired: a pending log or \
         journal is read and left as it is. A plaintext database needs no key, but its pages cannot be authenticated. \
         No check can detect that the whole file, or a page, was replaced by an older version of itself.
         """,
@@ -29,6 +30,7 @@ struct Verify: VaultCommand {
         let database: String
         let encrypted: Bool
         let intact: Bool
+        let unchecked: [String]
         let checks: [CheckResult]
         let size: Int64
         let seconds: Double
@@ -47,11 +49,14 @@ struct Verify: VaultCommand {
 
         var report = Report(
             Result(
-                database: path, encrypted: key != nil, intact: found.isIntact, checks: checks, size: found.fileSize,
+                database: path, encrypted: key != nil, intact: found.isIntact,
+                unchecked: found.unchecked.map(\.message), checks: checks, size: found.fileSize,
                 seconds: session.elapsed, pending: pending))
-        let verdict = found.isIntact ? "intact" : "NOT intact"
+        let verdict = !found.isIntact ? "NOT intact" : found.unchecked.isEmpty ? "intact" : "no damage found"
         report.appendLine("\(Format.visible(path)): \(verdict), verified in \(Format.duration(session.elapsed))")
         for check in checks { check.addRows(to: &report) }
+        for one in found.unchecked.prefix(20) { report.appendRow("not checked", Format.visible(one.message)) }
+        if found.unchecked.count > 20 { report.appendRow("", "… and \(found.unchecked.count - 20) more") }
         pending?.addRow(to: &report)
         if !found.isIntact {
             report.failure = Failure(
@@ -87,8 +92,9 @@ private struct CheckResult: Encodable {
     static func all(
         of report: VerificationReport, isEncrypted: Bool, requiresForeignKeys: Bool
     ) -> [CheckResult] {
-        func unchecked(_ kind: VerificationReport.Kind) -> String? {
-            report.unchecked.first { $0.kind == kind }?.message
+        func unchecked(_ kind: VerificationReport.Kind) -> [String]? {
+            let messages = report.unchecked.filter { $0.kind == kind }.map(\.message)
+            return messages.isEmpty ? nil : messages
         }
         func problems(_ kinds: VerificationReport.Kind...) -> [String] {
             report.problems.filter { kinds.contains($0.kind) }.map(\.message)
@@ -102,11 +108,11 @@ private struct CheckResult: Encodable {
         // SQLite must not open the database with a damaged log, so nothing else can be checked.
         let blocked = log.isEmpty ? nil : "not checked because of the log"
 
-        func add(_ name: String, _ found: [String], passed: String? = nil, skipped: String? = nil) {
+        func add(_ name: String, _ found: [String], passed: String? = nil, skipped: [String]? = nil) {
             if !found.isEmpty {
                 checks.append(CheckResult(name: name, result: .failed, details: found))
-            } else if let reason = blocked ?? skipped {
-                checks.append(CheckResult(name: name, result: .skipped, details: [reason]))
+            } else if let reasons = blocked.map({ [$0] }) ?? skipped {
+                checks.append(CheckResult(name: name, result: .skipped, details: reasons))
             } else {
                 checks.append(CheckResult(name: name, result: .passed, details: passed.map { [$0] } ?? []))
             }
@@ -114,7 +120,7 @@ private struct CheckResult: Encodable {
         let pages = report.authenticatedPages
         add(
             "pages", problems(.page), passed: pages.map { "\($0) authenticated" },
-            skipped: pages != nil ? nil : isEncrypted ? "the pages have no authentication codes" : "not encrypted")
+            skipped: pages != nil ? nil : [isEncrypted ? "the pages have no authentication codes" : "not encrypted"])
         add("length", problems(.truncated, .excess), passed: Format.size(report.fileSize))
         let structure = problems(.structure)
         add("integrity_check", structure, skipped: unchecked(.structure))
@@ -123,7 +129,7 @@ private struct CheckResult: Encodable {
             let result: Outcome = requiresForeignKeys ? .failed : .remarked
             checks.append(CheckResult(name: "foreign_key_check", result: result, details: violations))
         } else {
-            let skipped = structure.isEmpty ? unchecked(.foreignKey) : "meaningless while the structure is damaged"
+            let skipped = structure.isEmpty ? unchecked(.foreignKey) : ["meaningless while the structure is damaged"]
             add("foreign_key_check", [], skipped: skipped)
         }
         return checks

@@ -40,7 +40,7 @@ struct ScheduleExamination {
         var sizes: [ExactText: Int64] = [:]
         for job in configuration.jobs {
             findings.job = job.name
-            let list = SourceList(job)
+            let list = SourceList(job, among: configuration.jobs)
             for problem in list.problems {
                 findings.problem(.sources, problem.message, path: problem.source, remedy: problem.remedy ?? "")
             }
@@ -153,11 +153,21 @@ struct ScheduleExamination {
         } else if let start = known.lastStart {
             findings.ok(.lastRun, "succeeded, \(age(start)) ago")
         }
+        // What the last run has said: the next one has a snapshot of the same file before it.
+        for warning in known.warnings ?? [] where warning.step == "snapshot" {
+            findings.warning(.snapshot, warning.message, path: warning.source, remedy: warning.remedy ?? "")
+        }
         if let time = known.lastVerification {
             if known.lastVerificationPassed == false {
                 findings.problem(
                     .verification, "the verification \(age(time)) ago failed",
                     remedy: "'litevault check' with the options of 'verify' shows what is damaged.")
+            } else if job.verification?.level == .restore, known.lastVerifiedRestore != known.lastVerification {
+                findings.warning(
+                    .verification, "passed \(age(time)) ago, but not all of each database was checked",
+                    remedy:
+                        "'litevault check --restore-test' lists what was not: what needs the collations or functions of an application. "
+                        + "Run PRAGMA integrity_check there.")
             } else {
                 findings.ok(.verification, "passed \(age(time)) ago")
             }
@@ -251,30 +261,37 @@ struct ScheduleExamination {
         of list: SourceList, in snapshots: SnapshotList, _ job: BackupJob, _ success: Double?,
         into findings: inout Findings
     ) {
-        let newest = Dictionary(snapshots.map { (ExactText($0.database), $0.time) }, uniquingKeysWith: max)
+        let newest = Dictionary(snapshots.map { (ExactText($0.database), $0) }) { $0.time > $1.time ? $0 : $1 }
         let delay = Recurrence.delay(job.name, host: Self.host, jitter: job.jitter)
         var oldest: Date?
+        var isLate = false
         for (path, name) in list.databases {
-            guard let time = newest[ExactText(name)] else {
+            guard let last = newest[ExactText(name)] else {
                 findings.problem(
                     .snapshot, "has no snapshot", path: path,
                     remedy: "Run 'litevault schedule run-due' now, and see 'schedule status'.")
                 continue
             }
+            let time = last.time
             oldest = min(oldest ?? time, time)
+            if let warning = last.warning(continuedBy: path) {
+                findings.warning(.snapshot, warning.message, path: warning.path, remedy: warning.remedy)
+            }
             // One run may be under way; a second one that is due means that the first did not happen.
             let looked = job.skipsUnchanged ? max(time, Date(timeIntervalSince1970: success ?? 0)) : time
-            let last = min(looked, now).addingTimeInterval(-delay)
-            let missed = job.recurrence.next(after: last).flatMap { job.recurrence.next(after: $0) }?
+            let start = min(looked, now).addingTimeInterval(-delay)
+            let missed = job.recurrence.next(after: start).flatMap { job.recurrence.next(after: $0) }?
                 .addingTimeInterval(delay + job.retry.seconds)
             if let missed, missed < now {
+                isLate = true
                 findings.problem(
                     .snapshot,
                     "the newest snapshot is \(age(time.timeIntervalSince1970)) old, and the job runs \(job.recurrence.text)",
                     path: path, remedy: "Check that the timer or service runs: 'schedule status' shows the last run.")
             }
         }
-        if let oldest {
+        // Of databases with a snapshot that is too old, that is the problem above.
+        if let oldest, !isLate {
             findings.ok(
                 .snapshot, "the newest snapshot of each database is at most \(age(oldest.timeIntervalSince1970)) old")
         }

@@ -85,6 +85,7 @@ struct FleetReport: Encodable {
                 + "\(busy) in use, \(failed) failed",
             remedy: dryRun
                 ? "Nothing was changed."
-                : "The others are done. Run the same command again: what is done is not done twice.")
+                : (done + already > 0 ? "The others are done. " : "")
+                    + "Run the same command again: what is done is not done twice.")
     }
 }

@@ -31,8 +31,10 @@ extension Session {
         guard let done, let first = damage.first(where: { $0.code == .damaged }) ?? damage.first,
             report.failure == nil
         else { return }
+        // What is missing there is damage of the repository, too: the command was asked for nothing that does not exist.
         report.failure = Failure(
-            FailureCode(first.code), "\(done), but another object of the repository is damaged: \(first.message)",
+            FailureCode(first.code == .missing ? .damaged : first.code),
+            "\(done), but another object of the repository is damaged: \(first.message)",
             path: first.path == repository ? repository : "\(repository)/\(first.path)",
             remedy: first.advice.commandLineText)
     }

@@ -218,7 +218,10 @@ struct RestoreOfMany {
                 return Item(database: name, state: .absent, destination: nil)
             }
             var item = Item(database: name, state: .failed, destination: nil)
-            (item.code, item.message, item.remedy) = (failure.code.rawValue, failure.message, failure.remedy)
+            (item.code, item.remedy) = (failure.code.rawValue, failure.remedy)
+            // The object that is damaged or missing, say; the database has its line.
+            let path = failure.path.flatMap { isSameText($0, name) || isSameText($0, location) ? nil : $0 }
+            item.message = path.map { "\($0): \(failure.message)" } ?? failure.message
             return item
         }
     }
@@ -262,7 +265,9 @@ struct RestoreOfMany {
         let own = Set(items.filter { $0.state == .failed }.map(\.remedy))
         let what =
             own.count == 1 ? own.first.flatMap { $0 } : nil
-        let rest = failed < items.count ? "The others \(isDry ? "can be" : "are"). " : ""
+        // One that is there already, or had no snapshot then, is none of them.
+        let done = items.count { $0.state == .restored || $0.state == .ready }
+        let rest = done > 0 ? "The others \(isDry ? "can be" : "are"). " : ""
         return rest + (what ?? "'litevault check' examines the repository.")
     }
 
@@ -296,10 +301,15 @@ struct RestoreOfMany {
             (count(.present), "there already"), (count(.absent), "without a snapshot then"), (failed, "failed"),
         ]
         .filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
-        report.appendLine(
-            "\(isDry ? "Would restore" : "Restored") \(Format.count(done, "database")) to "
-                + (directory.map(Format.visible) ?? (done == 1 ? "its path" : "their paths"))
-                + (left.isEmpty ? "." : "; \(left.joined(separator: ", "))."))
+        let counts = left.joined(separator: ", ")
+        if done == 0 {
+            report.appendLine("Nothing \(isDry ? "would be" : "was") restored: \(counts).")
+        } else {
+            report.appendLine(
+                "\(isDry ? "Would restore" : "Restored") \(Format.count(done, "database")) to "
+                    + (directory.map(Format.visible) ?? (done == 1 ? "its path" : "their paths"))
+                    + (left.isEmpty ? "." : "; \(counts)."))
+        }
         let reached = items.compactMap(\.reached).sorted()
         if let first = reached.first, let last = reached.last, first != last {
             report.appendLine("Their states are from \(first) to \(last).")

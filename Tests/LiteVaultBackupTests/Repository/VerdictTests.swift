@@ -98,6 +98,48 @@ import Testing
         #expect(try await repository.snapshots().map(\.sequence) == [1, 3])
     }
 
+    @Test func `H-VER-11 a database whose structure needs its application does not pass as restored and checked`() async throws {
+        let repository = try await repository()
+        let path = try makeDatabase("a.db")
+        let db = try Connection(path)
+        try db.createCollation("backwards") { $1.compare($0) }
+        try db.execute("CREATE TABLE c (a TEXT COLLATE backwards UNIQUE); INSERT INTO c VALUES ('a'), ('b')")
+        try db.close()
+        let snapshot = try await take(path, repository)
+        let found = try await check(repository) { $0.restores = true }
+        #expect(found.isIntact && found.tested.map(\.passed) == [true])
+        #expect(found.partlyTested.map(\.snapshot.id) == [snapshot.id] && found.partlyTested.map(\.reached) == [.data])
+        #expect(found.remarks.contains { $0.message.contains("'c' could not be checked") })
+        #expect(try await verdicts(repository) == ["data true"])
+        guard EngineInfo.linked.sqliteVersion >= SQLiteVersion(major: 3, minor: 33) else { return }
+        // The other tables are checked.
+        try damage(path)
+        try await take(path, repository)
+        #expect(try await check(repository) { $0.restores = true }.problems.count > 0)
+        #expect(try await verdicts(repository) == ["data true", "restore false"])
+    }
+
+    @Test func `H-REP-15 a restore of a snapshot that failed its verification says so`() async throws {
+        let repository = try await repository()
+        let path = try makeDatabase("a.db")
+        let good = try await take(path, repository)
+        try damage(path)
+        let bad = try await take(path, repository)
+        _ = try await check(repository) { $0.restores = true }
+        for (number, selection) in [SnapshotSelection.id(bad.id), .at(Date()), .latest, .id(good.id)].enumerated() {
+            var (warnings, planned): ([RepositoryWarning], [RepositoryWarning]) = ([], [])
+            try await repository.restore(selection, database: "a.db", to: scratch.path("out\(number)")) { warnings.append($0) }
+            _ = try await repository.planRestore(selection, database: "a.db") { planned.append($0) }
+            #expect(warnings == planned)
+            guard number < 3 else {
+                #expect(warnings.isEmpty)
+                continue
+            }
+            #expect(warnings.count == 1 && warnings[0].severity == .notice)
+            #expect(warnings[0].message.contains(bad.id) && warnings[0].message.contains("since") && warnings[0].message.contains("(restore)"))
+        }
+    }
+
     @Test func `the newest snapshot that passed a restore stays beside one that passed a less thorough check`()
         async throws
     {

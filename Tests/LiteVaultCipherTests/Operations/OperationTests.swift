@@ -147,6 +147,30 @@ import Testing
         #expect(try Connection(path, key: other, settings: fast).value("SELECT count(*) FROM t", as: Int.self) == 2)
     }
 
+    @Test(.enabled(if: EngineInfo.linked.sqliteVersion >= SQLiteVersion(major: 3, minor: 33)))
+    func `H-VER-11 damage beside a table that needs its application is found, and what was not checked is named`() throws {
+        let path = scratch.path("plain.db")
+        let db = try Connection(path)
+        try db.createCollation("backwards") { $1.compare($0) }
+        try db.execute("CREATE TABLE t (a TEXT COLLATE backwards UNIQUE); INSERT INTO t VALUES ('a'), ('b'); CREATE TABLE u (b)")
+        try db.execute("WITH n(a) AS (SELECT 1 UNION ALL SELECT a + 1 FROM n WHERE a < 2000) INSERT INTO u SELECT 'row ' || a FROM n")
+        let (root, size) = (
+            try db.value("SELECT rootpage FROM sqlite_master WHERE name = 'u'", as: Int.self), Int(try db.pageSize())
+        )
+        try db.close()
+        let whole = try DatabaseFile(path).verify()
+        #expect(whole.isIntact && !whole.isWholeStructureChecked)
+        #expect(whole.unchecked.contains { $0.message.contains("table 't'") && $0.message.contains("backwards") })
+        #expect(!whole.unchecked.contains { $0.message.contains("'u'") })
+        // The page behind the root is a leaf of the table.
+        let handle = try FileHandle(forUpdating: URL(fileURLWithPath: path))
+        try handle.seek(toOffset: UInt64(root * size))
+        try handle.write(contentsOf: [UInt8](repeating: 0x55, count: size))
+        try handle.close()
+        let found = try DatabaseFile(path).verify()
+        #expect(found.problems.contains { $0.kind == .structure })
+    }
+
     @Test(arguments: ["t (b)", "t (length(b))", "t (b) WHERE b > 0"], [nil, "other"])
     func `H-VER-09 an index that disagrees with its table is not backed up as verified, under any key`(
         index: String, newKey: String?
