@@ -293,7 +293,7 @@ package final class ScheduleRunner: Sendable {
         // Followed databases may be in the state before the job ever ran.
         if let known = state.job(job.name), known.lastStart != nil { return known }
         let list = SourceList(job, among: configuration.jobs)
-        // Names that collide are told at once.
+        // Names that collide are reported at once.
         guard !list.databases.isEmpty, !list.hasCollisions else { return nil }
         do {
             let repository = try await Repository.open(

@@ -265,7 +265,7 @@ struct RestoreOfMany {
         let own = Set(items.filter { $0.state == .failed }.map(\.remedy))
         let what =
             own.count == 1 ? own.first.flatMap { $0 } : nil
-        // One that is there already, or had no snapshot then, is none of them.
+        // Neither an existing file nor a database without a snapshot of that time counts.
         let done = items.count { $0.state == .restored || $0.state == .ready }
         let rest = done > 0 ? "The others \(isDry ? "can be" : "are"). " : ""
         return rest + (what ?? "'litevault check' examines the repository.")
