@@ -97,7 +97,7 @@ extension Connection {
     }
 }
 
-/// The key of a database that is not encrypted, for ``LiteVaultCore/Connection/attach(_:as:key:)``.
+/// The key of a database that is not encrypted, for `attach(_:as:key:)`.
 public enum NoKey: Sendable {
     /// The database is plaintext.
     case plaintext
