@@ -260,7 +260,7 @@ import Testing
     }
 
     /// How the older copy comes to be used.
-    enum Way: CaseIterable { case linkedFile, linkedDirectory }
+    enum Way: CaseIterable { case linkedFile, linkedDirectory, linkToEqualName }
 
     @Test(.enabled(if: Engine.encrypts), arguments: Way.allCases, [false, true])
     func `H-KEY-28 an older copy behind a link is known as such`(way: Way, looksNewer: Bool) throws {
@@ -268,21 +268,23 @@ import Testing
             try FileManager.default.createDirectory(
                 atPath: scratch.file(name), withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
         }
-        let own = remembering(scratch.file("own/k.keys"))
+        // Canonically equal names are those of two files.
+        let (name, copy) = way == .linkToEqualName ? ("caf\u{e9}", "own/cafe\u{301}") : ("k.keys", "copies/k.keys")
+        let own = remembering(scratch.file("own/" + name))
         let database = scratch.file("notes.db")
         var unlocked = try own.create(with: [.quick(first), .quick(second)])
         let db = try Connection(database, keyring: own, unlockedBy: .passphrase(first), creation: .ifMissing)
         try db.execute("CREATE TABLE note (text TEXT)")
         try db.close()
-        try FileManager.default.copyItem(atPath: own.path, toPath: scratch.file("copies/k.keys"))
+        try FileManager.default.copyItem(atPath: own.path, toPath: scratch.file(copy))
         let oldKey = unlocked.keys[0]
         try unlocked.remove([2], rekeying: [database])
         try unlocked.remember()
         if looksNewer {
-            var document = try KeyringFile(scratch.file("copies/k.keys")).read()
+            var document = try KeyringFile(scratch.file(copy)).read()
             document.generation = 1000
             document.authenticate(by: [oldKey])
-            try KeyringFile(scratch.file("copies/k.keys")).write(document, replacing: true)
+            try KeyringFile(scratch.file(copy)).write(document, replacing: true)
         }
         switch way {
         case .linkedFile:
@@ -291,6 +293,9 @@ import Testing
         case .linkedDirectory:
             try FileManager.default.removeItem(atPath: scratch.file("own"))
             try FileManager.default.createSymbolicLink(atPath: scratch.file("own"), withDestinationPath: "copies")
+        case .linkToEqualName:
+            try FileManager.default.removeItem(atPath: own.path)
+            try #require(symlink("cafe\u{301}", own.path) == 0)
         }
         let found = try own.unlock(with: .passphrase(first))
         #expect(try found.proof() == .contradicted)

@@ -58,7 +58,7 @@ private struct FullTextIndex {
             // With a rank, the content is compared also where it is a table of the application.
             command = "INSERT INTO \(table)(\(table), rank) VALUES ('integrity-check', 1)"
         case "FTS3", "FTS4":
-            let hasNoContent = words.contains { $0.filter { $0 != " " } == "CONTENT=\"\"" || $0 == "CONTENT=''" }
+            let hasNoContent = words.contains { $0 == "CONTENT=\"\"" || $0 == "CONTENT=''" }
             guard !hasNoContent else { return nil }
             command = "INSERT INTO \(table)(\(table)) VALUES ('integrity-check')"
         default: return nil

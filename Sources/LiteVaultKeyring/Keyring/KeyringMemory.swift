@@ -48,13 +48,7 @@ public struct KeyringMemory: Sendable {
     ///
     /// - Throws: `keyRejected` when others can write the file, `damaged`, `io`. Nothing is trusted then.
     func entry(for path: String) throws -> Entry? {
-        guard let (entry, place) = try read(file(for: path)) else { return nil }
-        guard place == Array(path.utf8) else { throw Self.damaged(try file(for: path)) }
-        return entry
-    }
-
-    /// Reads a file; nil if there is none.
-    private func read(_ file: String) throws -> (entry: Entry, path: [UInt8])? {
+        let file = try file(for: path)
         guard let buffer = try SecretFile.read(file, .owner) else { return nil }
         let text = buffer.withBytes { String(decoding: $0, as: UTF8.self) }
         let lines = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
@@ -63,15 +57,13 @@ public struct KeyringMemory: Sendable {
             let id = Self.field("id", lines[1]).flatMap({ [UInt8](hexadecimal: $0) }), id.count == 16,
             let generation = Self.field("generation", lines[2]).flatMap({ UInt64($0) }),
             let fingerprint = Self.field("fingerprint", lines[3]).flatMap({ try? KeyringFingerprint($0) }),
-            let path = Self.field("path", lines[4]).flatMap({ [UInt8](hexadecimal: $0) })
-        else { throw Self.damaged(file) }
-        return (Entry(id: id, generation: generation, fingerprint: fingerprint), path)
-    }
-
-    private static func damaged(_ file: String) -> VaultError {
-        VaultError(
-            .damaged, "What this machine remembers of the keyring is damaged", path: file,
-            remedy: "Compare the keyring's fingerprint with that of its owner, then remove this file.")
+            Self.field("path", lines[4]) == Array(path.utf8).hexadecimal
+        else {
+            throw VaultError(
+                .damaged, "What this machine remembers of the keyring is damaged", path: file,
+                remedy: "Compare the keyring's fingerprint with that of its owner, then remove this file.")
+        }
+        return Entry(id: id, generation: generation, fingerprint: fingerprint)
     }
 
     /// Replaces what is known of a path, unless it is the same or newer. It is durable afterwards.

@@ -2,6 +2,7 @@ internal import DurableFile
 internal import LiteVaultCipher
 internal import LiteVaultCore
 internal import LiteVaultFoundation
+internal import LiteVaultQuoting
 
 // A keyring that opens was made for the slot that opened it: its public key is in the file for all to read. By whom it was made shows
 // only in what the holder of the slot's secret endorsed, or what this machine saw before.
@@ -69,10 +70,13 @@ extension UnlockedKeyring {
     private func places() throws -> [String] {
         let resolved = try withErrorContext(path: file.path) { try FileMetadata.resolvedPath(file.path) }
         let path = keyring.path
-        let absolute = path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
+        let slash = UInt8(ascii: "/")
+        let absolute = path.utf8.first == slash ? path : FileManager.default.currentDirectoryPath + "/" + path
         // Not `..`: behind a link it leads elsewhere than it seems.
-        let parts = absolute.split(separator: "/").filter { $0 != "." }
+        let parts = absolute.utf8.split(separator: slash).map { String(decoding: $0, as: UTF8.self) }.filter {
+            $0 != "."
+        }
         let given = "/" + parts.joined(separator: "/")
-        return given == resolved ? [resolved] : [given, resolved]
+        return isSameText(given, resolved) ? [resolved] : [given, resolved]
     }
 }

@@ -247,7 +247,8 @@ private final class Repair {
             else { continue }
             do {
                 try await maps.source.prepare(pack)
-                if !NodeSource.isWhole(maps.source.path(pack), pack) {
+                // A file that cannot be read is not known to be damaged: that ends the repair.
+                if try !NodeSource.isIntact(maps.source.path(pack), pack) {
                     flaws[object.name] = VaultError(.damaged, "does not match its hash", path: object.name)
                 }
             } catch let error as VaultError where error.isDamage {

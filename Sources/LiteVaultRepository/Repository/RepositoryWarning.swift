@@ -22,6 +22,9 @@ public struct RepositoryWarning: Sendable, Equatable {
     /// What to do about it, as a value that a program can phrase in terms of its own commands.
     public let advice: Remedy
 
+    /// Whether it says that a snapshot continues the history of another file.
+    package fileprivate(set) var continuesHistory = false
+
     /// What to do about it, in the library's words.
     public var remedy: String { advice.description }
 
@@ -40,9 +43,6 @@ public struct RepositoryWarning: Sendable, Equatable {
         self.init(
             .damage, error.code, path: error.path ?? path, message: error.message, advice: error.advice ?? advice)
     }
-
-    /// Whether it says that a snapshot continues the history of another file.
-    package var continuesHistory: Bool { code == .cannotCreate }
 
     /// The notice for a repository that has two keys.
     static let unfinishedRotation = RepositoryWarning(
@@ -70,12 +70,14 @@ extension Snapshot {
     package func warning(continuedBy path: String) -> RepositoryWarning? {
         let path = LocalDirectory.resolved(path)
         guard !isSameText(source, path), !isSameText(LocalDirectory.resolved(source), path) else { return nil }
-        return RepositoryWarning(
+        var warning = RepositoryWarning(
             .notice, .cannotCreate, path: path,
             message: "its name '\(database)' in the repository has the history of another file, \(source) on \(host)",
             advice: .text(
                 "If that file was moved or restored to here, there is nothing to do. Otherwise give the database a name of its own, or "
                     + "another repository: retention counts the snapshots of both files together."))
+        warning.continuesHistory = true
+        return warning
     }
 }
 

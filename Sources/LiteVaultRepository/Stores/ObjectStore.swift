@@ -266,7 +266,7 @@ extension RepositoryFormat {
         case "snapshots", "fences": return parts.count == 3 && isIdentifier(parts[1]) && sequence(parts[2]) != nil
         case "segments": return parts.count > 2 && isIdentifier(parts[1]) && SegmentName(name) != nil
         case "leases": return parts.count == 2
-        case "damaged": return true
+        case "damaged": return parts.count > 1
         default: return false
         }
     }

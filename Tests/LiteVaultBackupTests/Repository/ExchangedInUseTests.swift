@@ -24,15 +24,6 @@ import Testing
         return try await open("other", secret)
     }
 
-    private func failure(_ body: () async throws -> Void) async -> VaultError? {
-        do {
-            try await body()
-            return nil
-        } catch {
-            return error as? VaultError
-        }
-    }
-
     private func objects() async throws -> [ObjectAttributes] {
         try await DirectoryStore(scratch.path("repository")).list("")
     }
@@ -58,7 +49,7 @@ import Testing
             { _ = try await SegmentWriter.open(repository, database: "a.db") },
         ]
         for (index, work) in works.enumerated() {
-            let error = await failure(work)
+            let error = await StoreCalls.failure(work)
             #expect(
                 error?.code == .damaged && error?.message.contains(other.identifier) == true,
                 "\(index): \(error as Any)")
@@ -81,13 +72,13 @@ import Testing
         let other = try await exchange()
         let before = try await objects()
         try followed.insert(2)
-        let error = await failure { try await followed.poll() }
+        let error = await StoreCalls.failure { try await followed.poll() }
         #expect(error?.code == .damaged && error?.message.contains(other.identifier) == true, "\(error as Any)")
         #expect(error?.cause is ExchangedRepositoryError)
         #expect(try await objects() == before)
         // Nor where there is none any more.
         try FileManager.default.removeItem(atPath: scratch.path("repository"))
-        let gone = await failure { try await followed.writer.requireIdentity() }
+        let gone = await StoreCalls.failure { try await followed.writer.requireIdentity() }
         #expect(gone?.cause is ExchangedRepositoryError, "\(gone as Any)")
         #expect(!FileManager.default.fileExists(atPath: scratch.path("repository/segments")))
     }
@@ -111,7 +102,7 @@ import Testing
         let asked = requests.withLock { $0.count { $0 == "get repository.json" } }
         #expect(asked <= Int((ContinuousClock.now - began) / .seconds(10)))
         _ = try await exchange()
-        let error = await failure { try await followed.writer.requireIdentity() }
+        let error = await StoreCalls.failure { try await followed.writer.requireIdentity() }
         #expect(error?.cause is ExchangedRepositoryError)
     }
 

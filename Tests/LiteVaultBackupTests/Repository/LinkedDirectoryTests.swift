@@ -32,15 +32,6 @@ import Testing
             atPath: scratch.path(name), withDestinationPath: scratch.path(target))
     }
 
-    private func failure(_ body: () async throws -> Void) async -> VaultError? {
-        do {
-            try await body()
-            return nil
-        } catch {
-            return error as? VaultError
-        }
-    }
-
     @Test(arguments: ["data", "tree", "forgotten"])
     func `H-REP-14 retention and pruning through a linked directory touch no object of another repository`(
         directory: String
@@ -61,8 +52,8 @@ import Testing
         var errors: [VaultError] = []
         for _ in 0..<2 {
             let repository = try await repository("A")
-            if let error = await failure({ _ = try await repository.forget(policy) }) { errors.append(error) }
-            if let error = await failure({ _ = try await repository.prune(grace: .seconds(0)) }) {
+            if let error = await StoreCalls.failure({ _ = try await repository.forget(policy) }) { errors.append(error) }
+            if let error = await StoreCalls.failure({ _ = try await repository.prune(grace: .seconds(0)) }) {
                 errors.append(error)
             }
         }
@@ -102,7 +93,7 @@ import Testing
             { _ = try await store.list("data/ab/x") },
         ]
         for (index, call) in calls.enumerated() {
-            let error = await failure(call)
+            let error = await StoreCalls.failure(call)
             #expect(
                 error?.code == .damaged && error?.path == scratch.path("A/" + directory),
                 "call \(index): \(error as Any)")
@@ -162,15 +153,15 @@ import Testing
             let repository = try await repository("A")
             var policy = RetentionPolicy()
             policy.last = 1
-            _ = await failure { _ = try await repository.forget(policy) }
-            let error = await failure { _ = try await repository.prune(grace: .seconds(0)) }
+            _ = await StoreCalls.failure { _ = try await repository.forget(policy) }
+            let error = await StoreCalls.failure { _ = try await repository.prune(grace: .seconds(0)) }
             #expect(error?.code == .damaged, "\(error as Any)")
-            let found = await failure {
+            let found = await StoreCalls.failure {
                 let report = try await repository.check()
                 #expect(!report.isIntact)
             }
             #expect(found == nil || found?.code == .damaged)
-            let copied = await failure {
+            let copied = await StoreCalls.failure {
                 let result = try await repository.copy(to: DirectoryStore(self.scratch.path("copy")))
                 #expect(!result.warnings.isEmpty)
             }

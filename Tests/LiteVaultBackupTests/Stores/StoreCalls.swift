@@ -12,6 +12,16 @@ enum StoreCalls {
         }
     }
 
+    /// The error that `body` throws; nil if it throws none.
+    static func failure(_ body: () async throws -> Void) async -> VaultError? {
+        do {
+            try await body()
+            return nil
+        } catch {
+            return error as? VaultError
+        }
+    }
+
     /// Bytes that cannot be compressed, the same for the same seed.
     static func noise(_ count: Int, _ seed: UInt8 = 1) -> [UInt8] {
         var state = UInt64(seed) &* 0x9E37_79B9_7F4A_7C15
