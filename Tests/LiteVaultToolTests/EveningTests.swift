@@ -290,7 +290,9 @@ import Testing
         try database.close()
         let text = try run("verify", "c.db").output
         #expect(text.hasPrefix("c.db: no damage found") && text.contains("not checked"), "\(text)")
-        #expect(text.contains("table 't'") && !text.contains("intact"), "\(text)")
+        // Before SQLite 3.33 no single table can be checked.
+        let what = EngineInfo.linked.sqliteVersion >= SQLiteVersion(major: 3, minor: 33) ? "structure of table 't'" : "structure"
+        #expect(text.contains("The \(what) could not be checked") && !text.contains("intact"), "\(text)")
         let unchecked = try run("verify", "c.db", "--json").json()["unchecked"] as? [String]
         #expect(unchecked?.contains { $0.contains("backwards") } == true)
         let common = ["--repository", "r", "--state-folder", "state"]
@@ -300,7 +302,7 @@ import Testing
         #expect(tested.output.hasPrefix("r: no damage found"), "\(tested.output)")
         #expect(try workspace.tool.run(["snapshots"] + common).output.contains("data ok"))
         let restored = try workspace.tool.run(["restore", "x.db", "--verify-with-key"] + common)
-        #expect(restored.status == 0 && restored.errors.contains("not verified: The structure of table 't'"), "\(restored.errors)")
+        #expect(restored.status == 0 && restored.errors.contains("not verified: The \(what)"), "\(restored.errors)")
     }
 
     @Test func `H-REP-15 restore and restore-all warn of a snapshot that failed its verification, and end as before`() throws {

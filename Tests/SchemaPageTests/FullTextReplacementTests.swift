@@ -148,6 +148,38 @@ import Testing
     }
 
     @Test(arguments: Index.all)
+    func `H-SCH-11 an index follows a table whose unique indexes and columns change`(index: Index) throws {
+        let db = try makeDatabase(index)
+        let replace = "INSERT OR REPLACE INTO document (email, text) VALUES ('B', 'omega')"
+        // Without the index, the row replaces none.
+        try db.drop(index: "address")
+        try db.run(replace)
+        try expectInStep(db, "without the index")
+        try db.run("DELETE FROM document WHERE email = 'B'")
+        try db.create(
+            index: "address", on: "document", expressions: [SQLExpression<String>("email").collate(.nocase)], options: .unique)
+        try db.run(replace)
+        try expectInStep(db, "with the index")
+        try db.alter(table: "document") { t in t.add(column: "code", .text).unique() }
+        try db.run("UPDATE document SET code = 'c' || id")
+        try db.run("INSERT OR REPLACE INTO document (code, text) VALUES ('c1', 'gamma')")
+        try expectInStep(db, "with another column")
+        try db.drop(index: "address")
+        try db.alter(table: "document") { t in
+            t.drop(column: "code")
+            t.drop(column: "email")
+        }
+        try db.run("UPDATE OR REPLACE document SET a = 3, b = 3, text = 'omega'")
+        try expectInStep(db, "without these columns")
+        try db.recreate(table: "document", copying: ["text": SQLExpression<String>("text") + " alpha"]) { t in
+            t.column("id", .integer).primaryKey()
+            t.column("text", .text)
+        }
+        #expect(throws: VaultError.self) { try db.alter(table: "document") { $0.drop(column: "text") } }
+        try expectInStep(db, "recreated, with other texts")
+    }
+
+    @Test(arguments: Index.all)
     func `H-SCH-11 an index that an earlier version made gets the triggers, and loses stale entries`(
         index: Index
     ) throws {

@@ -78,11 +78,14 @@ extension Connection {
         try body(table)
         try withLock {
             try ForeignKeyEnforcement(self).rebuilding {
-                let rebuild = try TableRebuild(name, self)
-                let statements = try TableStatements(table, in: nil, self)
-                try rebuild.recreate(
-                    as: statements.table, indexes: statements.indexes.map { ($0.name, try $0.sql(dates: dateStorage)) },
-                    copying: values.mapValues { try SchemaText.text(of: $0.node, dates: dateStorage) })
+                try FullTextFollowers(of: name, self).setAside(changesTexts: !values.isEmpty) {
+                    let rebuild = try TableRebuild(name, self)
+                    let statements = try TableStatements(table, in: nil, self)
+                    try rebuild.recreate(
+                        as: statements.table,
+                        indexes: statements.indexes.map { ($0.name, try $0.sql(dates: dateStorage)) },
+                        copying: values.mapValues { try SchemaText.text(of: $0.node, dates: dateStorage) })
+                }
             }
         }
     }

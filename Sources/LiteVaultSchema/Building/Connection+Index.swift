@@ -38,11 +38,10 @@ extension Connection {
         index name: String, on table: String, columns: [String], options: IndexOptions = [],
         condition: (any ExpressionType)? = nil
     ) throws {
-        try run(
+        try create(
             IndexStatement(
                 name: name, table: table, terms: columns.map { .identifier($0) }, options: options,
-                condition: condition?.node
-            ).sql(dates: dateStorage))
+                condition: condition?.node))
     }
 
     /// Creates an index on expressions, which may have a collation and an order:
@@ -59,11 +58,24 @@ extension Connection {
         index name: String, on table: String, expressions: [any Expressible], options: IndexOptions = [],
         condition: (any ExpressionType)? = nil
     ) throws {
-        try run(
+        try create(
             IndexStatement(
                 name: name, table: table, terms: expressions.map(\.node), options: options,
-                condition: condition?.node
-            ).sql(dates: dateStorage))
+                condition: condition?.node))
+    }
+
+    private func create(_ index: IndexStatement) throws {
+        let sql = try index.sql(dates: dateStorage)
+        try changeUniqueIndex(of: index.options.contains(.unique) ? index.table : nil, sql)
+    }
+
+    /// Creates or drops an index of a table that full-text indexes may follow.
+    private func changeUniqueIndex(of table: String?, _ sql: String) throws {
+        if let table, try !FullTextFollowers(of: table, self).isEmpty {
+            try changeSchema { try FullTextFollowers(of: table, self).setAside { try run(sql) } }
+        } else {
+            try run(sql)
+        }
     }
 
     /// Drops an index: `DROP INDEX "by_email"`.
@@ -73,7 +85,9 @@ extension Connection {
     ///   - ifExists: if true, does nothing when the index does not exist.
     /// - Throws: `DatabaseError`, also for the index of a constraint; nothing is dropped then.
     public func drop(index name: String, ifExists: Bool = false) throws {
-        try run("DROP INDEX \(ifExists ? "IF EXISTS " : "")\(quoted(name))")
+        let sql = "DROP INDEX \(ifExists ? "IF EXISTS " : "")\(quoted(name))"
+        let index = try schema.attached("main").objectDefinitions(name: name, type: .index).first
+        try changeUniqueIndex(of: index?.tableName, sql)
     }
 
     /// Drops the only index on these columns, in this order, whatever its name.

@@ -79,6 +79,15 @@ package enum TableChange {
     case renameTable(String)
     /// A statement that every version of the engine supports.
     case statement(String)
+
+    /// Whether the change may give the table another unique index, or take one or a column of one away.
+    fileprivate var changesUniqueColumns: Bool {
+        switch self {
+        case .add(let column): !column.canBeAdded
+        case .dropColumn: true
+        case .addRaw, .renameColumn, .renameTable, .statement: false
+        }
+    }
 }
 
 /// Changes tables, with rebuilds if a version of the engine has no statement for a change.
@@ -97,7 +106,12 @@ package struct TableChanger {
     /// - Throws: `DatabaseError`, `VaultError`
     package func make(_ changes: [TableChange], on table: String) throws {
         let isRename = changes.contains { if case .renameTable = $0 { true } else { false } }
-        func makeAll() throws { for change in changes { try make(change, table) } }
+        let changesColumns = changes.contains(where: \.changesUniqueColumns)
+        func makeEach() throws { for change in changes { try make(change, table) } }
+        func makeAll() throws {
+            guard changesColumns else { return try makeEach() }
+            try FullTextFollowers(of: table, connection).setAside(during: makeEach)
+        }
         try connection.withLock {
             if isRename, !renamesReferences, !connection.isInTransaction, try !children(of: table).isEmpty {
                 try ForeignKeyEnforcement(connection).with(isEnforced: true) {

@@ -30,10 +30,20 @@ struct FullTextTriggers {
 
     /// Creates the triggers, and fills the index from the table.
     func create(on table: String, columns: [String], _ connection: Connection) throws {
+        try createAlone(on: table, columns: columns, connection)
+        try rebuild(connection)
+    }
+
+    /// Creates the triggers, in place of those that exist.
+    func createAlone(on table: String, columns: [String], _ connection: Connection) throws {
         let triggers = try definitions(on: table, columns: columns, connection)
         try drop(connection)
         try connection.run("CREATE TABLE \(replaced)(\(list(["id INTEGER PRIMARY KEY"] + noted(columns))))")
         for trigger in triggers { try connection.run(trigger.sql) }
+    }
+
+    /// Fills the index from the table.
+    func rebuild(_ connection: Connection) throws {
         try connection.run("INSERT INTO \(quoted(index))(\(quoted(index))) VALUES('rebuild')")
     }
 

@@ -109,9 +109,12 @@ import Testing
         let found = try await check(repository) { $0.restores = true }
         #expect(found.isIntact && found.tested.map(\.passed) == [true])
         #expect(found.partlyTested.map(\.snapshot.id) == [snapshot.id] && found.partlyTested.map(\.reached) == [.data])
-        #expect(found.remarks.contains { $0.message.contains("'c' could not be checked") })
+        // Before SQLite 3.33 no single table can be checked.
+        let checksTables = EngineInfo.linked.sqliteVersion >= SQLiteVersion(major: 3, minor: 33)
+        let unchecked = checksTables ? "'c' could not be checked" : "structure could not be checked"
+        #expect(found.remarks.contains { $0.message.contains(unchecked) }, "\(found.remarks)")
         #expect(try await verdicts(repository) == ["data true"])
-        guard EngineInfo.linked.sqliteVersion >= SQLiteVersion(major: 3, minor: 33) else { return }
+        guard checksTables else { return }
         // The other tables are checked.
         try damage(path)
         try await take(path, repository)

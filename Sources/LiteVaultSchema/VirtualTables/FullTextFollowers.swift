@@ -1,0 +1,52 @@
+internal import LiteVaultCore
+
+/// The full-text indexes that triggers synchronize with a table, while the table changes.
+///
+/// The triggers name the columns of the table's unique indexes (``FullTextConflicts``), so that a change of these makes them
+/// anew. Triggers of other libraries, or of earlier versions, are left as they are.
+struct FullTextFollowers {
+    private let table: String
+    private let connection: Connection
+    private let followers: [(triggers: FullTextTriggers, columns: [String])]
+
+    init(of table: String, _ connection: Connection) throws {
+        self.table = table
+        self.connection = connection
+        let reader = connection.schema.attached("main")
+        let names = try reader.objectDefinitions(type: .trigger).filter { isSameName($0.tableName, table) }.map(\.name)
+        followers = try names.compactMap { name in
+            let bytes = name.utf8
+            guard bytes.starts(with: "__".utf8), bytes.suffix(3).elementsEqual("_bi".utf8) else { return nil }
+            let index = String(Substring(bytes.dropFirst(2).dropLast(3)))
+            guard try reader.hasTable("__\(index)_replaced"), try reader.hasTable(index) else { return nil }
+            let columns = try reader.columnDefinitions(table: index).map(\.name)
+            let isFTS5 = names.contains { isSameName($0, "__\(index)_ad") }
+            return (FullTextTriggers(index: index, module: isFTS5 ? .fts5 : .fts4), columns)
+        }
+    }
+
+    var isEmpty: Bool { followers.isEmpty }
+
+    /// Makes a change of the table without the triggers, and makes those that fit the table afterwards.
+    ///
+    /// - Parameters:
+    ///   - changesTexts: whether the change may give a row other texts. The indexes are rebuilt then.
+    /// - Throws: `VaultError` `schemaChangeRefused` if the table no longer has a column of an index; what the change throws.
+    func setAside(changesTexts: Bool = false, during change: () throws -> Void) throws {
+        for follower in followers { try follower.triggers.drop(connection) }
+        try change()
+        guard !followers.isEmpty else { return }
+        let columns = try connection.schema.attached("main").columnDefinitions(table: table).map { SQLName($0.name) }
+        for (triggers, texts) in followers {
+            if let missing = texts.first(where: { !columns.contains(SQLName($0)) }) {
+                throw VaultError(
+                    .schemaChangeRefused,
+                    "changing \(quoted(table)) would break full-text index \(quoted(triggers.index)), which has its column "
+                        + quoted(missing),
+                    remedy: "Drop the index and its triggers first.")
+            }
+            try triggers.createAlone(on: table, columns: texts, connection)
+            if changesTexts { try triggers.rebuild(connection) }
+        }
+    }
+}
