@@ -355,8 +355,26 @@ import Testing
             try scratch.write("state/keyrings/" + name, text, mode: mode)
             #expect(throws: VaultError.self) { try own.unlock(with: .passphrase(first)).databaseKey() }
         }
+        try scratch.write("state/keyrings/" + name, String(repeating: "x", count: 100_000), mode: 0o600)
+        expect(.damaged) { try own.unlock(with: .passphrase(first)).databaseKey() }
         // What exists opens all the same: no proof is asked for.
         _ = try own.unlock(with: .passphrase(first)).databaseKeys()
+    }
+
+    @Test(arguments: ["state/keyrings/", "state/keyrings", "state"])
+    func `H-KEY-26 a memory behind a link to nothing is not one that knows nothing`(link: String) throws {
+        let own = remembering(keyring.path)
+        try own.create(with: [.quick(first)]).remember()
+        let directory = scratch.file("state/keyrings/")
+        let name = try #require(try FileManager.default.contentsOfDirectory(atPath: directory).first)
+        let path = scratch.file(link.hasSuffix("/") ? link + name : link)
+        // Its volume is not mounted.
+        try FileManager.default.moveItem(atPath: path, toPath: scratch.file("elsewhere"))
+        try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: scratch.file("unmounted"))
+        let error = #expect(throws: VaultError.self) { try own.unlock(with: .passphrase(first)).databaseKey() }
+        #expect(error?.code == .noInput && error?.path == path)
+        try FileManager.default.moveItem(atPath: scratch.file("elsewhere"), toPath: scratch.file("unmounted"))
+        _ = try own.unlock(with: .passphrase(first)).databaseKey()
     }
 
     // MARK: Trust, and keyrings of before

@@ -270,7 +270,7 @@ import Testing
         #expect(
             configuration.jobs.map(\.repository.location) == ["sftp://backup@nas.lan:2222/srv/vaults", "sftp://h/~/x"])
         #expect(configuration.jobs.map(\.repository.sftpCommand) == ["ssh -J jump -s nas.lan sftp", "other"])
-        let units = SystemdUnits(name: "x", tool: "/usr/bin/litevault", configuration: configuration)
+        let units = try SystemdUnits(name: "x", tool: "/usr/bin/litevault", configuration: configuration)
         #expect(units.service.contains("ProtectHome=read-only"))
         let store = try ScheduleServices(tool: "test").store(configuration.jobs[0].repository)
         #expect(store.location == "sftp://backup@nas.lan:2222/srv/vaults")

@@ -535,7 +535,7 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
               - {name: a, sources: '/srv/app 1/*.db', every: 1h, verify: {level: pages, key-credential: db}}
             """
         let configuration = try ScheduleConfiguration(text: text, path: "/etc/lite vault/b%.yml")
-        let units = SystemdUnits(name: "litevault-backup", tool: "/usr/bin/litevault", configuration: configuration)
+        let units = try SystemdUnits(name: "litevault-backup", tool: "/usr/bin/litevault", configuration: configuration)
         #expect(units.service.contains("ExecStart=/usr/bin/litevault schedule run-due \"/etc/lite vault/b%%.yml\""))
         #expect(
             units.service.contains("LoadCredentialEncrypted=db:")
@@ -545,6 +545,21 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
                 && units.service.contains("ReadWritePaths=-/backup/vaults"))
         #expect(units.timer?.contains("Persistent=true") == true)
         #expect(units.cron.contains("'/etc/lite vault/b\\%.yml'"))
+    }
+
+    @Test(arguments: ["/srv/a\nb", "/srv/a\u{202e}b", "/srv/a\u{1b}b"])
+    func `H-SEC-24 a path that no unit and no crontab line can show is refused`(path: String) throws {
+        func units(tool: String = "/usr/bin/litevault", repository: String = "/r", configuration: String = "/b.yml") throws {
+            let location = String(decoding: try JSONEncoder().encode(repository), as: UTF8.self)
+            let text = "repository: \(location)\njobs: [{name: a, sources: /srv/*.db, every: 1h}]"
+            let configuration = try ScheduleConfiguration(text: text, path: configuration)
+            _ = try SystemdUnits(name: "x", tool: tool, configuration: configuration)
+        }
+        try units()
+        for make in [{ try units(tool: path) }, { try units(repository: path) }, { try units(configuration: path) }] {
+            let error = #expect(throws: VaultError.self) { try make() }
+            #expect(error?.code == .usage && error?.path == path)
+        }
     }
 }
 

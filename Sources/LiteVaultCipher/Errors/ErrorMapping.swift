@@ -54,7 +54,7 @@ extension VaultError {
         case .busy, .locked:
             return (.busy, "The database is locked", "Another connection is using it. Try again.")
         case .full:
-            return (.noSpace, "The disk is full", "Free space and try again. Nothing was changed.")
+            return (.noSpace, "The disk is full", "Free space and try again.")
         case .corrupt, .notADatabase, .constraint:
             return (.damaged, "The database is damaged: \(error.message)", "Verify it, and restore a backup.")
         case .error where error.message == "unsupported file format":

@@ -49,7 +49,10 @@ public struct KeyringMemory: Sendable {
     /// - Throws: `keyRejected` when others can write the file, `damaged`, `io`. Nothing is trusted then.
     func entry(for path: String) throws -> Entry? {
         let file = try file(for: path)
-        guard let buffer = try SecretFile.read(file, .owner) else { return nil }
+        let damaged = VaultError(
+            .damaged, "What this machine remembers of the keyring is damaged", path: file,
+            remedy: "Compare the keyring's fingerprint with that of its owner, then remove this file.")
+        guard let buffer = try SecretFile.read(file, .owner, tooLong: damaged) else { return nil }
         let text = buffer.withBytes { String(decoding: $0, as: UTF8.self) }
         let lines = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
             .map { String(decoding: $0, as: UTF8.self) }
@@ -58,11 +61,7 @@ public struct KeyringMemory: Sendable {
             let generation = Self.field("generation", lines[2]).flatMap({ UInt64($0) }),
             let fingerprint = Self.field("fingerprint", lines[3]).flatMap({ try? KeyringFingerprint($0) }),
             Self.field("path", lines[4]) == Array(path.utf8).hexadecimal
-        else {
-            throw VaultError(
-                .damaged, "What this machine remembers of the keyring is damaged", path: file,
-                remedy: "Compare the keyring's fingerprint with that of its owner, then remove this file.")
-        }
+        else { throw damaged }
         return Entry(id: id, generation: generation, fingerprint: fingerprint)
     }
 

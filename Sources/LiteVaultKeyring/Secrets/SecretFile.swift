@@ -16,13 +16,19 @@ enum SecretFile {
 
     /// Reads a regular file; nil when it does not exist.
     ///
-    /// - Throws: `keyRejected` when others may read it, `wrongKind` when it is not a regular file, `io`.
-    static func read(_ path: String, _ privacy: Privacy) throws -> SecretBuffer? {
+    /// - Parameter tooLong: the error for a file of more than ``SecretBuffer/limit`` bytes; one that speaks of a secret by default.
+    /// - Throws: `keyRejected` when others may read it, `wrongKind` when it is not a regular file, `noInput` for a link to nothing,
+    ///   `io`.
+    static func read(_ path: String, _ privacy: Privacy, tooLong: VaultError? = nil) throws -> SecretBuffer? {
         // O_NONBLOCK: a pipe under this name must not block.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
-            if errno == ENOENT || errno == ENOTDIR { return nil }
-            throw VaultError.file("open", path, code: errno)
+            guard errno == ENOENT || errno == ENOTDIR else { throw VaultError.file("open", path, code: errno) }
+            // What a link leads to may be on a volume that is not mounted: it is not known to be missing.
+            guard let link = danglingLink(to: path) else { return nil }
+            throw VaultError(
+                .noInput, "This is a link to a file or directory that does not exist", path: link,
+                remedy: "Mount or restore what it leads to, or remove the link.")
         }
         defer { close(descriptor) }
         var status = stat()
@@ -44,13 +50,27 @@ enum SecretFile {
         do { try buffer.fill(from: descriptor) } catch {
             switch error {
             case .tooLong:
-                throw VaultError(
-                    .keyMaterialRejected, "This file has more than \(SecretBuffer.limit) bytes", path: path,
-                    remedy: "It must contain a secret and nothing else.")
+                throw tooLong
+                    ?? VaultError(
+                        .keyMaterialRejected, "This file has more than \(SecretBuffer.limit) bytes", path: path,
+                        remedy: "It must contain a secret and nothing else.")
             case .system(let code): throw VaultError.file("read", path, code: code)
             }
         }
         return buffer
+    }
+
+    /// The first link to nothing on the way to a path, if that is why nothing is there.
+    private static func danglingLink(to path: String) -> String? {
+        var prefix = path.utf8.first == UInt8(ascii: "/") ? "/" : ""
+        for component in path.utf8.split(separator: UInt8(ascii: "/")) {
+            prefix += String(decoding: component, as: UTF8.self)
+            var status = stat()
+            guard lstat(prefix, &status) == 0 else { return nil }
+            if status.st_mode & S_IFMT == S_IFLNK, stat(prefix, &status) != 0 { return prefix }
+            prefix += "/"
+        }
+        return nil
     }
 
     /// Reads a whole regular file that is not secret, up to a limit in bytes.

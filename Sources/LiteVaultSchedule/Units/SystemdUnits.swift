@@ -15,13 +15,22 @@ package struct SystemdUnits: Sendable {
     /// - Parameters:
     ///   - tool: the path of the program.
     ///   - configuration: the configuration, whose path is absolute.
-    package init(name: String, tool: String, configuration: ScheduleConfiguration) {
+    /// - Throws: `VaultError` `usage` for a path that neither a unit nor a crontab line can show.
+    package init(name: String, tool: String, configuration: ScheduleConfiguration) throws {
         self.name = name
         let follows = configuration.jobs.contains(where: \.follows)
         let command = follows ? "run" : "run-due"
         let start = [tool, "schedule", command, configuration.name]
             .map { Quoting.systemdWord($0, isCommand: true) }.joined(separator: " ")
         let paths = Self.writable(configuration)
+        // A list of paths and a crontab line have no way to write line breaks, and nobody sees what direction marks do.
+        let all = [tool, configuration.name] + paths
+        if let unreadable = all.first(where: { $0.unicodeScalars.contains(where: Quoting.isHazard) }) {
+            throw VaultError(
+                .usage,
+                "The path has a control character or a direction mark, which units and crontab lines cannot show",
+                path: unreadable, remedy: "Rename the file or directory.")
+        }
         var lines = [
             "# \(name).service", "[Unit]",
             "Description=LiteVault backups of \(Quoting.systemdText(configuration.name))",

@@ -30,7 +30,7 @@ public struct FTS5: VirtualTableModule, Sendable {
         try definition.source.validate(definition.configuration, connection)
         var arguments = definition.arguments
         if let table = definition.source.synchronizedTable {
-            arguments.contentRowid = .identifier(try FullTextContent.rowid(of: table, connection))
+            arguments.contentRowid = .identifier(try FullTextTriggers.rowid(of: table, connection))
         }
         return arguments.fts5.map(\.sql)
     }

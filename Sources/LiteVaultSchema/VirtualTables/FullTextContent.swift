@@ -57,17 +57,6 @@ enum FullTextContent: Equatable {
                 table: synchronizedTable,
                 reason: "the index is temporary, and the triggers would fail in other connections")
         }
-        _ = try Self.rowid(of: synchronizedTable, connection)
-    }
-
-    /// The name of a table's rowid.
-    static func rowid(of table: String, _ connection: Connection) throws -> String {
-        let reader = connection.schema.attached("main")
-        guard try reader.hasTable(table) else { throw QueryError.noSuchTable(name: table) }
-        if let key = try reader.integerKey(of: table) { return key }
-        guard let alias = try reader.rowidAlias(of: table) else {
-            throw VaultError.cannotSynchronize(table: table, reason: "its rows have no rowid")
-        }
-        return alias
+        _ = try FullTextTriggers.rowid(of: synchronizedTable, connection)
     }
 }

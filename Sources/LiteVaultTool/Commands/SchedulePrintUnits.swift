@@ -42,7 +42,7 @@ struct SchedulePrintUnits: VaultCommand {
 
     func perform(_ session: Session) throws -> Report {
         let configuration = try schedule.configuration()
-        let units = SystemdUnits(
+        let units = try SystemdUnits(
             name: name, tool: tool ?? Platform.programPath ?? "/usr/local/bin/litevault",
             configuration: configuration)
         var report = Report(

@@ -3,7 +3,7 @@ internal import LiteVaultCore
 /// The full-text indexes that triggers synchronize with a table, while the table changes.
 ///
 /// The triggers name the columns of the table's unique indexes (``FullTextConflicts``), so that a change of these makes them
-/// anew. Triggers of other libraries, or of earlier versions, are left as they are.
+/// again. Triggers of other libraries, or of earlier versions, are left as they are.
 struct FullTextFollowers {
     private let table: String
     private let connection: Connection

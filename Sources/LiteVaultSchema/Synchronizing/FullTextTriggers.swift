@@ -69,6 +69,17 @@ struct FullTextTriggers {
         try connection.run("DROP TABLE IF EXISTS \(replaced)")
     }
 
+    /// The name of a table's rowid.
+    static func rowid(of table: String, _ connection: Connection) throws -> String {
+        let reader = connection.schema.attached("main")
+        guard try reader.hasTable(table) else { throw QueryError.noSuchTable(name: table) }
+        if let key = try reader.integerKey(of: table) { return key }
+        guard let alias = try reader.rowidAlias(of: table) else {
+            throw VaultError.cannotSynchronize(table: table, reason: "its rows have no rowid")
+        }
+        return alias
+    }
+
     private func name(_ suffix: String) -> String { "__\(index)_\(suffix)" }
 
     /// The table of the rows that the row being written conflicts with.
@@ -85,7 +96,7 @@ struct FullTextTriggers {
     private func definitions(
         on table: String, columns: [String], _ connection: Connection
     ) throws -> [(name: String, sql: String)] {
-        let rowid = try FullTextContent.rowid(of: table, connection)
+        let rowid = try Self.rowid(of: table, connection)
         let conflicts = try FullTextConflicts(table: table, rowid: rowid, connection)
         let content = Content(table: table, rowid: rowid, columns: columns, conflicts: conflicts)
         return module.suffixes.map { suffix in

@@ -1,10 +1,9 @@
 import Foundation
-import LiteVaultCore
-import LiteVaultQuery
+import LiteVault
 import Testing
 
-// Every type of an expression, against every storage class, by every way of reading: one table. Records and checked SQL read
-// a column as `all(_:as:)` does.
+// Every type of an expression, against every storage class, by every way of reading: one table. Checked SQL reads a column as
+// `all(_:as:)` or a record does.
 
 /// The values that a column has, as SQL. Each row of the table has an outcome for each of them.
 private let literals = ["NULL", "1", "1.5", "'1'", "'x'", "x'31'"]
@@ -32,6 +31,8 @@ private struct Expectation: Sendable, CustomTestStringConvertible {
                 "SQL": outcome { try db.all(sql, as: T.self).first.map(show) },
                 "SQL, optional": outcome { try db.all(sql, as: T?.self).first?.map(show) },
                 "one": outcome { show(try db.value(sql, as: T.self)) },
+                "record": outcome { try Weight<T>.all(db).first.map { show($0.weight) } },
+                "record, optional": outcome { try Weight<T?>.all(db).first?.weight.map(show) },
             ]
         }
     }
@@ -43,6 +44,16 @@ private func outcome(_ read: () throws -> String?) -> String {
         #expect("\(error)".contains("weight"), "\(error)")
         return "-"
     }
+}
+
+/// A record with a column of any type.
+private struct Weight<T: ColumnValue & Sendable>: Record {
+    static var table: RecordTable<Self> { RecordTable("t", ["weight"]) }
+    let weight: T
+    var primaryKey: Never? { nil }
+
+    init(row: inout RecordReader) throws { weight = try row.next() }
+    func write(to row: inout RecordWriter) { row.bind(weight) }
 }
 
 private enum Letter: String, Value { case x, y }
