@@ -22,6 +22,8 @@ package struct DurableFileError: Error, Sendable, Equatable {
         /// The new file is in place under its final name, complete, but the directory could not be synced: after a
         /// power failure the name may be missing, or refer to the old file.
         case durabilityUnknown
+        /// The volume has fewer bytes than the file will have. It was not begun.
+        case tooLittleSpace(needed: UInt64, available: UInt64)
         /// A signal is ending the process; new temporary files are refused.
         case shuttingDown
     }
@@ -61,6 +63,7 @@ extension DurableFileError: CustomStringConvertible {
         case .inUse: "\(path): is in use\(system)"
         case .unsupported: "\(path): \(operation) is not supported here\(system)"
         case .durabilityUnknown: "\(path): is in place and complete, but may not survive a power failure\(system)"
+        case .tooLittleSpace(let needed, let available): "\(path): needs \(needed) bytes, and \(available) are free"
         case .shuttingDown: "\(path): not created, the process is being ended"
         }
     }

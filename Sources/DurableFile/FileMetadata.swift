@@ -103,8 +103,10 @@ package struct VolumeSpace: Sendable, Equatable {
     /// - Throws: ``DurableFileError`` with ``DurableFileError/isNoSpace`` if fewer than `bytes` are available.
     package static func require(_ bytes: UInt64, beside path: String) throws(DurableFileError) {
         let directory = PathParts(path).directory
-        if try VolumeSpace(path: directory).available < bytes {
-            throw DurableFileError(.system, operation: "statvfs", path: path, code: ENOSPC)
+        let available = try VolumeSpace(path: directory).available
+        if available < bytes {
+            throw DurableFileError(
+                .tooLittleSpace(needed: bytes, available: available), operation: "statvfs", path: path, code: ENOSPC)
         }
     }
 }

@@ -23,10 +23,29 @@ enum UsageMessage {
             .usage, redacted(LiteVaultCommand.message(for: error)), remedy: "See '\(help)' for arguments and examples.")
     }
 
+    /// The failure for `help WORD…` of a command that does not exist; nil if it does. The parser shows the help of another one then.
+    static func unknownHelp(arguments: [String]) -> Failure? {
+        guard arguments.first == "help" else { return nil }
+        var (command, words): (any ParsableCommand.Type, [String]) = (LiteVaultCommand.self, ["litevault"])
+        for word in arguments.dropFirst() where !word.hasPrefix("-") && word != "help" {
+            let commands = command.configuration.subcommands
+            guard let next = commands.first(where: { $0._commandName == word }) else {
+                return unknownCommand(word, commands, words)
+            }
+            (command, words) = (next, words + [word])
+        }
+        return nil
+    }
+
     private static func unknownCommand(
         _ name: String, _ commands: [any ParsableCommand.Type], _ words: [String]
     ) -> Failure {
         let names = commands.map { $0._commandName }
+        guard !names.isEmpty else {
+            return Failure(
+                .usage, "unknown command",
+                remedy: "'\(words.joined(separator: " "))' has no commands: see '\(words.joined(separator: " ")) --help'.")
+        }
         let close = names.map { ($0, distance($0, name)) }.min { $0.1 < $1.1 }
         if let close, close.1 <= 2 {
             return Failure(

@@ -55,7 +55,9 @@ enum Main {
         _ error: any Error, _ arguments: [String], _ reporter: any Reporter, _ terminal: Terminal
     ) -> Int32 {
         var failure = UsageMessage.failure(for: error, arguments: arguments)
-        if LiteVaultCommand.exitCode(for: error) == .success {
+        if let unknown = UsageMessage.unknownHelp(arguments: arguments) {
+            failure = unknown
+        } else if LiteVaultCommand.exitCode(for: error) == .success {
             do {
                 let isJSON = arguments.contains("--version") && arguments.contains("--json")
                 try terminal.printResult(

@@ -32,6 +32,18 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        (["help", "nope"], "The commands of 'litevault' are "), (["help", "snapshto"], "Did you mean 'litevault snapshot'?"),
+        (["help", "key", "ad"], "Did you mean 'litevault key add'?"),
+        (["help", "verify", "x"], "'litevault verify' has no commands"),
+    ])
+    func `help of a command that does not exist is an error that names those that do`(_ words: [String], _ hint: String) throws {
+        let run = try workspace.tool.run(words)
+        #expect(run.status == 64 && run.output.isEmpty)
+        #expect(run.errors.contains("unknown command") && run.errors.contains(hint), "\(run.errors)")
+        #expect(try workspace.tool.run("help", "key", "add").output.contains("litevault key add"))
+    }
+
     @Test func `topics are listed, and each page is printed in 80 columns`() throws {
         let list = try workspace.tool.run("help", "topics").output
         for topic in ["exit-status", "keys", "repositories", "times", "json", "environment"] {

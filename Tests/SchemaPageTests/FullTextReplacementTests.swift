@@ -176,6 +176,14 @@ import Testing
             t.column("text", .text)
         }
         #expect(throws: VaultError.self) { try db.alter(table: "document") { $0.drop(column: "text") } }
+        if index.isFTS5 {
+            #expect(throws: VaultError.self) {
+                try db.recreate(table: "document") { t in
+                    t.column("number", .integer).primaryKey()
+                    t.column("text", .text)
+                }
+            }
+        }
         try expectInStep(db, "recreated, with other texts")
     }
 

@@ -100,7 +100,7 @@ extension VaultError {
         case .system where error.isNotPermitted || error.isMissing:
             code = .cannotCreate
             remedy = "Check that the directory exists and can be written."
-        case .system, .unfinished, .durabilityUnknown, .shuttingDown: code = .io
+        case .system, .unfinished, .durabilityUnknown, .tooLittleSpace, .shuttingDown: code = .io
         }
         if error.isNoSpace {
             code = .noSpace

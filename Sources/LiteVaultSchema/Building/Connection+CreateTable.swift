@@ -78,7 +78,7 @@ extension Connection {
         try body(table)
         try withLock {
             try ForeignKeyEnforcement(self).rebuilding {
-                try FullTextFollowers(of: name, self).setAside(changesTexts: !values.isEmpty) {
+                try SynchronizedIndexes(of: name, self).setAside(changesTexts: !values.isEmpty) {
                     let rebuild = try TableRebuild(name, self)
                     let statements = try TableStatements(table, in: nil, self)
                     try rebuild.recreate(

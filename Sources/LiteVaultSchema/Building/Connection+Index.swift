@@ -69,10 +69,10 @@ extension Connection {
         try changeUniqueIndex(of: index.options.contains(.unique) ? index.table : nil, sql)
     }
 
-    /// Creates or drops an index of a table that full-text indexes may follow.
+    /// Creates or drops an index of a table that full-text indexes may be synchronized with.
     private func changeUniqueIndex(of table: String?, _ sql: String) throws {
-        if let table, try !FullTextFollowers(of: table, self).isEmpty {
-            try changeSchema { try FullTextFollowers(of: table, self).setAside { try run(sql) } }
+        if let table, try !SynchronizedIndexes(of: table, self).isEmpty {
+            try changeSchema { try SynchronizedIndexes(of: table, self).setAside { try run(sql) } }
         } else {
             try run(sql)
         }

@@ -110,7 +110,7 @@ package struct TableChanger {
         func makeEach() throws { for change in changes { try make(change, table) } }
         func makeAll() throws {
             guard changesColumns else { return try makeEach() }
-            try FullTextFollowers(of: table, connection).setAside(during: makeEach)
+            try SynchronizedIndexes(of: table, connection).setAside(during: makeEach)
         }
         try connection.withLock {
             if isRename, !renamesReferences, !connection.isInTransaction, try !children(of: table).isEmpty {

@@ -4,17 +4,17 @@ internal import LiteVaultCore
 ///
 /// The triggers name the columns of the table's unique indexes (``FullTextConflicts``), so that a change of these makes them
 /// again. Triggers of other libraries, or of earlier versions, are left as they are.
-struct FullTextFollowers {
+struct SynchronizedIndexes {
     private let table: String
     private let connection: Connection
-    private let followers: [(triggers: FullTextTriggers, columns: [String])]
+    private let indexes: [(triggers: FullTextTriggers, columns: [String])]
 
     init(of table: String, _ connection: Connection) throws {
         self.table = table
         self.connection = connection
         let reader = connection.schema.attached("main")
         let names = try reader.objectDefinitions(type: .trigger).filter { isSameName($0.tableName, table) }.map(\.name)
-        followers = try names.compactMap { name in
+        indexes = try names.compactMap { name in
             let bytes = name.utf8
             guard bytes.starts(with: "__".utf8), bytes.suffix(3).elementsEqual("_bi".utf8) else { return nil }
             let index = String(Substring(bytes.dropFirst(2).dropLast(3)))
@@ -25,7 +25,7 @@ struct FullTextFollowers {
         }
     }
 
-    var isEmpty: Bool { followers.isEmpty }
+    var isEmpty: Bool { indexes.isEmpty }
 
     /// Makes a change of the table without the triggers, and makes those that fit the table afterwards.
     ///
@@ -33,16 +33,20 @@ struct FullTextFollowers {
     ///   - changesTexts: whether the change may give a row other texts. The indexes are rebuilt then.
     /// - Throws: `VaultError` `schemaChangeRefused` if the table no longer has a column of an index; what the change throws.
     func setAside(changesTexts: Bool = false, during change: () throws -> Void) throws {
-        for follower in followers { try follower.triggers.drop(connection) }
+        guard !indexes.isEmpty else { return try change() }
+        let rowid = try FullTextTriggers.rowid(of: table, connection)
+        for index in indexes { try index.triggers.drop(connection) }
         try change()
-        guard !followers.isEmpty else { return }
+        // FTS5 reads the table by the name that its rowid had.
+        let keepsRowid = try isSameName(FullTextTriggers.rowid(of: table, connection), rowid)
         let columns = try connection.schema.attached("main").columnDefinitions(table: table).map { SQLName($0.name) }
-        for (triggers, texts) in followers {
-            if let missing = texts.first(where: { !columns.contains(SQLName($0)) }) {
+        for (triggers, texts) in indexes {
+            let isRead = keepsRowid || triggers.module == .fts4
+            if let missing = texts.first(where: { !columns.contains(SQLName($0)) }) ?? (isRead ? nil : rowid) {
                 throw VaultError(
                     .schemaChangeRefused,
-                    "changing \(quoted(table)) would break full-text index \(quoted(triggers.index)), which has its column "
-                        + quoted(missing),
+                    "changing \(quoted(table)) would break full-text index \(quoted(triggers.index)), which reads its "
+                        + "column \(quoted(missing))",
                     remedy: "Drop the index and its triggers first.")
             }
             try triggers.createAlone(on: table, columns: texts, connection)
