@@ -41,19 +41,19 @@ enum UsageMessage {
         _ name: String, _ commands: [any ParsableCommand.Type], _ words: [String]
     ) -> Failure {
         let names = commands.map { $0._commandName }
+        let parent = words.joined(separator: " ")
         guard !names.isEmpty else {
             return Failure(
-                .usage, "unknown command",
-                remedy: "'\(words.joined(separator: " "))' has no commands: see '\(words.joined(separator: " ")) --help'.")
+                .usage, "unknown command", remedy: "'\(parent)' has no commands: see '\(parent) --help'.")
         }
         let close = names.map { ($0, distance($0, name)) }.min { $0.1 < $1.1 }
         if let close, close.1 <= 2 {
             return Failure(
-                .usage, "unknown command", remedy: "Did you mean '\((words + [close.0]).joined(separator: " "))'?")
+                .usage, "unknown command", remedy: "Did you mean '\(parent) \(close.0)'?")
         }
         return Failure(
             .usage, "unknown command",
-            remedy: "The commands of '\(words.joined(separator: " "))' are \(Format.list(names)).")
+            remedy: "The commands of '\(parent)' are \(Format.list(names)).")
     }
 
     /// The parser's message in the style of ours, without values that could be a key.
