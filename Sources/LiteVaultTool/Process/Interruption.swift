@@ -7,7 +7,8 @@ internal import LiteVaultSupport
 ///
 /// The signals are blocked in all threads, and one thread waits for them with `sigwait`. So ordinary code handles them, which
 /// may take locks, remove files and restore the terminal. The first signal asks the running operation to stop at its next
-/// progress report. If it does not within ``grace``, or at the second signal, the process is ended from here.
+/// progress report. If it does not within ``grace``, or at the second signal, the process is ended from here. Work under
+/// ``stoppable(by:_:)`` is stopped by SIGINT, and the process goes on.
 final class Interruption: Sendable {
     static let shared = Interruption()
 
@@ -22,6 +23,8 @@ final class Interruption: Sendable {
         var actions: [(token: Int, immediately: Bool, run: @Sendable () -> Void)] = []
         var nextToken = 0
         var children: Set<pid_t> = []
+        /// What SIGINT does instead of ending the process, and how often it still does.
+        var stop: (run: @Sendable () -> Void, times: Int)?
         /// Whether SIGHUP asks for a reload, and whether it has; nil if it ends the command.
         var reload: Bool?
     }
@@ -87,6 +90,15 @@ final class Interruption: Sendable {
         state.withLock { state in state.actions.removeAll { $0.token == token } }
     }
 
+    /// Does work that SIGINT stops, without ending the process. If it does not stop, the third one ends it.
+    ///
+    /// - Parameter stop: makes the work throw, from another thread. The first call may come before the work has begun.
+    func stoppable<T>(by stop: @escaping @Sendable () -> Void, _ work: () throws -> T) rethrows -> T {
+        state.withLock { $0.stop = (stop, 2) }
+        defer { state.withLock { $0.stop = nil } }
+        return try work()
+    }
+
     /// Registers a child process, or a group as its negative number, that gets the signal too.
     func watch(child: pid_t) {
         state.withLock { state in
@@ -108,6 +120,12 @@ final class Interruption: Sendable {
             return true
         }
         if isReload { return }
+        let stop = state.withLock { state -> (@Sendable () -> Void)? in
+            guard signal == SIGINT, state.received == 0, let stop = state.stop else { return nil }
+            state.stop = stop.times > 1 ? (stop.run, stop.times - 1) : nil
+            return stop.run
+        }
+        if let stop { return stop() }
         let (first, grace, atOnce) = state.withLock { state in
             let isSecond = state.received != 0
             if !isSecond { state.received = signal }

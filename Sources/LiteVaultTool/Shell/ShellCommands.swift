@@ -57,7 +57,8 @@ struct ShellCommands {
         case (".dump", 0): try dump(to: stream)
         case (".dump", 1): try dump(toNew: PathArgument.literal(arguments[0]))
         case (".backup", 1): try backup(to: PathArgument.literal(arguments[0]))
-        case (".import", 2): try load(PathArgument.literal(arguments[0]), into: arguments[1])
+        case (".import", 2):
+            try database.interruptible { try load(PathArgument.literal(arguments[0]), into: arguments[1]) }
         case (".open", 1...): return .open(try Self.options(arguments))
         default:
             let known = Self.help.contains { $0.hasPrefix(name + " ") }
@@ -112,7 +113,9 @@ struct ShellCommands {
         // One state: a transaction of the user is one already.
         if !isOpen { try database.connection.execute("BEGIN") }
         defer { if !isOpen { try? database.connection.execute("COMMIT") } }
-        _ = try SQLDump.write(database.connection, .init()) { text in try text.withBytes { try stream.append($0) } }
+        _ = try database.interruptible {
+            try SQLDump.write(database.connection, .init()) { text in try text.withBytes { try stream.append($0) } }
+        }
     }
 
     private func dump(toNew path: String) throws {

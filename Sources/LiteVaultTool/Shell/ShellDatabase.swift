@@ -13,6 +13,8 @@ struct ShellDatabase {
     let settings: CipherSettings
     /// Whether it is one state that cannot be changed.
     let isReadOnly: Bool
+    /// Whether Ctrl-C stops a statement and keeps the shell, as a person wants.
+    var isInteractive = false
 
     /// Opens a database for reading and writing. It has to exist.
     init(_ path: String, key: DatabaseKey?, settings: CipherSettings) throws {
@@ -50,18 +52,37 @@ struct ShellDatabase {
                 .usage, "this statement changes the database", remedy: "Start the shell without --read-only.")
         }
         let names = statement.columnNames
-        // A signal stops the statement; the connection is closed in order then.
+        try interruptible {
+            guard !names.isEmpty else {
+                try statement.run()
+                return
+            }
+            let printer = mode.printer(stream, names)
+            try statement.forEach { row in
+                try printer.row((0..<names.count).map { try row.get($0, as: StoredValue.self) })
+            }
+            try printer.end()
+        }
+    }
+
+    /// Does work of the connection that a signal stops.
+    ///
+    /// - Throws: what the work throws; a `Failure` when Ctrl-C stopped it and the shell goes on.
+    func interruptible<T>(_ work: () throws -> T) throws -> T {
+        // The connection is closed in order when a signal ends the shell.
         let token = Interruption.shared.onEnd { [connection] in connection.interrupt() }
         defer { Interruption.shared.remove(token) }
-        guard !names.isEmpty else {
-            try statement.run()
-            return
+        guard isInteractive else { return try work() }
+        let wasInTransaction = connection.isInTransaction
+        do {
+            return try Interruption.shared.stoppable(by: { [connection] in connection.interrupt() }, work)
+        } catch let error as DatabaseError where error.resultCode.primary == .interrupt {
+            // The engine rolls back when it stops a statement that writes.
+            let isLost = wasInTransaction && !connection.isInTransaction
+            throw Failure(
+                .usage, isLost ? "interrupted; the transaction was rolled back" : "interrupted",
+                remedy: isLost ? "Begin it again." : nil)
         }
-        let printer = mode.printer(stream, names)
-        try statement.forEach { row in
-            try printer.row((0..<names.count).map { try row.get($0, as: StoredValue.self) })
-        }
-        try printer.end()
     }
 
     /// The plan of a statement, as a tree.

@@ -51,10 +51,13 @@ final class ShellLoop {
             let settings = try database.cipher.settings()
             if isReadOnly {
                 next = try DatabaseFile(database.path).read(key: key, settings: settings) {
-                    try loop(ShellDatabase(reading: $0, database.path, key: key, settings: settings))
+                    var opened = ShellDatabase(reading: $0, database.path, key: key, settings: settings)
+                    opened.isInteractive = isInteractive
+                    return try loop(opened)
                 }
             } else {
-                let opened = try ShellDatabase(database.path, key: key, settings: settings)
+                var opened = try ShellDatabase(database.path, key: key, settings: settings)
+                opened.isInteractive = isInteractive
                 defer { opened.close() }
                 next = try loop(opened)
             }
