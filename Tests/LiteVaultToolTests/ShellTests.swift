@@ -111,6 +111,14 @@ import Testing
         #expect(open.status == 64 && open.errors.contains("not complete"))
     }
 
+    @Test(arguments: [".headers on", ".read x.sql", ".timer on", ".nullvalue -", ".indexes t", ".output x"])
+    func `a command of another shell is refused with what to use here`(_ line: String) throws {
+        let run = try shell(line + "\n", "a.db")
+        #expect(run.status == 64 && run.output.isEmpty)
+        #expect(run.errors.contains("is a command of another shell\nhint:  "), "\(run.errors)")
+        #expect(try shell(".nope\n", "a.db").errors.contains("unknown command"))
+    }
+
     @Test func `the schema is shown`() throws {
         #expect(try shell(".tables", "a.db").output == "odd name\nt\nv\n")
         #expect(try shell(".schema T", "a.db").output == "CREATE TABLE t (n, s);\nCREATE INDEX t_n ON t (n);\n")

@@ -29,6 +29,41 @@ struct ShellCommands {
         ".tables              show the names of tables and views",
     ]
 
+    /// What to use instead of commands that other shells of SQLite have.
+    private static let others = [
+        ".bail": "A script ends at its first error; typed statements go on.",
+        ".cd": "Name files by their paths, or start the shell in that directory.",
+        ".changes": "'SELECT changes();' has the number of rows.",
+        ".clone": "'.backup FILE' copies the database under its key.",
+        ".databases": "A shell has one database; '.open FILE' opens another one.",
+        ".dbinfo": "'litevault info FILE' shows what the file is.",
+        ".echo": "Run the script with 'sh -x', or print with SELECT.",
+        ".eqp": "'.explain STATEMENT' shows the plan.",
+        ".excel": "'.mode csv' prints what a spreadsheet reads.",
+        ".expert": "'.explain STATEMENT' shows whether an index is used.",
+        ".fullschema": "'.schema' shows the schema, 'litevault stats FILE' the sizes.",
+        ".headers": "All formats have the names of columns: '.mode' sets the format.",
+        ".indexes": "'.schema TABLE' shows the indexes of a table.",
+        ".load": "Extensions are not loaded.",
+        ".log": "Redirect standard error.",
+        ".nullvalue": "NULL is shown as NULL; '.mode json' tells it from text.",
+        ".once": "Redirect the output of 'litevault query', or use '.dump FILE'.",
+        ".output": "Redirect the output of 'litevault query', or use '.dump FILE'.",
+        ".parameter": "'litevault query --bind NAME=VALUE' binds values.",
+        ".print": "'SELECT 'text';' prints a text.",
+        ".read": "Start another shell with '<FILE'.",
+        ".recover": "'litevault verify FILE' shows what is damaged, 'litevault restore' brings a backup back.",
+        ".restore": "'litevault restore' brings a backup back.",
+        ".save": "'.backup FILE' copies the database under its key.",
+        ".separator": "'.mode csv' separates with commas.",
+        ".shell": "Use another terminal.",
+        ".stats": "'litevault stats FILE' shows what tables and indexes take.",
+        ".system": "Use another terminal.",
+        ".timer": "'time litevault query FILE STATEMENT' measures one.",
+        ".version": "'litevault --version' names the engine.",
+        ".width": "Columns are as wide as their values; '.mode line' prints a value a line.",
+    ]
+
     /// The names of the commands.
     static var names: [String] { help.compactMap { $0.split(separator: " ").first.map(String.init) } }
 
@@ -62,6 +97,9 @@ struct ShellCommands {
         case (".open", 1...): return .open(try Self.options(arguments))
         default:
             let known = Self.help.contains { $0.hasPrefix(name + " ") }
+            if !known, let other = Self.others[name] {
+                throw Failure(.usage, "\(name) is a command of another shell", remedy: other)
+            }
             throw Failure(
                 .usage, known ? "wrong arguments of \(name)" : "unknown command", remedy: "'.help' lists the commands.")
         }
