@@ -12,6 +12,7 @@ extension S3Client {
     ) throws -> any HTTPTransport {
         var made = HTTPSettings()
         made.silence = settings.timeout
+        made.bytesPerSecond = ReadLimits.bytesPerSecond
         made.connectTime = min(settings.timeout, .seconds(10))
         made.hosts = settings.hosts
         made.proxies = try proxies(settings.proxy, variables)

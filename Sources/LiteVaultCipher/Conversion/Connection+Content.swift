@@ -11,6 +11,27 @@ extension Connection {
         _ = try value("SELECT count(*) FROM sqlite_master", as: StoredValue.self)
     }
 
+    /// The same for a file that is to be read, in which the engine has to see a database. It counts pages by 32 bits: a file of
+    /// 2^32 pages is an empty database to it, under any key, and a longer one begins again.
+    ///
+    /// - Parameter size: the length of the file in bytes.
+    /// - Throws: ``VaultError`` `damaged` if the file is longer than a database can be; `wrongKind` if the engine sees no page.
+    func prepareForOperation(size: Int64) throws {
+        try prepareForOperation()
+        guard try size / max(512, pageSize()) <= Self.mostPages else {
+            throw VaultError(
+                .damaged, "The file is longer than a database can be: \(size) bytes", remedy: "Restore a backup.")
+        }
+        guard try integer("page_count") > 0 else {
+            throw VaultError(
+                .wrongKind, "The database has no page, so no key can be verified",
+                remedy: "A '-journal' beside it may be of a first transaction that was not finished. Check the path.")
+        }
+    }
+
+    /// The maximum number of pages (https://sqlite.org/limits.html#max_page_count).
+    private static let mostPages: Int64 = 4_294_967_294
+
     /// Runs `body` in a read transaction with a snapshot, so that this connection sees no changes meanwhile.
     func reading<T>(_ body: () throws -> T) throws -> T {
         try transaction(.deferred) {

@@ -107,6 +107,7 @@ extension DatabaseFile {
     func open(key: DatabaseKey?, settings: CipherSettings = .init()) throws -> Connection {
         let unlocker = try unlocker(key, settings)
         try requireSuitable(hasKey: key != nil)
+        try requireRollback(unlocker)
         return try withErrorContext(path: path) {
             let connection: Connection
             if let unlocker {
@@ -115,8 +116,22 @@ extension DatabaseFile {
                 connection = try Connection(.existing(path))
                 connection.lockTimeout = lockTimeout
             }
-            try connection.prepareForOperation()
+            try connection.prepareForOperation(size: FileMetadata(path: path).size)
             return connection
+        }
+    }
+
+    /// Requires that the key opens what the rollback of a hot journal will leave. The engine rolls back before it reads the first
+    /// page, whatever the key is.
+    private func requireRollback(_ unlocker: KeyUnlocker?) throws {
+        let journal = try withErrorContext(path: path) { try FileMetadata.ifExists(path: path + "-journal") }
+        guard let journal, journal.size > 0 else { return }
+        do {
+            let image = try ReadOnlyImage(path: path, lockTimeout: .zero)
+            guard image.pending?.kind == .rollbackJournal else { return }
+            try image.open(unlocker?.unlocking(path, lockTimeout: .zero)) { _ in }
+        } catch let error as VaultError where error.code == .busy {
+            // The journal is that of a process that is writing.
         }
     }
 

@@ -99,7 +99,7 @@ final class ReadOnlyImage: DatabaseBytes {
             defer {
                 do { try connection.close() } catch { isClosed = false }
             }
-            try connection.prepareForOperation()
+            try connection.prepareForOperation(size: size)
             return try body(connection)
         }
     }

@@ -98,7 +98,7 @@ package final class SourcedDatabase: Sendable {
         do {
             try withErrorContext(path: path) {
                 opened = try files.connect(name, unlocker)
-                try opened?.prepareForOperation()
+                try opened?.prepareForOperation(size: bytes.byteCount)
             }
             guard let opened else { throw VaultError(.internalFailure, "No connection", path: path) }
             connection = opened

@@ -44,8 +44,7 @@ extension VaultError {
         let kind: Code = error.isNoSpace ? .noSpace : error.isMissing ? .noInput : .io
         return VaultError(
             kind, error.isMissing ? "The file does not exist" : "\(operation) failed: \(SystemError(code: code))",
-            path: path,
-            cause: error)
+            path: path, remedy: error.isNoSpace ? "Free space and try again." : nil, cause: error)
     }
 
     static let noMemory = VaultError(.internalFailure, "There is no memory for a key")

@@ -123,6 +123,11 @@ extension KeyringDocument {
         guard slots.count < Limit.slots else {
             throw VaultError(.usage, "A keyring has at most \(Limit.slots) slots", remedy: "Remove one first.")
         }
+        // It would have two slots, and survive the removal of one. A slot that is being removed does not count.
+        if let same = try slots.first(where: { try $0.keyCount == keys.count && slot.hasSecret(of: $0) }) {
+            throw VaultError(
+                .usage, "Slot \(same.number) has this secret already", remedy: "Give another one, or use that slot.")
+        }
         let taken = Set(slots.map(\.number))
         let number = (1...UInt32(Limit.slots)).first { !taken.contains($0) } ?? UInt32(Limit.slots)
         let new = try sealed(slot, number, keys, generation)

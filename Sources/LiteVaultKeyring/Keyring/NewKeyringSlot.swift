@@ -122,6 +122,23 @@ public struct NewKeyringSlot: Sendable {
         return (record, pair)
     }
 
+    /// Whether a slot of a keyring has this secret already: its key pair is derived from it.
+    func hasSecret(of record: SlotRecord) throws -> Bool {
+        let publicKey: [UInt8]?
+        switch (source, record.parameters) {
+        case (.passphrase(let passphrase, _), .passphrase(let cost, let salt)):
+            publicKey = try SlotKeyPair(passphrase: passphrase, cost, salt: salt).publicKey
+        case (.recovery(let code), .recovery(let salt)):
+            publicKey = try SlotKeyPair(secret: code.secret, salt: salt, use: SlotUse.recovery).publicKey
+        case (.secret(_, let secret), .file(let salt)), (.secret(_, let secret), .credential(let salt)),
+            (.secret(_, let secret), .store(let salt)):
+            publicKey = try SlotKeyPair(secret: secret, salt: salt, use: SlotUse.secret).publicKey
+        case (.recipient(let recipient), .recipient): publicKey = recipient.publicKey
+        default: publicKey = nil
+        }
+        return publicKey == record.publicKey
+    }
+
     private func key() throws -> (SlotRecord.Parameters, SlotKeyPair?) {
         var generator = SystemRandomNumberGenerator()
         let salt = (0..<SlotRecord.saltLength).map { _ in UInt8.random(in: .min ... .max, using: &generator) }

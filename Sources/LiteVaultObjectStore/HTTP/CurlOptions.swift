@@ -33,7 +33,7 @@
             set(CURLOPT_TCP_NODELAY, 1)
             set(CURLOPT_CONNECTTIMEOUT_MS, Self.milliseconds(settings.connectTime))
             set(CURLOPT_TIMEOUT_MS, Self.milliseconds(request.timeLimit))
-            set(CURLOPT_LOW_SPEED_LIMIT, 1)
+            set(CURLOPT_LOW_SPEED_LIMIT, settings.bytesPerSecond)
             set(CURLOPT_LOW_SPEED_TIME, max(1, Int(settings.silence.seconds.rounded(.up))))
             if let file = settings.certificates {
                 var status = stat()

@@ -17,6 +17,8 @@ package protocol HTTPTransport: Sendable {
 package struct HTTPSettings: Sendable {
     /// How long neither side may send anything.
     package var silence = Duration.seconds(60)
+    /// The least rate, as an average over ``silence``: a server below it counts as silent.
+    package var bytesPerSecond = 1
     /// The time for a connection, TLS and the proxy included.
     package var connectTime = Duration.seconds(10)
     package var proxies = ProxyRules.none

@@ -8,11 +8,16 @@ struct RestoredKeyringResult: Encodable {
     let outcome: String
     /// Whether the keyring at that path has the key of the restored database; nil if its content does not tell.
     @Nullable var hasKey: Bool?
+    /// Whether the keyring of the snapshot is one.
+    private let isReadable: Bool
+
+    private enum CodingKeys: CodingKey { case path, outcome, hasKey }
 
     init(_ restored: RestoredKeyring, of snapshot: Snapshot) {
         path = restored.path
         outcome = restored.outcome.rawValue
-        hasKey = restored.outcome == .other ? Self.hasKey(restored.path, snapshot) : true
+        isReadable = snapshot.keyring.map { (try? KeyringCopy(contentsOf: $0)) != nil } ?? true
+        hasKey = restored.outcome == .other ? Self.hasKey(restored.path, snapshot) : isReadable ? true : nil
     }
 
     /// Whether the keyring that stayed has all keys that the database may have.
@@ -26,6 +31,11 @@ struct RestoredKeyringResult: Encodable {
 
     /// Adds what a person has to know.
     func add(to report: inout Report, _ session: Session) {
+        if !isReadable {
+            session.reporter.warning(
+                "the keyring of the snapshot is damaged, and opens nothing. Restore one of another snapshot, or open the "
+                    + "database with the keyring that it has now", path: path)
+        }
         let path = Format.visible(path)
         switch outcome {
         case RestoredKeyring.Outcome.other.rawValue:
@@ -42,7 +52,9 @@ struct RestoredKeyringResult: Encodable {
         case RestoredKeyring.Outcome.same.rawValue: report.appendLine("\(path) is the keyring of the snapshot.")
         case RestoredKeyring.Outcome.replaced.rawValue:
             report.appendLine("Restored the keyring to \(path); the other one is \(path).replaced.")
-        default: report.appendLine("Restored the keyring to \(path): it opens with the slots of that time.")
+        default:
+            report.appendLine(
+                "Restored the keyring to \(path)" + (isReadable ? ": it opens with the slots of that time." : "."))
         }
     }
 }

@@ -89,6 +89,11 @@ final class ShellLoop {
         guard buffer.isBlank else {
             throw Failure(.usage, "line \(buffer.line): the last statement is not complete", remedy: "End it with ';'.")
         }
+        guard isInteractive || isReadOnly || !database.connection.isInTransaction else {
+            throw Failure(
+                .usage, "the script ended inside a transaction, which was rolled back", path: database.path,
+                remedy: "End it with COMMIT.")
+        }
         return nil
     }
 
