@@ -95,7 +95,7 @@ import Testing
         for (here, there) in zip(original, try await copy.snapshots().map(\.verification)) {
             #expect(here?.time == there?.time && here?.failedSince == there?.failedSince)
         }
-        // A failure that is known is no success there either, and says of what it was found.
+        // What is known to have failed fails there as well, and says of what it was found.
         let plain = try await check(copy)
         #expect(!plain.isIntact && plain.recorded.map(\.snapshot.sequence) == [2, 3])
         #expect(try await copy.snapshots().unrestorable.allSatisfy { $0.message.contains("verification of its original") })

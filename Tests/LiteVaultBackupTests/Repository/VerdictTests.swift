@@ -275,7 +275,7 @@ import Testing
             // As thorough as what failed: every byte.
             #expect(try await check(repository) { $0.readsData = true }.isIntact)
         }
-        // It is stored anew, and the loss recorded.
+        // It is stored again, and the loss recorded.
         try await take(path, repository)
         _ = try await repository.repair()
         #expect(try await repository.snapshots().unrestorable.map(\.state) == [.lost])
