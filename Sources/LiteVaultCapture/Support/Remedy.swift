@@ -83,8 +83,12 @@ public enum Remedy: Sendable, Hashable {
     /// Remove a snapshot of which blocks are damaged, or repair the repository, which records what is lost; snapshots taken from now on
     /// do not share them.
     case repairOrForget(snapshot: String)
-    /// Verify a snapshot again as thoroughly, or remove it.
-    case retestOrForget(snapshot: String)
+    /// The database of a snapshot was not intact when it was stored: restore one that passed, or mend the database, and take a snapshot.
+    case damagedContent(snapshot: String, good: String?)
+    /// Copy the repository again: what was damaged or missing in it was left out.
+    case copyAgain
+    /// Take a snapshot, which stores lost blocks again, and copy that.
+    case snapshotAndCopy
     /// Use the key of the time of a snapshot: the database may have another one since.
     case olderKey
     /// Take a snapshot, which stores lost blocks again.
@@ -150,9 +154,14 @@ public enum Remedy: Sendable, Hashable {
         case .olderKey:
             "If the snapshot was taken before the database got another key, it needs the key of that time: an audit shows which snapshots "
                 + "share a key."
-        case .retestOrForget:
-            "If the database was damaged when it was taken, remove the snapshot by its identifier; otherwise verify it again as "
-                + "thoroughly."
+        case .damagedContent(_, let good):
+            "A repair does not help: the repository has the database as it was. "
+                + (good.map { "Restore snapshot \($0), which passed, or mend the database" }
+                    ?? "Mend the database, or verify earlier snapshots to find one that passes")
+                + "; then take a snapshot, and verify it as thoroughly. This one is removed by its identifier."
+        case .snapshotAndCopy: "Take a snapshot, which stores the lost blocks again, and copy the repository again."
+        case .copyAgain:
+            "Repair the original, if it is damaged, and copy it again: that adds what is whole, and records what is lost."
         case .storeAgain: "Take a snapshot, which stores the lost blocks again."
         case .returnOrRestart:
             "Bring the former one back: nothing was written to this one. If it was replaced on purpose, start this program again."

@@ -41,9 +41,11 @@ public struct CheckReport: Sendable {
         /// What is wrong, in one sentence.
         public let message: String
 
-        package init(_ path: String, _ message: String) {
-            self.path = path
-            self.message = message
+        /// Whether it is one of the database in a snapshot, not of the repository.
+        package let isContent: Bool
+
+        package init(_ path: String, _ message: String, isContent: Bool = false) {
+            (self.path, self.message, self.isContent) = (path, message, isContent)
         }
     }
 
@@ -75,9 +77,11 @@ public struct CheckReport: Sendable {
     /// What a restored database has that is not damage: foreign keys that refer to missing rows, which SQLite allows, and checks that
     /// need its application. They are not counted as problems; an assertion makes them one.
     public internal(set) var remarks: [Problem] = []
-    /// Snapshots that failed a more thorough verification before, which this check did not repeat. They are not intact, although it found no
-    /// problem with them; one in the state `superseded` needs no attention.
+    /// Snapshots that failed a verification before, which this check did not repeat for them: it was less thorough, looked at others, or had not
+    /// the same assertions. They are not intact, although it found no problem with them; one in the state `superseded` needs no attention.
     public internal(set) var recorded: [UnrestorableSnapshot] = []
+    /// Snapshots in which this check found a database that is not intact.
+    package internal(set) var failing: [UnrestorableSnapshot] = []
     /// Snapshots of which a repair has recorded the lost blocks, and that have a newer one. They are not counted as problems.
     public internal(set) var lost: [UnrestorableSnapshot] = []
     /// Snapshots that could not be authenticated or restored, because no key opens them for example, and why. The others were.
@@ -110,6 +114,7 @@ public struct CheckReport: Sendable {
             let all = UnrestorableSnapshot.all(of: group)
             lost += all.filter { $0.state == .lost }
             recorded += all.filter { $0.state != .lost && silent.contains($0.snapshot.id) }
+            failing += all.filter { $0.verification.concernsContent && !silent.contains($0.snapshot.id) }
         }
     }
 }

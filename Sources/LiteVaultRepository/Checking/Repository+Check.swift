@@ -91,6 +91,7 @@ extension Repository {
             for warning in survey.warnings + more where warning.severity == .damage {
                 list.add(warning.path, warning.message)
             }
+            report.warnings += more.filter { $0.severity == .notice }
             if survey.isRemembered { report.remembered += 1 } else { report.unremembered += 1 }
             rememberNewest(survey)
             report.warnings += try await checkSegments(

@@ -19,14 +19,11 @@ extension Repository {
             }
             isAnyChosen = true
             let problems: [CheckReport.Problem]
-            var level = options.restores ? SnapshotVerification.Level.restore : .pages
+            let (level, assertions): (SnapshotVerification.Level, Set<String>)
             do {
-                let reached: SnapshotVerification.Level
-                (problems, reached) = try await restoreTest(snapshot, options, &report.remarks)
-                // A failure stands until as thorough a verification passes.
-                if problems.isEmpty, reached < level {
-                    level = reached
-                    report.partlyTested.append((snapshot, reached))
+                (problems, level, assertions) = try await restoreTest(snapshot, options, &report.remarks)
+                if problems.isEmpty, level < (options.restores ? .restore : .pages) {
+                    report.partlyTested.append((snapshot, level))
                 }
             } catch let error as VaultError where ![.io, .noSpace].contains(error.code) {
                 report.unverified.append((snapshot, error))
@@ -37,9 +34,10 @@ extension Repository {
             for path in problems.map(\.path) where RepositoryFormat.isPack(path) {
                 report.damaged[snapshot.manifest.database, default: []].insert(path)
             }
+            // What the repository's objects lack is not made up for by content that could be read from elsewhere.
+            guard !problems.isEmpty || report.snapshots[index].verification.passed else { continue }
             report.snapshots[index].verification = SnapshotVerification(
-                level: level, passed: problems.isEmpty && report.snapshots[index].verification.passed,
-                time: Date())
+                level: level, passed: problems.isEmpty, time: Date(), assertions: assertions)
         }
         // A selection that matches nothing must not pass as intact.
         guard isAnyChosen || (options.databases == nil && options.selection == .latest) else {
@@ -49,10 +47,10 @@ extension Repository {
         }
     }
 
-    /// - Returns: the problems, and the level that was reached if there are none.
+    /// - Returns: the problems, the level that was reached or failed, and the assertions that held or failed.
     private func restoreTest(
         _ snapshot: Snapshot, _ options: CheckOptions, _ remarks: inout [CheckReport.Problem]
-    ) async throws -> (problems: [CheckReport.Problem], reached: SnapshotVerification.Level) {
+    ) async throws -> (problems: [CheckReport.Problem], level: SnapshotVerification.Level, assertions: Set<String>) {
         var reached = options.restores ? SnapshotVerification.Level.restore : .pages
         let name = "\(snapshot.database) \(snapshot.id)"
         let directory = try workDirectory()
@@ -63,24 +61,34 @@ extension Repository {
         do {
             var image = ImageWriter(snapshot: snapshot, progress: options.progress)
             try await image.write(into: LocalFile(updating: file.path), from: self)
-        } catch let error as VaultError where error.code == .damaged {
-            return ([.init(error.path ?? name, error.message)], reached)
+        } catch let error as VaultError where error.isDamage {
+            // Of the repository, which has lost what was stored: nothing is known about the database.
+            return ([.init(error.path ?? name, error.message)], .data, [])
         }
         let database = DatabaseFile(file.path)
         do {
             let (found, key) = try verify(database, isPlaintext: snapshot.isPlaintext, options)
-            var problems = found.problems.map { CheckReport.Problem(name, $0.message) }
+            let problems = found.problems.map { CheckReport.Problem(name, $0.message, isContent: true) }
             if options.restores {
-                // The blocks of the image were compared with their hashes.
-                if !found.isWholeStructureChecked { reached = found.authenticatedPages == nil ? .data : .pages }
+                // The blocks of the image were compared with their hashes. A failure stands until as thorough a verification passes.
+                if !found.isWholeStructureChecked, problems.isEmpty {
+                    reached = found.authenticatedPages == nil ? .data : .pages
+                }
                 remarks += (found.foreignKeyViolations + found.unchecked).map { CheckReport.Problem(name, $0.message) }
             }
-            if options.restores, problems.isEmpty {
-                problems += try asserted(options.assertions, file.path, key, options.settings).map { .init(name, $0) }
+            guard options.restores, problems.isEmpty else { return (problems, reached, []) }
+            let failed = try failing(options.assertions, file.path, key, options.settings)
+            guard failed.isEmpty else {
+                return (
+                    failed.map { .init(name, $0.message, isContent: true) }, .restore,
+                    Set(failed.compactMap(\.sql).map(SnapshotVerification.name))
+                )
             }
-            return (problems, reached)
+            return ([], reached, Set(options.assertions.map(SnapshotVerification.name)))
         } catch let error as VaultError where error.code == .damaged {
-            return ([.init(name, error.message)], reached)
+            return (
+                [.init(name, error.message, isContent: true)], options.restores ? .restore : .pages, []
+            )
         } catch {
             // Name the snapshot instead of the temporary file.
             throw try withErrorContext(path: name) { () -> VaultError in
@@ -111,10 +119,10 @@ extension Repository {
         }
     }
 
-    /// Returns the message of the first assertion that fails.
-    private func asserted(
+    /// The assertions that fail, each with a message; without the assertion if it is not SQL.
+    private func failing(
         _ assertions: [String], _ path: String, _ key: DatabaseKey?, _ settings: CipherSettings
-    ) throws -> [String] {
+    ) throws -> [(sql: String?, message: String)] {
         guard !assertions.isEmpty else { return [] }
         // A path, never a URI, whatever the directory's name.
         let name = path.hasPrefix("/") ? path : "./" + path
@@ -125,9 +133,14 @@ extension Repository {
                 let value = try connection.untypedValue(sql)
                 if let number = value as? Int64, number != 0 { return nil }
                 if let number = value as? Double, number != 0 { return nil }
-                return "assertion failed: \(sql)"
+                return (sql, "assertion failed: \(sql)")
             } catch {
-                return "assertion cannot be evaluated: \(sql): \(error)"
+                let message = "\(error)"
+                // Of no database: as thorough a check without it may replace the failure.
+                let isMalformed = ["syntax error", "incomplete input", "unrecognized token"].contains {
+                    message.contains($0)
+                }
+                return (isMalformed ? nil : sql, "assertion cannot be evaluated: \(sql): \(message)")
             }
         }
     }

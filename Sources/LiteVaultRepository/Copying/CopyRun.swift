@@ -10,13 +10,15 @@ internal import LiteVaultSupport
 /// here, segments, and manifests. The lease for removing is held meanwhile, because packs that an interrupted run has left
 /// may be scheduled for deletion.
 final class CopyRun {
-    private let source: Repository
+    let source: Repository
     /// Nil if there is no copy yet and nothing is to be stored.
-    private let target: Repository?
+    let target: Repository?
     private let progress: BackupProgress.Report
-    private var result = CopyResult()
+    var result = CopyResult()
     /// Whether retention has removed something here that was to be copied, so that the record of it has to be copied again.
     private var isOvertaken = false
+    /// Whether the record of the copy names snapshots that it never had.
+    var hasLeftOut = false
     /// Sizes of the packs of both, by name.
     private var packs: (source: [String: Int64], target: [String: Int64]) = ([:], [:])
 
@@ -74,19 +76,6 @@ final class CopyRun {
         return zip(differing, isSame).filter { !$1 }.map(\.0)
     }
 
-    /// What is to be copied of one database.
-    private struct Plan {
-        let database: String
-        /// Readable snapshots that the copy does not have, and those that it has, in order.
-        var snapshots: [Snapshot] = []
-        var present: [Snapshot] = []
-        var fences: [Int] = []
-        /// The sequences of those with recorded losses, which the copy does not get.
-        var lost: [Int] = []
-        /// The packs that those snapshots need.
-        var packs: Set<String> = []
-    }
-
     /// Nil if this repository was rolled back: an older state may have other snapshots under the numbers of newer ones.
     private func plan(_ database: String) async throws -> Plan? {
         var plan = Plan(database: database)
@@ -98,15 +87,22 @@ final class CopyRun {
         if let rollback = there.rollback { throw rollback }
         let known = Dictionary(there.snapshots.map { ($0.sequence, $0.hash) }) { $1 }
         let occupied = Set(there.present)
+        plan.there = (there.present, max(there.newestSequence, there.fences.last ?? 0))
         let forgotten = try await target?.forgetRecord(database)
-        for snapshot in survey.snapshots(with: try await source.advisories(survey).verifications) {
+        let advisories = try await source.advisories(survey)
+        result.warnings += advisories.warnings.filter { $0.severity == .damage }
+        var newest: NewestState?
+        for snapshot in survey.snapshots(with: advisories.verifications) {
+            newest = nil
             if let hash = known[snapshot.sequence] {
                 guard hash == snapshot.hash else { throw differing(snapshot) }
                 plan.present.append(snapshot)
             } else if snapshot.verification?.lostBlocks != nil {
                 if !occupied.contains(snapshot.sequence) { plan.lost.append(snapshot.sequence) }
+                newest = .lost
                 result.lost += 1
             } else if forgotten?.contains(snapshot.sequence) == true {
+                newest = .removed
                 result.forgotten += 1
             } else if !occupied.contains(snapshot.sequence) {
                 plan.snapshots.append(snapshot)
@@ -114,14 +110,27 @@ final class CopyRun {
         }
         plan.fences = survey.fences.filter { !occupied.contains($0) }
         result.present += plan.present.count
-        let whole = try await intact(plan.snapshots + plan.present, database, &plan.packs)
+        let whole = try await intact(plan.snapshots + plan.present, database, &plan.packs, there: occupied)
+        for snapshot in plan.snapshots where !whole.contains(snapshot.sequence) { plan.leaveOut(snapshot.sequence) }
         plan.snapshots.removeAll { !whole.contains($0.sequence) }
+        for one in survey.unreadable { plan.leaveOut(one.sequence) }
+        // Without the record, what retention removed here would count.
+        if let here = try? await source.forgetRecord(database) {
+            plan.leftOut += here.missing(survey.present).filter { $0.lowerBound > plan.there.newest }
+        }
+        if let newest, let snapshot = survey.snapshots.last {
+            let hasOthers = !there.snapshots.isEmpty || !plan.snapshots.isEmpty
+            result.incomplete.append(newest.warning(snapshot, hasOthers: hasOthers))
+            result.warnings += result.incomplete.suffix(1)
+        }
         return plan
     }
 
     /// The sequences of snapshots whose block maps can be read, and the packs that they need.
+    ///
+    /// - Parameter there: the sequences that the copy has.
     private func intact(
-        _ snapshots: [Snapshot], _ database: String, _ packs: inout Set<String>
+        _ snapshots: [Snapshot], _ database: String, _ packs: inout Set<String>, there: Set<Int> = []
     ) async throws -> Set<Int> {
         var data: Set<PackID> = []
         var problems: [VaultError] = []
@@ -146,7 +155,9 @@ final class CopyRun {
             } catch let error as VaultError where error.isDamage {
                 problems.append(error)
             }
-            if !whole.contains(snapshot.sequence) { leaveOut(snapshot, because: problems.last) }
+            if !whole.contains(snapshot.sequence) {
+                leaveOut(snapshot, because: problems.last, isThere: there.contains(snapshot.sequence))
+            }
         }
         packs = Set(data.map { RepositoryFormat.data($0) }).union(walk.packs.map { RepositoryFormat.tree($0) })
         return whole
@@ -154,7 +165,7 @@ final class CopyRun {
 
     /// Stores what the plan contains, after its packs.
     private func finish(_ plan: Plan, without failed: [String: VaultError], _ lease: Lease?) async throws {
-        var snapshots = plan.snapshots
+        var (plan, snapshots) = (plan, plan.snapshots)
         if !failed.isEmpty {
             var whole: [Snapshot] = []
             for snapshot in snapshots {
@@ -166,6 +177,7 @@ final class CopyRun {
                     continue
                 }
                 leaveOut(snapshot, because: failed[name])
+                plan.leaveOut(snapshot.sequence)
             }
             snapshots = whole
         }
@@ -173,7 +185,9 @@ final class CopyRun {
         if lease != nil, !snapshots.isEmpty {
             try target?.store.settle(plan.packs.filter { packs.target[$0] != nil })
         }
-        try await copyForgetRecord(plan.database, lease, adding: plan.lost)
+        try await copyForgetRecord(plan, lease)
+        // Before the manifests: what is known to be good is not removed there meanwhile.
+        try await copyVerifications(of: plan.present + snapshots, plan.database, lease)
         try await copySegments(plan.database, lease, isRestorable: !plan.present.isEmpty)
         for sequence in plan.fences {
             try await copyDocument(RepositoryFormat.snapshot(plan.database, sequence), lease)
@@ -184,9 +198,10 @@ final class CopyRun {
                 continue
             }
             result.snapshots += 1
+            plan.there.sequences.append(snapshot.sequence)
             if lease != nil { try? target?.remember(Head(snapshot), plan.database) }
         }
-        if isOvertaken { try await copyForgetRecord(plan.database, lease) }
+        if isOvertaken || !plan.leftOut.isEmpty || hasLeftOut { try await copyForgetRecord(plan, lease) }
         isOvertaken = false
     }
 
@@ -209,41 +224,11 @@ final class CopyRun {
         return true
     }
 
-    /// Records in the copy what retention removed here, or a check of the copy would miss it.
-    ///
-    /// - Parameter lost: the sequences of snapshots that are left out for good.
-    private func copyForgetRecord(_ database: String, _ lease: Lease?, adding lost: [Int] = []) async throws {
-        guard let target, lease != nil else { return }
-        let here: ForgetRecord
-        do {
-            here = try await source.forgetRecord(database)
-        } catch let error as VaultError where error.isDamage {
-            result.warnings.append(RepositoryWarning(error, RepositoryFormat.forgetRecord(database)))
-            return
-        }
-        let before = try await target.forgetRecord(database)
-        var all = before
-        if all.ranges.isEmpty, all.segments == nil { all.segments = here.segments }
-        all.insert(here.ranges.map { $0[0]...$0[1] })
-        if let segments = here.segments { all.insert(segments: segments.map { $0[0]...$0[1] }) }
-        if let segments = here.lost { all.insert(lost: segments.map { $0[0]...$0[1] }) }
-        all.insert(lost)
-        if all != before { try await target.put(all, as: RepositoryFormat.forgetRecord(database), condition: .none) }
-    }
-
     private func differing(_ snapshot: Snapshot) -> VaultError {
         VaultError(
             .conflict, "the copy has another snapshot \(snapshot.sequence) of '\(snapshot.database)'",
             path: "\(target?.store.location ?? "")/\(snapshot.object)",
             remedy: "Somebody stored snapshots in the copy: copy to another place, and store snapshots here only.")
-    }
-
-    private func leaveOut(_ snapshot: Snapshot, because error: VaultError?) {
-        result.warnings.append(
-            RepositoryWarning(
-                .damage, error?.code ?? .damaged, path: error?.path ?? snapshot.object,
-                message: "\(error?.message ?? "is damaged"); snapshot \(snapshot.id) was not copied",
-                advice: error?.advice ?? .repair))
     }
 
     private static func packs(_ store: any ObjectStore) async throws -> [String: Int64] {

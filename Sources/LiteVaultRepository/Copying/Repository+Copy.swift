@@ -11,6 +11,8 @@ public struct CopyResult: Sendable, Equatable {
     public var forgotten = 0
     /// The number of snapshots left out because blocks of them are lost, as a repair has recorded. The copy records them as removed.
     public var lost = 0
+    /// The number of snapshots of which the copy knows more now from verifications here. Those of objects are not taken over.
+    public var verifications = 0
     /// The number of segments of followed logs that were copied.
     public var segments = 0
     /// The number of packs that were copied.
@@ -19,6 +21,8 @@ public struct CopyResult: Sendable, Equatable {
     public var bytes: Int64 = 0
     /// What could not be copied, and other problems found in either repository.
     public var warnings: [RepositoryWarning] = []
+    /// Those of them about databases of which the copy lacks the newest snapshot, although it can be read here.
+    package var incomplete: [RepositoryWarning] = []
 }
 
 extension Repository {
@@ -27,7 +31,8 @@ extension Repository {
     /// The copy is a repository of its own with the same identifier and secret: every command works on it, and it can have a
     /// retention of its own. Copying adds what it lacks: snapshots that this repository no longer has stay, and those that
     /// retention removed from the copy are not copied again. Packs are compared with their hashes on the way; those that
-    /// the copy has are not read. Packs that went missing from the copy are copied again.
+    /// the copy has are not read. Packs that went missing from the copy are copied again. What verifications have found out about the
+    /// content of snapshots is recorded in the copy, as found of the original.
     ///
     /// Manifests are stored last, oldest first, so a copy that is interrupted at any time is intact, and the next one continues. Nobody can
     /// remove snapshots or packs from the copy meanwhile.

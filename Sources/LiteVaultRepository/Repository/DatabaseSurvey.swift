@@ -173,7 +173,8 @@ extension Repository {
         do {
             let forgotten = try await forgetRecord(database)
             newestForgotten = forgotten.newest
-            for gap in forgotten.missing(survey.present) {
+            if let notice = forgotten.leftOutNotice(database, besides: survey.present) { warnings.append(notice) }
+            for gap in forgotten.missing(survey.present, exceptLeftOut: true) {
                 let (first, last) = (gap.lowerBound, gap.upperBound)
                 let names = RepositoryFormat.snapshot(database, first)
                 warnings.append(
@@ -181,7 +182,7 @@ extension Repository {
                         .damage, path: names,
                         message: (first == last ? "is missing" : "is missing, as are the following ones up to \(last)")
                             + ", and was not removed by retention",
-                        advice: .all([.text("Restore it from a copy of the repository."), .repair])))
+                        advice: .all([.text("Restore it from a copy of the repository."), .repairToReport])))
             }
         } catch let error as VaultError {
             warnings.append(RepositoryWarning(error, RepositoryFormat.forgetRecord(database)))

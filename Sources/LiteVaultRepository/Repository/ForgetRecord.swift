@@ -12,6 +12,9 @@ struct ForgetRecord: CheckedDocument, Equatable {
     var segments: [[Int]]?
     /// Segments that a repair found lost. Checks no longer report them; a restore does not continue beyond them.
     var lost: [[Int]]?
+    /// As ``ranges``, for snapshots that a copy never had: they could not be read in its original when that was copied. The next copy
+    /// adds those that are whole again. Nil if there are none.
+    var leftOut: [[Int]]?
 
     static let byteLimit = RepositoryFormat.listBytes
 
@@ -19,6 +22,7 @@ struct ForgetRecord: CheckedDocument, Equatable {
         try require("ranges", ranges)
         try require("segments", segments ?? [])
         try require("lost", lost ?? [])
+        try require("left_out", leftOut ?? [])
     }
 
     private func require(_ member: String, _ rows: [[Int]]) throws(OutOfLimits) {
@@ -45,9 +49,16 @@ struct ForgetRecord: CheckedDocument, Equatable {
 
     /// Ranges of sequences below the newest of `present` that neither exist nor were removed by retention. The cost
     /// depends on the number of ranges, not on their length.
-    func missing(_ present: [Int]) -> [ClosedRange<Int>] {
+    ///
+    /// - Parameter exceptLeftOut: whether those that the copy never had are known.
+    func missing(_ present: [Int], exceptLeftOut: Bool = false) -> [ClosedRange<Int>] {
         guard let newest = present.max() else { return [] }
-        let known = (present.map { $0...$0 } + ranges.map { $0[0]...$0[1] }).sorted { $0.lowerBound < $1.lowerBound }
+        let rows = ranges + (exceptLeftOut ? leftOut ?? [] : [])
+        let known = (present.map { $0...$0 } + rows.map { $0[0]...$0[1] }).sorted { $0.lowerBound < $1.lowerBound }
+        return Self.gaps(known, newest)
+    }
+
+    private static func gaps(_ known: [ClosedRange<Int>], _ newest: Int) -> [ClosedRange<Int>] {
         var rows: [ClosedRange<Int>] = []
         var next = RepositoryFormat.sequences.lowerBound
         for row in known where next < newest {
@@ -65,6 +76,24 @@ struct ForgetRecord: CheckedDocument, Equatable {
 
     mutating func insert(_ rows: [ClosedRange<Int>]) {
         ranges = Self.rows(ranges + rows.map { [$0.lowerBound, $0.upperBound] })
+        remove(leftOut: rows)
+    }
+
+    mutating func insert(leftOut rows: [ClosedRange<Int>]) {
+        guard !rows.isEmpty else { return }
+        leftOut = Self.rows((leftOut ?? []) + rows.map { [$0.lowerBound, $0.upperBound] })
+    }
+
+    /// Of snapshots that are there now, or are recorded as gone for good.
+    mutating func remove(leftOut rows: [ClosedRange<Int>]) {
+        guard var left = leftOut else { return }
+        for row in rows {
+            left = left.flatMap { pair -> [[Int]] in
+                guard pair[0] <= row.upperBound, row.lowerBound <= pair[1] else { return [pair] }
+                return [[pair[0], row.lowerBound - 1], [row.upperBound + 1, pair[1]]].filter { $0[0] <= $0[1] }
+            }
+        }
+        leftOut = left.isEmpty ? nil : left
     }
 
     mutating func insert(segments gone: [ClosedRange<Int>]) {
@@ -84,6 +113,20 @@ struct ForgetRecord: CheckedDocument, Equatable {
                 rows.append(next)
             }
         }
+    }
+}
+
+extension ForgetRecord {
+    /// The notice that a copy was made without some snapshots; nil if it has all.
+    func leftOutNotice(_ database: String, besides present: [Int]) -> RepositoryWarning? {
+        var record = self
+        record.remove(leftOut: present.map { $0...$0 })
+        guard let left = record.leftOut, let first = left.first?.first, let last = left.last?.last else { return nil }
+        return RepositoryWarning(
+            .notice, path: RepositoryFormat.snapshot(database, first),
+            message: (first == last ? "is" : "is, as are others up to \(last),")
+                + " not in this copy: it could not be read in the original when that was copied",
+            advice: .copyAgain)
     }
 }
 

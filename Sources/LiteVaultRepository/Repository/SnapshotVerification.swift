@@ -3,8 +3,11 @@ public import LiteVaultFoundation
 
 /// What is known about a snapshot from verifications: the last result, unless an earlier one says more.
 ///
-/// A failure stands until a verification that is at least as thorough passes. A less thorough one that passes does not replace it, and neither
-/// does time.
+/// A failure stands until a verification that is at least as thorough passes, with the assertions that failed. A less thorough one that passes
+/// does not replace it, and neither does time.
+///
+/// A failure up to ``Level/data`` is one of objects of the repository, which a repair records, and which the next snapshot stores again. From
+/// ``Level/pages`` on it is one of the content: the database was not intact when it was stored.
 public struct SnapshotVerification: Sendable, Equatable, Codable {
     /// How thorough the verification was.
     public enum Level: String, Sendable, Codable, CaseIterable, Comparable {
@@ -29,6 +32,14 @@ public struct SnapshotVerification: Sendable, Equatable, Codable {
         public let level: Level
         /// When it was made, by the verifying machine's clock.
         public let time: Date
+        /// The assertions that held, as ``SnapshotVerification/name(ofAssertion:)`` names them; nil without one.
+        private(set) var assertions: [String]?
+        /// Whether the original of this copy passed it.
+        fileprivate(set) var copied: Bool?
+
+        init(_ passed: SnapshotVerification) {
+            (level, time, assertions, copied) = (passed.level, passed.time, passed.assertions, passed.copied)
+        }
     }
 
     /// How thorough the verification was.
@@ -43,32 +54,121 @@ public struct SnapshotVerification: Sendable, Equatable, Codable {
     public private(set) var lastPass: Pass?
     /// The number of its blocks that a repair found lost; nil if it passed, or no repair has looked for them since it failed.
     public private(set) var lostBlocks: Int?
+    /// The assertions that held, or of one that failed those that did not, as ``name(ofAssertion:)`` names them; nil without one.
+    private(set) var assertions: [String]?
+    /// True if the original of this copy was verified, not the copy; else nil.
+    private(set) var copied: Bool?
 
-    init(level: Level, passed: Bool, time: Date, lostBlocks: Int? = nil) {
+    init(level: Level, passed: Bool, time: Date, lostBlocks: Int? = nil, assertions: Set<String> = []) {
         (self.level, self.passed, self.time) = (level, passed, time)
         (failedSince, self.lostBlocks) = passed ? (nil, nil) : (time, lostBlocks)
+        self.assertions = assertions.isEmpty ? nil : Array(assertions.sorted().prefix(Self.assertionLimit))
+    }
+
+    /// The maximum number of assertions of one verification that are recorded.
+    static let assertionLimit = 1000
+
+    /// What is recorded of an assertion: a part of its hash, as its text may tell what the database has.
+    static func name(ofAssertion sql: String) -> String { String(Hash256(of: Array(sql.utf8)).hexadecimal.prefix(16)) }
+
+    /// Whether a failure is one of the database that was stored, not of the repository's objects.
+    package var concernsContent: Bool { level >= .pages }
+    /// Whether the original of this copy was verified, not the copy.
+    package var isCopied: Bool { copied == true }
+    /// Whether an assertion failed.
+    package var failsAssertion: Bool { !passed && assertions != nil }
+
+    /// Whether it tested all that another one did.
+    func covers(_ other: SnapshotVerification) -> Bool {
+        level >= other.level && Set(other.assertions ?? []).isSubset(of: assertions ?? [])
+    }
+
+    /// With assertions that held or failed before: the content is the same.
+    private func adding(_ more: [String]?) -> SnapshotVerification {
+        guard let more else { return self }
+        var result = self
+        result.assertions = Array(Set((assertions ?? []) + more).sorted().prefix(Self.assertionLimit))
+        return result
     }
 
     /// What is known once there is another result.
     func followed(by new: SnapshotVerification) -> SnapshotVerification {
         guard !new.passed else {
-            if passed { return level > new.level ? self : new }
-            guard new.level >= level else { return self }
+            if passed { return (level > new.level ? self : new).adding(assertions).adding(new.assertions) }
+            guard new.covers(self) else { return self }
             // What failed was the store, which has recovered: the content is what it was when it passed.
-            return lastPass.map { $0.level > new.level ? .init($0) : new } ?? new
+            return (lastPass.map { $0.level > new.level ? .init($0) : new } ?? new)
+                .adding(lastPass?.assertions).adding(new.assertions)
         }
         var result = SnapshotVerification(
             level: passed ? new.level : max(level, new.level), passed: false, time: new.time,
-            lostBlocks: new.lostBlocks ?? lostBlocks)
+            lostBlocks: new.lostBlocks ?? lostBlocks, assertions: Set(new.assertions ?? []))
+        if !passed { result = result.adding(assertions) }
         result.failedSince = passed ? new.time : failedSince ?? time
-        result.lastPass = passed ? Pass(level: level, time: time) : lastPass
+        result.lastPass = passed ? Pass(self) : lastPass
         return result
     }
 
     /// What is known if the failure turns out not to concern this snapshot; nil if it never passed.
     var withoutFailure: SnapshotVerification? { passed ? self : lastPass.map(Self.init) }
 
-    private init(_ pass: Pass) { self.init(level: pass.level, passed: true, time: pass.time) }
+    private init(_ pass: Pass) {
+        self.init(level: pass.level, passed: true, time: pass.time, assertions: Set(pass.assertions ?? []))
+        copied = pass.copied
+    }
+}
+
+// What the verifications of a repository say about its copy.
+extension SnapshotVerification {
+    /// What it says about a copy of the snapshot; nil for nothing.
+    ///
+    /// A copy has the same content, as its hashes tell, so that what is known of the content is known of the copy. What is known of the
+    /// objects that have it here says nothing about those there.
+    func forCopy() -> SnapshotVerification? {
+        guard passed ? level >= .data : concernsContent else {
+            return passed ? nil : lastPass.flatMap { SnapshotVerification($0).forCopy() }
+        }
+        var result = self
+        result.copied = true
+        result.lostBlocks = nil
+        result.lastPass?.copied = true
+        if let pass = lastPass, pass.level < .data { result.lastPass = nil }
+        return result
+    }
+
+    /// What is known of a snapshot of a copy, once it is known what verifications of the original say. What was observed of the copy itself
+    /// stands, unless the original says more.
+    ///
+    /// - Parameter original: from ``forCopy()``.
+    func joined(with original: SnapshotVerification) -> SnapshotVerification {
+        switch (passed, original.passed) {
+        case (true, true):
+            let saysMore = isCopied ? original.level >= level : original.level > level
+            return (saysMore ? original : self).adding(assertions).adding(original.assertions)
+        case (true, false):
+            // It passed as thorough a verification since.
+            if covers(original), time > original.time { return self }
+            return original.knowing(Pass(self))
+        case (false, true):
+            return isCopied && original.covers(self) ? original : knowing(Pass(original))
+        case (false, false):
+            if isCopied { return original.knowing(lastPass) }
+            guard original.level > level else { return knowing(original.lastPass) }
+            var result = SnapshotVerification(
+                level: original.level, passed: false, time: time, lostBlocks: lostBlocks,
+                assertions: Set(original.assertions ?? []))
+            result.failedSince = [failedSince ?? time, original.failedSince ?? original.time].min()
+            result.lastPass = lastPass
+            return result.knowing(original.lastPass)
+        }
+    }
+
+    /// A failure, with the more thorough of what it passed before and `pass`.
+    private func knowing(_ pass: Pass?) -> SnapshotVerification {
+        var result = self
+        if let pass, lastPass.map({ $0.level < pass.level }) ?? true { result.lastPass = pass }
+        return result
+    }
 }
 
 /// What verifications say about the snapshots of a database.
@@ -88,6 +188,10 @@ struct Verifications: CheckedDocument {
         for (hash, result) in results {
             try require("results", hash, digits: 64)
             try require("lost_blocks", result.lostBlocks, in: 0...Int(RepositoryFormat.imageBytes / Int64(blockSize)))
+            for assertions in [result.assertions, result.lastPass?.assertions].compactMap(\.self) {
+                try require("assertions", assertions.count, in: 0...SnapshotVerification.assertionLimit)
+                for assertion in assertions { try require("assertions", assertion, digits: 16) }
+            }
         }
         try require("damaged", damaged?.count, in: 0...RepositoryFormat.listedPacks)
     }

@@ -22,6 +22,8 @@ public struct UnrestorableSnapshot: Sendable {
     public let state: State
     /// Whether it is the newest snapshot of its database.
     package let isNewest: Bool
+    /// The newest snapshot that passed the verification that it failed; nil if there is none.
+    var good: String?
 
     /// When it was first known that it cannot be restored.
     public var since: Date { verification.failedSince ?? verification.time }
@@ -32,20 +34,20 @@ extension UnrestorableSnapshot {
     ///
     /// - Parameter snapshots: all of its snapshots in order, with their verifications.
     static func all(of snapshots: [Snapshot]) -> [UnrestorableSnapshot] {
-        // The most thorough verification that a newer one passed; nil without a newer one that may be intact.
-        var newer: SnapshotVerification.Level?
+        // What newer ones passed, each unless another one covers it, and whether there is a newer one that may be intact.
+        var newer: [SnapshotVerification] = []
         var hasNewer = false
         var found: [UnrestorableSnapshot] = []
         for snapshot in snapshots.reversed() {
             guard let verification = snapshot.verification, !verification.passed else {
                 hasNewer = true
-                if let level = snapshot.verification?.level { newer = max(newer ?? level, level) }
+                if let pass = snapshot.verification, !newer.contains(where: { $0.covers(pass) }) { newer.append(pass) }
                 continue
             }
             let state: State =
                 if verification.lostBlocks != nil, hasNewer {
                     .lost
-                } else if verification.level >= .pages, let newer, newer >= verification.level {
+                } else if verification.concernsContent, newer.contains(where: { $0.covers(verification) }) {
                     .superseded
                 } else {
                     .damaged
@@ -53,7 +55,8 @@ extension UnrestorableSnapshot {
             found.append(
                 .init(
                     snapshot: snapshot, verification: verification, state: state,
-                    isNewest: snapshot.sequence == snapshots.last?.sequence))
+                    isNewest: snapshot.sequence == snapshots.last?.sequence,
+                    good: snapshots.last { $0.verification.map { $0.passed && $0.covers(verification) } ?? false }?.id))
         }
         return found.reversed()
     }
@@ -66,16 +69,18 @@ extension UnrestorableSnapshot {
             return
                 "\(name) cannot be restored completely \(since): \(lost) of its blocks \(lost == 1 ? "is" : "are") lost"
         }
-        // What authenticates every block, or restores them, may find fault with the database that was backed up.
-        let verdict = verification.level >= .pages ? "is not an intact database" : "cannot be restored"
-        return "\(name) \(verdict) \(since), by its verification (\(verification.level.rawValue))"
+        let verdict =
+            !verification.concernsContent
+            ? "cannot be restored" : verification.failsAssertion ? "fails an assertion" : "is not an intact database"
+        let whose = verification.isCopied ? "the verification of its original" : "its verification"
+        return "\(name) \(verdict) \(since), by \(whose) (\(verification.level.rawValue))"
     }
 
     /// What to do about it.
     package var advice: Remedy {
         if verification.lostBlocks != nil { return .storeAgain }
-        return verification.level >= .pages
-            ? .retestOrForget(snapshot: snapshot.id) : .repairOrForget(snapshot: snapshot.id)
+        return verification.concernsContent
+            ? .damagedContent(snapshot: snapshot.id, good: good) : .repairOrForget(snapshot: snapshot.id)
     }
 
     /// As a problem of the repository; nil if it does not need attention.

@@ -132,16 +132,19 @@ extension Repository {
 
     /// Checks that snapshots to be removed by name leave a good one.
     private func requireGood(in snapshots: [Snapshot], without going: Set<String>) throws {
-        let known = RetentionPolicy.known(snapshots).map { snapshots[$0.index] }.filter {
-            $0.verification?.passed == true
-        }
+        let known = RetentionPolicy.known(snapshots).compactMap { index, reason in
+            snapshots[index].verification.map { (snapshot: snapshots[index], verification: $0, reason: reason) }
+        }.filter(\.verification.passed)
         let rest = snapshots.filter { !going.contains($0.id) }
-        let last: (snapshot: Snapshot, what: String)?
-        if let good = known.first(where: { going.contains($0.id) }) {
-            let level = good.verification?.level ?? .structure
-            let others = rest.contains { $0.verification.map { $0.passed && $0.level >= level } ?? false }
-            last = others ? nil : (good, "passed a verification as thorough (\(level.rawValue))")
-        } else {
+        var last: (snapshot: Snapshot, what: String)?
+        let good = known.filter { going.contains($0.snapshot.id) }
+        for (snapshot, verification, reason) in good {
+            let others = rest.compactMap(\.verification).filter { $0.passed && $0.level >= verification.level }
+            guard reason == "last asserted" ? !others.contains(where: { $0.covers(verification) }) : others.isEmpty
+            else { continue }
+            last = (snapshot, "passed a verification as thorough (\(verification.level.rawValue))")
+        }
+        if good.isEmpty {
             // Without a verified one, any that did not fail may be good.
             let maybe = snapshots.last { going.contains($0.id) && $0.verification?.passed != false }
             last = maybe.flatMap { one in

@@ -41,7 +41,8 @@ extension RetentionPolicy {
     /// Decides about the snapshots of one database.
     ///
     /// The newest snapshot is always kept, and so are the newest one that passed a verification as thorough as any of its database,
-    /// and the newest one that passed a restore: at least one kept snapshot is then known to be good.
+    /// and the newest one that passed a restore: at least one kept snapshot is then known to be good. If none is and the newest one failed, the
+    /// newest one that did not fail is kept.
     ///
     /// A snapshot dated in the future was taken before the next one, and before now: that time is used instead.
     /// Otherwise all others would be too old compared with it.
@@ -103,6 +104,16 @@ extension RetentionPolicy {
         let restored =
             newest { $0.passed && $0.level == .restore } ?? newest { $0.lastPass?.level == .restore }
         if let restored, restored != passed { known.append((restored, "last restored")) }
+        // Passing without an assertion says nothing about one that failed.
+        let failed = snapshots.last { $0.verification?.failsAssertion ?? false }?.verification
+        if let failed, let held = newest(where: { $0.passed && $0.covers(failed) }), held != passed, held != restored {
+            known.append((held, "last asserted"))
+        }
+        if passed == nil, snapshots.last?.verification?.passed == false,
+            let maybe = snapshots.lastIndex(where: { $0.verification?.passed != false })
+        {
+            known.append((maybe, "last not known to be damaged"))
+        }
         return known
     }
 

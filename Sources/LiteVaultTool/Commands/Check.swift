@@ -56,7 +56,7 @@ struct Check: VaultCommand {
         let rotationUnfinished: Bool
         let rollback: Rollback
         let intact: Bool
-        let problems: [Problem]
+        let problems: [CausedProblem]
         let remarks: [Problem]
         let known: [KnownFailure]
         let lost: [KnownFailure]
@@ -76,6 +76,19 @@ struct Check: VaultCommand {
     private struct Problem: Encodable {
         let path: String
         let message: String
+
+        init(_ found: CheckReport.Problem) { (path, message) = (found.path, found.message) }
+    }
+
+    /// A problem, and whether it is one of the repository's objects or of the content of a snapshot.
+    private struct CausedProblem: Encodable {
+        let path: String
+        let message: String
+        let cause: String
+
+        init(_ found: CheckReport.Problem) {
+            (path, message, cause) = (found.path, found.message, found.isContent ? "content" : "objects")
+        }
     }
 
     /// A snapshot that failed before.
@@ -175,8 +188,7 @@ struct Check: VaultCommand {
                 rotationUnfinished: opened.isRotationUnfinished,
                 rollback: Rollback(compared: found.remembered, unknown: found.unremembered),
                 intact: found.isIntact,
-                problems: found.problems.map { Problem(path: $0.path, message: $0.message) },
-                remarks: found.remarks.map { Problem(path: $0.path, message: $0.message) },
+                problems: found.problems.map(CausedProblem.init), remarks: found.remarks.map(Problem.init),
                 known: found.recorded.map(KnownFailure.init), lost: found.lost.map(KnownFailure.init),
                 unverified: found.unverified.map { Unverified($0.snapshot, $0.error) },
                 snapshots: found.snapshots.map { snapshot, verification in
@@ -201,7 +213,11 @@ struct Check: VaultCommand {
             "\(scope)\(found.snapshots.count), \(found.snapshots.count { $0.verification.passed }) of them intact")
         for one in found.tested.prefix(20) {
             let isPart = found.partlyTested.contains { $0.snapshot.id == one.snapshot.id }
-            let verdict = isPart ? "no damage found, not all was checked" : one.passed ? "intact" : "NOT intact"
+            let isKnown = found.recorded.contains { $0.snapshot.id == one.snapshot.id }
+            let verdict =
+                isPart
+                ? "no damage found, not all was checked"
+                : !one.passed ? "NOT intact" : isKnown ? "no damage found, but it failed before" : "intact"
             report.appendRow(
                 restoreTest ? "restored" : "authenticated",
                 Format.visible("\(one.snapshot.database) \(one.snapshot.id): \(verdict)"))
@@ -226,14 +242,10 @@ struct Check: VaultCommand {
         if !found.problems.isEmpty {
             report.failure = Failure(
                 .damaged, Format.count(found.problems.count, "problem") + " found", path: location,
-                remedy: "First take new snapshots into another repository. Then see 'litevault repair'. "
-                    + "Intact snapshots can be restored.")
+                remedy: remedy(found))
         } else if let first = found.recorded.first {
-            let count = Format.count(found.recorded.count, "snapshot")
             report.failure = Failure(
-                .damaged, "\(count) failed a more thorough check before, which this one does not replace",
-                path: location,
-                remedy: first.advice.commandLineText)
+                .damaged, Self.known(found.recorded), path: location, remedy: first.advice.commandLineText)
         } else if let first = found.unverified.first {
             var failure = Failure(first.error)
             let count = Format.count(found.unverified.count, "snapshot")
@@ -241,6 +253,41 @@ struct Check: VaultCommand {
             report.failure = failure
         }
         return report
+    }
+
+    /// What helps depends on what is damaged: the repository, or a database that was stored as it was.
+    private func remedy(_ found: CheckReport) -> String {
+        var parts: [String] = []
+        if found.problems.contains(where: { !$0.isContent }) {
+            parts.append(
+                "First take new snapshots into another repository. Then see 'litevault repair'. Intact snapshots can be restored."
+            )
+        }
+        if found.problems.contains(where: \.isContent), let first = found.failing.first {
+            parts.append(
+                parts.isEmpty
+                    ? first.advice.commandLineText
+                    : "Of snapshot \(first.snapshot.id) the content is damaged: \(first.advice.commandLineText)")
+        }
+        return parts.joined(separator: " ")
+    }
+
+    /// Why snapshots are not intact in which this check found no problem.
+    private static func known(_ recorded: [UnrestorableSnapshot]) -> String {
+        let lost = recorded.count { $0.verification.lostBlocks != nil }
+        let failed = recorded.count - lost
+        var parts: [String] = []
+        if failed > 0 {
+            parts.append(
+                "\(Format.count(failed, "snapshot")) failed a check before, which this one did not repeat as thoroughly"
+            )
+        }
+        if lost > 0 {
+            parts.append(
+                "\(Format.count(lost, "snapshot")) \(lost == 1 ? "has" : "have") lost blocks, as a repair has recorded, and no newer one may be intact"
+            )
+        }
+        return parts.joined(separator: "; ")
     }
 
     private func appendFailures(_ found: CheckReport, to report: inout Report) {

@@ -10,8 +10,10 @@ struct Copy: VaultCommand {
         The copy is a repository of its own with the same secret: every command works on it, and it can have its own \
         retention. Copying adds what the copy lacks and removes nothing from it; snapshots that 'forget' removed from the \
         copy are not copied again. Every pack is compared with its hashes on the way. Snapshots that need a damaged \
-        object are left out, and the exit status is 65; those whose losses 'repair' has recorded are left out for good, and \
-        the copy is intact without them. An interrupted copy is continued by the next one.
+        object are left out, and the exit status is 65; the next copy adds them if they are whole again. Those whose losses \
+        'repair' has recorded are left out for good, and the copy is intact without them; if one of them is the newest of its \
+        database, the status is 65 as well. What 'check' has found out about the databases in the snapshots is recorded in \
+        the copy, as found of the original. An interrupted copy is continued by the next one.
         """,
         examples: [
             "litevault copy /backup/vaults s3://bucket/vaults",
@@ -55,6 +57,7 @@ struct Copy: VaultCommand {
         let present: Int
         let forgotten: Int
         let lost: Int
+        let verifications: Int
         let segments: Int
         let packs: Int
         let bytes: Int64
@@ -85,8 +88,9 @@ struct Copy: VaultCommand {
         var report = Report(
             Result(
                 repository: repository, destination: destination, dryRun: dryRun, snapshots: copied.snapshots,
-                present: copied.present, forgotten: copied.forgotten, lost: copied.lost, segments: copied.segments,
-                packs: copied.packs, bytes: copied.bytes, seconds: session.elapsed))
+                present: copied.present, forgotten: copied.forgotten, lost: copied.lost,
+                verifications: copied.verifications, segments: copied.segments, packs: copied.packs,
+                bytes: copied.bytes, seconds: session.elapsed))
         report.appendLine(
             "\(dryRun ? "Would copy" : "Copied") \(Format.count(copied.snapshots, "snapshot")) and "
                 + "\(Format.count(copied.segments, "segment")) of followed logs: "
@@ -103,6 +107,15 @@ struct Copy: VaultCommand {
             report.appendLine(
                 "\(Format.count(copied.lost, "snapshot")) left out: blocks of them are lost, as 'litevault repair' has recorded."
             )
+        }
+        if copied.verifications > 0 {
+            report.appendLine(
+                "Verifications of \(Format.count(copied.verifications, "snapshot")) \(dryRun ? "would be" : "were") recorded in the copy, "
+                    + "as found of the original.")
+        }
+        if let first = copied.incomplete.first {
+            report.failure = Failure(
+                .damaged, first.message, path: destination, remedy: first.advice.commandLineText)
         }
         session.add(copied.warnings, of: repository, after: "what is intact was copied", to: &report)
         return report

@@ -48,9 +48,16 @@ extension Remedy {
         case .repairOrForget(let snapshot):
             "The next snapshot does not share what is damaged. Then 'litevault repair' records what is lost, and 'litevault "
                 + "forget --snapshot \(snapshot)' removes this one."
-        case .retestOrForget(let snapshot):
-            "If the database was damaged when it was taken, 'litevault forget --snapshot \(snapshot)' removes it; otherwise "
-                + "test it again: 'litevault check --restore-test --snapshot \(snapshot)'."
+        case .damagedContent(let snapshot, let good):
+            "'litevault repair' does not help: the repository has the database as it was. "
+                + (good.map { "Restore one that passed ('litevault restore --snapshot \($0)'), or mend the database" }
+                    ?? "Mend the database, or find an earlier snapshot that passes ('litevault check --restore-test --snapshot ID')")
+                + "; then take a snapshot and check it as thoroughly. 'litevault forget --snapshot \(snapshot)' removes this one."
+        case .snapshotAndCopy:
+            "Take a snapshot ('litevault snapshot'), which stores the lost blocks again; then 'litevault copy' again."
+        case .copyAgain:
+            "'litevault repair' of the original records what is lost; then 'litevault copy' again adds what is whole, and no longer "
+                + "misses the rest."
         case .olderKey:
             "If the snapshot is from before a rekey, it needs the older key: 'litevault key audit --repository …' shows which snapshots "
                 + "need which key and what opens it, and 'litevault snapshots' marks those that follow a rekey without a keyring."

@@ -94,9 +94,15 @@ struct VerificationSummary: Encodable {
     let passed: Bool
     let time: String
     let failedSince: String?
+    /// What failed: `objects` of the repository, or the `content` of the snapshot.
+    let cause: String?
     let lostBlocks: Int?
+    /// Whether the original of this copy was verified.
+    let copied: Bool?
 
     init(_ found: SnapshotVerification) {
+        cause = found.passed ? nil : found.concernsContent ? "content" : "objects"
+        copied = found.isCopied ? true : nil
         level = found.level.rawValue
         passed = found.passed
         time = Format.exactTime(found.time)
@@ -106,8 +112,9 @@ struct VerificationSummary: Encodable {
 
     /// `restore ok`, `data FAILED since …`, `lost 3 blocks, known since …`.
     fileprivate var text: String {
-        guard !passed else { return "\(level) ok" }
-        let since = failedSince.map { " since \($0)" } ?? ""
+        let whose = copied == true ? " (original)" : ""
+        guard !passed else { return "\(level) ok\(whose)" }
+        let since = (failedSince.map { " since \($0)" } ?? "") + whose
         return lostBlocks.map { "lost \(Format.count($0, "block")), known\(since)" } ?? "\(level) FAILED\(since)"
     }
 }

@@ -203,6 +203,113 @@ import Testing
         #expect(try await check(repository).isIntact)
     }
 
+    @Test func `H-REP-19 an assertion that failed is not replaced by a check without it`() async throws {
+        let repository = try await repository()
+        let path = try makeDatabase("a.db")
+        let assertions = ["SELECT count(*) > 100 FROM t", "SELECT min(a) = 1 FROM t"]
+        try await take(path, repository)
+        let good = try await check(repository) { ($0.restores, $0.assertions) = (true, assertions) }
+        #expect(good.isIntact)
+        let db = try Connection(path)
+        try db.execute("DELETE FROM t WHERE a > 50")
+        try db.close()
+        try await take(path, repository)
+        let failed = try await check(repository) { ($0.restores, $0.assertions) = (true, assertions) }
+        #expect(failed.problems.count == 1 && failed.problems.allSatisfy(\.isContent))
+        #expect(try await repository.snapshots().unrestorable.first?.message.contains("fails an assertion") == true)
+        for other in [[], [assertions[1]]] {
+            let again = try await check(repository) { ($0.restores, $0.assertions) = (true, other) }
+            #expect(again.problems == [] && !again.isIntact && again.recorded.map(\.snapshot.sequence) == [2])
+            #expect(try await verdicts(repository) == ["restore true", "restore false"])
+        }
+        // A newer one replaces it only if it passes the same.
+        try await take(path, repository)
+        _ = try await check(repository) { $0.restores = true }
+        #expect(try await verdicts(repository) == ["restore true", "restore false", "restore true"])
+        #expect(try await repository.snapshots().unrestorable.map(\.state) == [.damaged])
+        let kept = try await repository.forget(last(1), dryRun: true)
+        #expect(kept.map(\.reasons) == [["last asserted"], [], ["newest", "last verified", "last 1"]])
+        let code = await StoreCalls.code { _ = try await repository.forget(snapshots: [kept[0].snapshot.id]) }
+        #expect(code == .usage)
+        let full = try Connection(path)
+        try full.execute("WITH n(a) AS (SELECT 51 UNION ALL SELECT a + 1 FROM n WHERE a < 500) INSERT INTO t(a) SELECT a FROM n")
+        try full.close()
+        try await take(path, repository)
+        #expect(try await check(repository) { ($0.restores, $0.assertions) = (true, assertions) }.problems == [])
+        #expect(try await repository.snapshots().unrestorable.map(\.state) == [.superseded])
+        // What was asserted of a snapshot holds of it, whether or not a later check asserts it.
+        _ = try await check(repository) { $0.restores = true }
+        #expect(try await repository.snapshots().unrestorable.map(\.state) == [.superseded])
+    }
+
+    @Test func `an assertion that is not SQL fails the check, and no database`() async throws {
+        let repository = try await repository()
+        try await take(try makeDatabase("a.db"), repository)
+        let wrong = try await check(repository) { ($0.restores, $0.assertions) = (true, ["SELCT 1"]) }
+        #expect(wrong.problems.count == 1)
+        #expect(try await check(repository) { $0.restores = true }.isIntact)
+    }
+
+    @Test(arguments: ["restore", "pages"])
+    func `a pack that is missing or damaged is no damage of the database, and the next snapshot replaces it`(level: String) async throws {
+        let repository = try await repository()
+        let path = try makeDatabase("a.db")
+        try await take(path, repository)
+        let pack = scratch.path("repository/" + (try #require(try await packs(repository).first)))
+        for isMissing in [false, true] {
+            let bytes = try Data(contentsOf: URL(fileURLWithPath: pack))
+            if isMissing {
+                try FileManager.default.removeItem(atPath: pack)
+            } else {
+                var flipped = bytes
+                flipped[64 + 100] ^= 1
+                try flipped.write(to: URL(fileURLWithPath: pack))
+            }
+            let found = try await check(repository) { ($0.restores, $0.authenticates) = (level == "restore", level == "pages") }
+            #expect(!found.problems.isEmpty && found.problems.allSatisfy { !$0.isContent })
+            #expect(try await verdicts(repository) == ["data false"])
+            let one = try #require(try await repository.snapshots().unrestorable.first)
+            #expect(one.message.contains("cannot be restored") && one.advice == .repairOrForget(snapshot: one.snapshot.id))
+            guard !isMissing else { continue }
+            try bytes.write(to: URL(fileURLWithPath: pack))
+            // As thorough as what failed: every byte.
+            #expect(try await check(repository) { $0.readsData = true }.isIntact)
+        }
+        // It is stored again, and the loss recorded.
+        try await take(path, repository)
+        _ = try await repository.repair()
+        #expect(try await repository.snapshots().unrestorable.map(\.state) == [.lost])
+        #expect(try await check(repository) { $0.restores = true }.isIntact)
+    }
+
+    @Test func `damaged content is mended in the database, and a repair is not the remedy`() async throws {
+        let repository = try await repository()
+        let path = try makeDatabase("a.db")
+        let good = try await take(path, repository)
+        _ = try await check(repository) { $0.restores = true }
+        try damage(path)
+        let bad = try await take(path, repository)
+        let found = try await check(repository) { $0.restores = true }
+        #expect(found.problems.allSatisfy(\.isContent) && found.failing.map(\.snapshot.id) == [bad.id])
+        #expect(found.failing.first?.advice == .damagedContent(snapshot: bad.id, good: good.id))
+        #expect(try await check(repository).failing.isEmpty)
+    }
+
+    @Test func `where the newest snapshot failed and none is known to be good, the newest that did not fail stays`() async throws {
+        let repository = try await repository()
+        let path = try makeDatabase("a.db")
+        try await take(path, repository)
+        try await take(path, repository)
+        try damage(path)
+        try await take(path, repository)
+        var options = CheckOptions()
+        options.restores = true
+        _ = try await repository.check(options)
+        #expect(try await verdicts(repository) == ["structure true", "structure true", "restore false"])
+        let decisions = try await repository.forget(last(1), dryRun: true)
+        #expect(decisions.map(\.keeps) == [false, true, true])
+    }
+
     @Test func `H-REP-10 a database that no key opens keeps no other from being checked and recorded`() async throws {
         let repository = try await repository()
         for name in ["a.db", "z.db"] { try await take(try makeDatabase(name), repository) }

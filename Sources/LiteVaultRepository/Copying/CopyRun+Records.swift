@@ -1,0 +1,116 @@
+internal import LiteVaultCapture
+internal import LiteVaultFoundation
+
+// What the copy records about snapshots: those that it does not get, and what is known about the others.
+extension CopyRun {
+    /// What is to be copied of one database.
+    struct Plan {
+        let database: String
+        /// Readable snapshots that the copy does not have, and those that it has, in order.
+        var snapshots: [Snapshot] = []
+        var present: [Snapshot] = []
+        var fences: [Int] = []
+        /// The sequences of those with recorded losses, which the copy does not get.
+        var lost: [Int] = []
+        /// The sequences of those that are damaged or missing here, and were never in the copy.
+        var leftOut: [ClosedRange<Int>] = []
+        /// What the copy has, readable or not, and the newest of that.
+        var there: (sequences: [Int], newest: Int) = ([], 0)
+        /// The packs that those snapshots need.
+        var packs: Set<String> = []
+
+        /// Notes that the copy does not get a snapshot. If it had a newer one before, the gap is older than this run, which does not explain it.
+        mutating func leaveOut(_ sequence: Int) {
+            if sequence > there.newest { leftOut.append(sequence...sequence) }
+        }
+    }
+
+    /// Why the copy does not get the newest snapshot of a database, which is readable here.
+    enum NewestState {
+        case lost, removed
+
+        func warning(_ snapshot: Snapshot, hasOthers: Bool) -> RepositoryWarning {
+            let reason =
+                self == .lost
+                ? "blocks of it are lost, as a repair has recorded"
+                : "it was removed from the copy, or left out before, as lost"
+            return RepositoryWarning(
+                .damage, path: snapshot.object,
+                message: "the copy has no "
+                    + (hasOthers
+                        ? "current snapshot of '\(snapshot.database)'" : "snapshot of '\(snapshot.database)' at all")
+                    + ": the newest one, \(snapshot.id), taken at \(Timestamp.text(snapshot.time)), was left out, as \(reason)",
+                advice: .snapshotAndCopy)
+        }
+    }
+
+    /// Records in the copy what retention removed here, and what the copy does not get, or a check of the copy would miss it.
+    func copyForgetRecord(_ plan: Plan, _ lease: Lease?) async throws {
+        let database = plan.database
+        hasLeftOut = false
+        guard let target, lease != nil else { return }
+        let here: ForgetRecord
+        do {
+            here = try await source.forgetRecord(database)
+        } catch let error as VaultError where error.isDamage {
+            // The plan has a warning about it.
+            return
+        }
+        let before = try await target.forgetRecord(database)
+        var all = before
+        if all.ranges.isEmpty, all.segments == nil { all.segments = here.segments }
+        all.insert(here.ranges.map { $0[0]...$0[1] })
+        if let segments = here.segments { all.insert(segments: segments.map { $0[0]...$0[1] }) }
+        if let segments = here.lost { all.insert(lost: segments.map { $0[0]...$0[1] }) }
+        all.insert(leftOut: plan.leftOut)
+        all.insert(plan.lost)
+        all.remove(leftOut: (all.ranges.map { $0[0]...$0[1] }) + plan.there.sequences.map { $0...$0 })
+        hasLeftOut = all.leftOut != nil
+        if all != before { try await target.put(all, as: RepositoryFormat.forgetRecord(database), condition: .none) }
+    }
+
+    /// Records in the copy what verifications here say about the content of snapshots.
+    func copyVerifications(of snapshots: [Snapshot], _ database: String, _ lease: Lease?) async throws {
+        let found = snapshots.compactMap { snapshot in
+            snapshot.verification?.forCopy().map { (snapshot.hash.hexadecimal, $0) }
+        }
+        guard !found.isEmpty else { return }
+        var all = source.noVerifications(database)
+        do {
+            if let target { all = try await target.verifications(database) }
+        } catch let error as VaultError where error.isDamage {
+            result.warnings.append(
+                RepositoryWarning(error, RepositoryFormat.verified(database), advice: .checkOrRepair))
+            return
+        }
+        let before = all.results
+        for (hash, original) in found { all.results[hash] = all.results[hash]?.joined(with: original) ?? original }
+        let changed = found.count { all.results[$0.0] != before[$0.0] }
+        guard changed > 0 else { return }
+        if let target, let lease {
+            try await lease.confirm()
+            do {
+                try await target.put(all, as: RepositoryFormat.verified(database), condition: .none)
+            } catch let error as VaultError where error.code == .unsupported {
+                // The store only adds: that keeps snapshots as well.
+                result.warnings.append(
+                    RepositoryWarning(
+                        .notice, error.code, path: RepositoryFormat.verified(database),
+                        message: "what is known from verifications is not recorded in the copy: \(error.message)",
+                        advice: error.advice ?? .text("Verify the copy itself.")))
+                return
+            }
+        }
+        result.verifications += changed
+    }
+
+    func leaveOut(_ snapshot: Snapshot, because error: VaultError?, isThere: Bool = false) {
+        let what = isThere ? "is in the copy, which was not compared with it again" : "was not copied"
+        result.warnings.append(
+            RepositoryWarning(
+                .damage, error?.code ?? .damaged, path: error?.path ?? snapshot.object,
+                message: "\(error?.message ?? "is damaged"); snapshot \(snapshot.id) of '\(snapshot.database)' \(what)",
+
+                advice: .all([error?.advice, .copyAgain].compactMap(\.self))))
+    }
+}
