@@ -186,7 +186,7 @@ def proofs(report, settings, place):
         own = copy()
         shutil.copy(own.file("keys"), own.file("old.keys"))
         shutil.copy(own.file("vault.db"), own.file("old.db"))
-        own.run("key", "remove", "keys", "3", *by("a"), "--rekey", "vault.db", "--forget-old-keys")
+        own.run("key", "remove", "keys", "3", *by("a"), "--rekey", "vault.db", "--forget-old-keys", "--yes")
         shutil.copy(own.file("old.db"), own.file("vault.db"))
         before = data(own.file("keys")), data(own.file("vault.db"))
         done = own.run("key", "remove", "keys", "2", *by("a"), "--rekey", "vault.db", status=77)
@@ -201,6 +201,20 @@ def proofs(report, settings, place):
         # hazard: H-KEY-20
         own.run("rekey", "other.db", "--key-file", "c", "--new-key-file", "c", status=64)
 
+    def dropped():
+        # hazard: H-KEY-30
+        own = copy()
+        shutil.copy(own.file("vault.db"), own.file("other.db"))
+        before = data(own.file("keys")), data(own.file("vault.db"))
+        words = "key", "remove", "keys", "3", *by("a"), "--rekey", "vault.db", "--forget-old-keys"
+        done = own.run(*words, status=64)
+        expect(b"other.db" in done.stderr and b"--yes" in done.stderr, str(done))
+        expect((data(own.file("keys")), data(own.file("vault.db"))) == before, "something changed")
+        done = json.loads(own.run(*words, "--rekey", "other.db", "--json").stdout)
+        expect(done["dropped_keys"] >= 1 and done["old_keys"] == 0, str(done))
+        for database in ("vault.db", "other.db"):
+            own.run("verify", database, "--keyring", "keys", *by("a"))
+
     report.cases([
         ("the reader finds the endorsements and the fingerprint of the vectors", vectors),
         ("every kind of slot endorses, and encrypts new data without further proof", endorsed),
@@ -211,4 +225,5 @@ def proofs(report, settings, place):
         ("a keyring is trusted by its fingerprint, and by no other", trusted),
         ("a keyring of an earlier version opens all that exists, and is endorsed once it is trusted", old),
         ("a database that no key opens is an error that names it", observed),
+        ("no key is dropped that a database beside the keyring has", dropped),
     ])

@@ -46,6 +46,25 @@ import Testing
         try Connection(database, keyring: old, unlockedBy: .passphrase(second)).close()
     }
 
+    @Test func `H-KEY-30 the databases that need an old key are found, and no others`() throws {
+        let other = scratch.file("other.db")
+        var unlocked = try keyring.create(with: [.quick(first)])
+        for path in [database, other] {
+            let db = try Connection(path, keyring: keyring, unlockedBy: .passphrase(first), creation: .ifMissing)
+            try db.execute("CREATE TABLE note (text TEXT)")
+            try db.close()
+        }
+        try scratch.write("text", String(repeating: "t", count: 5000))
+        let directory = (database as NSString).deletingLastPathComponent
+        #expect(try unlocked.databases(in: [directory], sparingNewest: true) == [])
+        #expect(try unlocked.databases(in: [directory], sparingNewest: false) == [database, other])
+        try unlocked.rekey([database])
+        #expect(try unlocked.databases(in: [directory], sparingNewest: true) == [other])
+        // One that cannot be looked at may need it.
+        try Data(scratch.bytes("other.db").prefix(1000)).write(to: URL(fileURLWithPath: other))
+        #expect(try unlocked.databases(in: [directory], sparingNewest: true) == [other])
+    }
+
     @Test func `H-KEY-18 a removal whose database no key opens is an error that names it, and removes nothing`() throws
     {
         var unlocked = try makeForgotten()

@@ -48,6 +48,27 @@ import Testing
         #expect(try keyring.slots()[0].name == "mine")
     }
 
+    @Test func `H-KEY-31 a secret has one slot, of whatever kind, so that its removal is one`() throws {
+        let code = try RecoveryCode.random()
+        let identity = try KeyringIdentity.random()
+        let secret = try KeyMaterial(String(repeating: "c", count: 32))
+        var unlocked = try keyring.create(with: [.quick(first), .secret(.file, secret)])
+        try unlocked.add(.recoveryCode(code))
+        try unlocked.add(.recipient(identity.recipient()))
+        let before = try scratch.bytes("notes.db.keys")
+        for again in [
+            .quick(first), .recoveryCode(code), .recipient(identity.recipient()), try .secret(.file, secret),
+            try .secret(.credential, secret), try .secret(.store, secret),
+        ] as [NewKeyringSlot] {
+            expect(.usage) { try unlocked.add(again) }
+        }
+        expect(.usage) { try Keyring(scratch.file("twice")).create(with: [.quick(first), .quick(first)]) }
+        #expect(try scratch.bytes("notes.db.keys") == before)
+        try unlocked.remove(2)
+        expect(.keyRejected) { try keyring.unlock(with: .secret(secret)) }
+        #expect(try unlocked.add(.secret(.credential, secret)).id == 2)
+    }
+
     @Test func `a removed slot opens nothing, and its number is free`() throws {
         var unlocked = try keyring.create(with: [.quick(first), .quick(second)])
         try unlocked.remove(1)

@@ -101,6 +101,14 @@ import Testing
         }
     }
 
+    @Test func `a script that ends inside a transaction is an error, and its rows are gone`() throws {
+        let run = try shell("BEGIN; INSERT INTO t VALUES (9, 'nine');", "a.db")
+        #expect(run.status == 64 && run.errors.contains("ended inside a transaction"), "\(run.errors)")
+        #expect(try count() == 2)
+        #expect(try shell("BEGIN; INSERT INTO t VALUES (9, 'nine'); COMMIT;", "a.db").status == 0)
+        #expect(try count() == 3)
+    }
+
     @Test func `a statement with a literal of many lines is read once`() throws {
         let lines = String(repeating: "color: red; -- /* no comment\n", count: 40_000)
         let run = try shell(

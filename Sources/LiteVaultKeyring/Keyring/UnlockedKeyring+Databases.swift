@@ -1,5 +1,7 @@
+internal import DurableFile
 public import LiteVaultCipher
 public import LiteVaultCore
+internal import LiteVaultFoundation
 public import LiteVaultPool
 internal import LiteVaultSupport
 
@@ -46,6 +48,41 @@ extension UnlockedKeyring {
     /// - Throws: as for opening.
     package func opensWithNewestKey(_ path: String, settings: CipherSettings, lockTimeout: Duration) throws -> Bool {
         try DatabaseFile(path, lockTimeout: lockTimeout).opens(with: newestKey(), settings: settings)
+    }
+
+    /// The databases in some directories that have a key of this keyring, observed: each was opened with it, without writing.
+    ///
+    /// The salt of a file names its key, so that other files cost one read. A database with a plaintext header has its salt
+    /// elsewhere, and is not found. One that is in use or damaged counts: nothing shows that it can do without the key.
+    ///
+    /// - Parameters:
+    ///   - sparingNewest: whether databases with the newest key are left out.
+    ///   - settings: the settings that the databases are encrypted with.
+    /// - Throws: `VaultError` `io` when a directory cannot be read.
+    package func databases(
+        in directories: [String], sparingNewest: Bool, settings: CipherSettings = .init()
+    ) throws -> [String] {
+        let keys = sparingNewest ? Array(keys.dropFirst()) : keys
+        guard !keys.isEmpty else { return [] }
+        var found: [String] = []
+        for directory in directories {
+            let names: [String]
+            do { names = try FileManager.default.contentsOfDirectory(atPath: directory) } catch {
+                throw VaultError(.io, "The directory cannot be read", path: directory, cause: error)
+            }
+            for name in names.sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) {
+                let file = directory + "/" + name
+                guard let status = try? FileMetadata.ifExists(path: file, followingLinks: true),
+                    status.kind == .regular, let salt = try? EngineFile(path: file).read(at: 0, count: 16),
+                    salt.count == 16
+                else { continue }
+                for key in keys where key.withBytes({ $0.suffix(16).elementsEqual(salt) }) {
+                    let opens = try? DatabaseFile(file).opens(with: Self.databaseKey(key), settings: settings)
+                    if opens != false { found.append(file) }
+                }
+            }
+        }
+        return found
     }
 
     /// The key that opens a database, observed: it was opened with it, without writing.

@@ -1,6 +1,10 @@
 internal import ArgumentParser
+internal import DurableFile
 internal import LiteVault
+internal import LiteVaultCipher
+internal import LiteVaultFoundation
 internal import LiteVaultKeyring
+internal import LiteVaultSupport
 
 /// `litevault key remove`: removes slots, and with `--rekey` also changes the database key.
 struct KeyRemove: VaultCommand {
@@ -29,8 +33,11 @@ struct KeyRemove: VaultCommand {
         transform: PathArgument.literal)
     var rekey: [String] = []
 
-    @Flag(help: "Drop older keys, which only old copies of the databases need.")
+    @Flag(help: "Drop older keys: what still has one opens with an older copy of the keyring only.")
     var forgetOldKeys = false
+
+    @Flag(help: "Drop them although databases in these directories have one.")
+    var yes = false
 
     @OptionGroup(title: "Cipher settings of the databases") var cipher: CipherOptions<ReadSide>
     @OptionGroup(title: "Output") var output: OutputOptions
@@ -40,6 +47,7 @@ struct KeyRemove: VaultCommand {
         let removed: [Int]
         let rekeyed: [String]
         let oldKeys: Int
+        let droppedKeys: Int
         let seconds: Double
         let keyringProof: KeyringProofSummary
     }
@@ -51,18 +59,20 @@ struct KeyRemove: VaultCommand {
         for database in rekey { try Preflight.requireEncrypted(database) }
         var unlocked = try session.unlock(path, keyring.key, keyring.method)
         try session.trustIfGiven(&unlocked, trust.fingerprints())
+        if forgetOldKeys, !yes { try requireUnusedKeys(unlocked) }
         if rekey.isEmpty {
             try unlocked.remove(slots)
         } else {
             try unlocked.remove(slots, rekeying: rekey, settings: cipher.settings(), progress: session.progress)
         }
+        let dropped = forgetOldKeys ? unlocked.keyCount - 1 : 0
         if forgetOldKeys { try unlocked.forgetOldKeys() }
         session.remember(unlocked)
         let proof = try KeyringProofSummary(unlocked)
         var report = Report(
             Result(
                 keyring: path, removed: slots, rekeyed: rekey, oldKeys: unlocked.keyCount - 1,
-                seconds: session.elapsed, keyringProof: proof))
+                droppedKeys: dropped, seconds: session.elapsed, keyringProof: proof))
         let numbers = slots.map(String.init).joined(separator: ", ")
         report.appendLine("Removed \(slots.count == 1 ? "slot" : "slots") \(numbers) of \(Format.visible(path)).")
         for database in rekey { report.appendLine("Changed the key of \(Format.visible(database)).") }
@@ -70,7 +80,28 @@ struct KeyRemove: VaultCommand {
             rekey.isEmpty
                 ? "Older copies of the keyring still open with it. To revoke for good, use --rekey."
                 : "Copies and backups of the time before still open with it, and with older copies of the keyring.")
+        if dropped > 0 {
+            report.appendLine(
+                "Dropped \(Format.count(dropped, "older key")): a database that still has one opens with an older copy of the "
+                    + "keyring only.")
+        }
         proof.add(to: &report)
         return report
+    }
+
+    /// Requires that no database beside the keyring, or beside those that get a new key, has a key that will be dropped.
+    private func requireUnusedKeys(_ unlocked: UnlockedKeyring) throws {
+        let directories = ([keyring.path] + rekey).map { PathParts($0).directory }
+        let distinct = Set(directories.map { ExactText($0) }).map(\.text)
+        let found = try unlocked.databases(in: distinct, sparingNewest: rekey.isEmpty, settings: cipher.settings())
+        let other = try found.first { file in
+            try !rekey.contains { named in
+                try withErrorContext(path: named) { try FileMetadata.isSameFile(file, named) }
+            }
+        }
+        guard let other else { return }
+        throw Failure(
+            .usage, "this database has a key that would be dropped", path: other,
+            remedy: "Name it with --rekey, too; or accept with --yes that it needs an older copy of the keyring.")
     }
 }
