@@ -24,9 +24,9 @@ extension Repository {
                 let reached: SnapshotVerification.Level
                 (problems, reached) = try await restoreTest(snapshot, options, &report.remarks)
                 // A failure stands until as thorough a verification passes.
-                if problems.isEmpty, reached < level {
+                if reached < level {
                     level = reached
-                    report.partlyTested.append((snapshot, reached))
+                    if problems.isEmpty { report.partlyTested.append((snapshot, reached)) }
                 }
             } catch let error as VaultError where ![.io, .noSpace].contains(error.code) {
                 report.unverified.append((snapshot, error))
@@ -49,11 +49,12 @@ extension Repository {
         }
     }
 
-    /// - Returns: the problems, and the level that was reached if there are none.
+    /// - Returns: the problems, and the level that was reached, or at which it failed.
     private func restoreTest(
         _ snapshot: Snapshot, _ options: CheckOptions, _ remarks: inout [CheckReport.Problem]
     ) async throws -> (problems: [CheckReport.Problem], reached: SnapshotVerification.Level) {
-        var reached = options.restores ? SnapshotVerification.Level.restore : .pages
+        let whole = options.restores ? SnapshotVerification.Level.restore : .pages
+        var reached = whole
         let name = "\(snapshot.database) \(snapshot.id)"
         let directory = try workDirectory()
         let file = try withErrorContext(path: directory) {
@@ -64,7 +65,8 @@ extension Repository {
             var image = ImageWriter(snapshot: snapshot, progress: options.progress)
             try await image.write(into: LocalFile(updating: file.path), from: self)
         } catch let error as VaultError where error.code == .damaged {
-            return ([.init(error.path ?? name, error.message)], reached)
+            // Nothing is known of the database: it is as intact as before once its blocks are back.
+            return ([.init(error.path ?? name, error.message)], .data)
         }
         let database = DatabaseFile(file.path)
         do {
@@ -78,9 +80,9 @@ extension Repository {
             if options.restores, problems.isEmpty {
                 problems += try asserted(options.assertions, file.path, key, options.settings).map { .init(name, $0) }
             }
-            return (problems, reached)
+            return (problems, problems.isEmpty ? reached : whole)
         } catch let error as VaultError where error.code == .damaged {
-            return ([.init(name, error.message)], reached)
+            return ([.init(name, error.message)], whole)
         } catch {
             // Name the snapshot instead of the temporary file.
             throw try withErrorContext(path: name) { () -> VaultError in

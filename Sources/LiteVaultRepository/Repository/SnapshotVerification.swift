@@ -53,7 +53,7 @@ public struct SnapshotVerification: Sendable, Equatable, Codable {
     func followed(by new: SnapshotVerification) -> SnapshotVerification {
         guard !new.passed else {
             if passed { return level > new.level ? self : new }
-            guard new.level >= level else { return self }
+            guard new.level >= level else { return new.level >= .data ? withoutLoss : self }
             // What failed was the store, which has recovered: the content is what it was when it passed.
             return lastPass.map { $0.level > new.level ? .init($0) : new } ?? new
         }
@@ -62,6 +62,13 @@ public struct SnapshotVerification: Sendable, Equatable, Codable {
             lostBlocks: new.lostBlocks ?? lostBlocks)
         result.failedSince = passed ? new.time : failedSince ?? time
         result.lastPass = passed ? Pass(level: level, time: time) : lastPass
+        return result
+    }
+
+    /// What is known once every block was read and compared: nothing is lost. Whether it is an intact database, that does not tell.
+    private var withoutLoss: SnapshotVerification {
+        var result = self
+        result.lostBlocks = nil
         return result
     }
 
