@@ -258,6 +258,9 @@ package actor FollowSupervisor {
         guard var entry = entries[key] else { return }
         let phase = entry.state.phase
         if entry.state.apply(event, at: now().timeIntervalSince1970) { dirty.insert(key.job) }
+        if case .failed(_, let error as VaultError, _) = event, let job = jobs.first(where: { $0.name == key.job }) {
+            entry.state.remedy = services.remedy(error, job.repository)
+        }
         if entry.state.phase != phase { isUrgent = true }
         entries[key] = entry
         logEvent(event, metadata(key, entry.name))
@@ -296,6 +299,7 @@ package actor FollowSupervisor {
             for warning in result.warnings {
                 log.warning("not joined: \(warning.message)", metadata: more(["object": warning.path]))
             }
+        case .returned: log.info("the repository is back: following goes on", metadata: about)
         case .gap(let gap): log.warning("gap", metadata: more(["reason": gap.reason]))
         case .failed(let step, let error, let again):
             let failure = error as? VaultError
