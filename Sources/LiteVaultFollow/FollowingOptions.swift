@@ -55,7 +55,7 @@ package enum FollowingEvent: Sendable {
     case compacted(CompactionResult)
     /// A run has ended. Commits are not seen until the next one begins.
     case gap(SnapshotGap)
-    /// The repository is back in its place, where another one or none had been. Following goes on.
+    /// The repository is back in its place, where another one or none had been. Following continues.
     case returned
     /// A step failed; it is retried after this many seconds.
     case failed(Step, any Error, again: Double)

@@ -299,7 +299,7 @@ package actor FollowSupervisor {
             for warning in result.warnings {
                 log.warning("not joined: \(warning.message)", metadata: more(["object": warning.path]))
             }
-        case .returned: log.info("the repository is back: following goes on", metadata: about)
+        case .returned: log.info("the repository is back: following continues", metadata: about)
         case .gap(let gap): log.warning("gap", metadata: more(["reason": gap.reason]))
         case .failed(let step, let error, let again):
             let failure = error as? VaultError
