@@ -15,7 +15,7 @@ package final class DatabaseFollower: Sendable {
     /// Takes the snapshot that a run starts from, after the run began.
     package typealias TakeSnapshot = @Sendable (SegmentSpool.Run, SnapshotGap?) async throws -> Snapshot
 
-    private struct Shared {
+    struct Shared {
         /// The time after which no further attempt is made; nil until it is asked to end.
         var deadline: Date?
         /// Whether the session has to be restarted: another process is following.
@@ -30,6 +30,8 @@ package final class DatabaseFollower: Sendable {
         var ended: SegmentSpool.Run?
         /// Why a run began that has no snapshot yet.
         var gap: SnapshotGap?
+        /// Why the last session ended although this process was to follow, until the log is read again; its commits may be missing.
+        var interruption: String?
         /// The newest known snapshot.
         var newest = 0
         /// Whether the database's name belongs to another file.
@@ -43,10 +45,10 @@ package final class DatabaseFollower: Sendable {
     package let path: String
     /// What the log has named, for snapshots of this process.
     package let pages = FollowedPages()
-    private let repository: Repository
-    private let options: FollowingOptions
-    private let takeSnapshot: TakeSnapshot
-    private let report: @Sendable (FollowingEvent) -> Void
+    let repository: Repository
+    let options: FollowingOptions
+    let takeSnapshot: TakeSnapshot
+    let report: @Sendable (FollowingEvent) -> Void
     private let shared = Locked(Shared())
 
     /// Creates a follower. ``run()`` opens the database.
@@ -87,7 +89,13 @@ package final class DatabaseFollower: Sendable {
             let (breaking, hasStored) = with { ($0.breaking, $0.hasStored) }
             with { $0.breaking = nil }
             if hasStored { pause.reset() }
-            if let breaking { await failed(.store, breaking, &pause, until: { self.isEnding }) }
+            if let breaking {
+                if isExchanged(breaking) {
+                    await waitForReturn(breaking)
+                } else {
+                    await failed(.store, breaking, &pause, until: { self.isEnding })
+                }
+            }
         }
         report(.ended(lost: lost))
     }
@@ -98,7 +106,7 @@ package final class DatabaseFollower: Sendable {
     package func end(before deadline: Date) { with { $0.deadline = $0.deadline ?? deadline } }
 
     /// Ends following for good: nothing that this file gets is stored under its name any more.
-    private func endPromoted(_ error: VaultError) {
+    func endPromoted(_ error: VaultError) {
         let isFirst = with { shared in
             defer { shared.isPromoted = true }
             shared.deadline = shared.deadline ?? repository.clock.time()
@@ -111,7 +119,7 @@ package final class DatabaseFollower: Sendable {
     package func note(snapshot sequence: Int) { with { $0.newest = max($0.newest, sequence) } }
 
     /// The state of one claim on the repository's segments of this database.
-    private struct Session: Sendable {
+    struct Session: Sendable {
         let spool: SegmentSpool
         let writer: SegmentWriter
         let changes: AsyncStream<Void>
@@ -150,6 +158,7 @@ package final class DatabaseFollower: Sendable {
                         spool: try SegmentSpool(
                             directory: directory, limit: options.spoolBytes,
                             allowsPlaintext: options.allowsPlaintext || repository.isSealed,
+                            prepare: { [repository] in _ = try repository.spoolDirectory() },
                             pages: pages, newestSnapshot: { self.with { $0.newest } }),
                         writer: writer,
                         changes: changes, changed: changed, newRuns: newRuns, newRun: newRun,
@@ -160,6 +169,8 @@ package final class DatabaseFollower: Sendable {
                 }
             } catch let error as VaultError where error.code == .promoted {
                 endPromoted(error)
+            } catch let error where isExchanged(error) {
+                await waitForReturn(error)
             } catch {
                 await failed(.store, error, &pause, until: { self.isEnding })
             }
@@ -172,8 +183,9 @@ package final class DatabaseFollower: Sendable {
     /// - Parameter reason: why what was stored before cannot be continued.
     private func gap(_ writer: SegmentWriter, _ reason: String?) async -> SnapshotGap? {
         if let loss = writer.loss { return loss }
+        let interruption = with { $0.interruption } ?? "no follower was running"
         return await writer.seen.map {
-            SnapshotGap(since: $0, reason: "no follower was running" + (reason.map { ", and " + $0 } ?? ""))
+            SnapshotGap(since: $0, reason: interruption + (reason.map { ", and " + $0 } ?? ""))
         }
     }
 
@@ -186,17 +198,17 @@ package final class DatabaseFollower: Sendable {
 
     // MARK: Shared state
 
-    private func with<T>(_ body: (inout Shared) -> T) -> T { shared.withLock(body) }
+    func with<T>(_ body: (inout Shared) -> T) -> T { shared.withLock(body) }
 
-    private var isEnding: Bool { with { $0.deadline != nil } }
+    var isEnding: Bool { with { $0.deadline != nil } }
 
     /// Whether the tasks of the session are to end.
-    private var isOver: Bool { with { $0.deadline != nil || $0.isBroken } }
+    var isOver: Bool { with { $0.deadline != nil || $0.isBroken } }
 
     /// Reports a failure and waits for the pause that it specifies.
     ///
     /// - Parameter isUp: ends the wait early; nil for the end of the session.
-    private func failed(
+    func failed(
         _ step: FollowingEvent.Step, _ error: any Error, _ pause: inout Backoff, until isUp: (() -> Bool)? = nil
     ) async {
         let seconds = pause.next()
@@ -205,7 +217,7 @@ package final class DatabaseFollower: Sendable {
     }
 
     /// Sleeps until the session is to end; without a session, until `isUp` returns true.
-    private func sleep(_ seconds: Double, until isUp: (() -> Bool)? = nil) async {
+    func sleep(_ seconds: Double, until isUp: (() -> Bool)? = nil) async {
         let clock = repository.clock
         let end = clock.now() + seconds
         while !(isUp?() ?? isOver) {
@@ -251,7 +263,7 @@ extension DatabaseFollower {
                 case .resumed:
                     told = nil
                     // Whatever was recorded as a gap before: nothing is missing.
-                    with { ($0.based, $0.gap) = (session.spool.run, nil) }
+                    with { ($0.based, $0.gap, $0.interruption) = (session.spool.run, nil, nil) }
                     if let start = session.start { pages.resume(at: start.mark.position, after: start.sequence) }
                     if case .from(_, let base) = session.resumption { report(.resumed(base)) }
                 case .attached:
@@ -260,6 +272,8 @@ extension DatabaseFollower {
                         let gap = await gap(session.writer, reason)
                         with { $0.gap = $0.gap ?? gap }
                     }
+                    if let gap = with({ $0.interruption == nil ? nil : $0.gap }) { report(.gap(gap)) }
+                    with { $0.interruption = nil }
                     report(.attached)
                     session.newRun.yield()
                 case .read(let frames):
@@ -270,6 +284,8 @@ extension DatabaseFollower {
                 }
                 await sleepUntilPoll(follower.pause)
                 await spareSpool(follower, session)
+            } catch let error where isExchanged(error) {
+                leave(error)
             } catch let full as SpoolFullError {
                 gap(session, since: looked, "more than \(full.limit) bytes wait to be stored")
                 // Not again before there is room: the result would be the same.
@@ -378,6 +394,11 @@ extension DatabaseFollower {
                 with { $0.hasStored = true }
                 let seen = Date(milliseconds: Int64(clamping: waiting.segment.seen))
                 report(.stored(frames: waiting.segment.frameCount, bytes: waiting.segment.byteCount, seen: seen))
+            } catch let error where isExchanged(error) {
+                return leave(error)
+            } catch let error where access(waiting.path, F_OK) != 0 && errno == ENOENT {
+                // It is not in the store either, unless only the response was lost, which the next session finds out.
+                return leave(error, "segments that waited to be stored were removed")
             } catch let error where (error as? VaultError)?.code == .conflict || session.writer.isLost {
                 // Another follower has the lease: our segments cannot continue its segments. A store that is busy, such as a
                 // directory whose lock is held, says nothing about the lease.
@@ -398,65 +419,6 @@ extension DatabaseFollower {
                 } else {
                     await failed(.store, error, &pause)
                 }
-            }
-        }
-    }
-
-    /// The task that takes the snapshot of each run.
-    private func takeSnapshots(_ session: Session) async {
-        var pause = Backoff(options.backoff)
-        for await _ in session.newRuns {
-            while !isOver, let run = session.spool.run, with({ $0.based != run && $0.ended != run }) {
-                do {
-                    let snapshot = try await takeSnapshot(run, with { $0.gap })
-                    with {
-                        $0.newest = max($0.newest, snapshot.sequence)
-                        $0.label = max($0.label, snapshot.time)
-                        if session.spool.run == run, $0.ended != run { ($0.based, $0.gap) = (run, nil) }
-                    }
-                    pause.reset()
-                    report(.based(snapshot))
-                } catch let error as VaultError where error.code == .promoted {
-                    endPromoted(error)
-                } catch {
-                    if isOver { break }
-                    await failed(.snapshot, error, &pause)
-                }
-            }
-        }
-    }
-
-    /// Seconds between two looks at whose repository it is, where nothing is stored.
-    private static let identityInterval = 60.0
-
-    /// The task that notices another repository in the place of this one, or none, although nothing is to be stored.
-    private func watchRepository(_ session: Session) async {
-        while true {
-            await sleep(Self.identityInterval)
-            if isOver { return }
-            do {
-                try await session.writer.requireIdentity()
-            } catch let error as VaultError where error.cause is ExchangedRepositoryError {
-                with { ($0.isBroken, $0.breaking) = (true, error) }
-                return
-            } catch {
-                // A store that does not respond is reported when something is stored.
-            }
-        }
-    }
-
-    /// The task that joins stored segments.
-    private func compactAll(_ session: Session, _ policy: CompactionPolicy) async {
-        var pause = Backoff(options.backoff)
-        while true {
-            await sleep(options.compactionInterval)
-            if isOver { return }
-            do {
-                let result = try await session.writer.compact(policy)
-                pause.reset()
-                if result.joined + result.removed + result.warnings.count > 0 { report(.compacted(result)) }
-            } catch {
-                await failed(.compact, error, &pause)
             }
         }
     }

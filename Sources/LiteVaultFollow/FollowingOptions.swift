@@ -55,6 +55,8 @@ package enum FollowingEvent: Sendable {
     case compacted(CompactionResult)
     /// A run has ended. Commits are not seen until the next one begins.
     case gap(SnapshotGap)
+    /// The repository is back in its place, where another one or none had been. Following continues.
+    case returned
     /// A step failed; it is retried after this many seconds.
     case failed(Step, any Error, again: Double)
     /// A standby of the database was promoted. Following ends for good, with the error that says what to do.

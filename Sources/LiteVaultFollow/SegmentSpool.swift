@@ -44,6 +44,7 @@ package final class SegmentSpool: WALSegmentSink, @unchecked Sendable {  // one 
     private let limit: Int64
     private let allowsPlaintext: Bool
     private let pages: FollowedPages
+    private let prepare: @Sendable () throws -> Void
     private let newestSnapshot: @Sendable () -> Int
     private let shared = Locked(Shared())
     /// The newest file, whose descriptor of the directory the next one shares: many may wait at the same time.
@@ -53,16 +54,19 @@ package final class SegmentSpool: WALSegmentSink, @unchecked Sendable {  // one 
     /// - Parameters:
     ///   - limit: the maximum number of bytes of waiting segments.
     ///   - allowsPlaintext: whether unencrypted pages may be spooled.
+    ///   - prepare: called before each file is created; throws if the directory is not to be used any more.
     ///   - pages: learns which pages the frames are of.
     ///   - newestSnapshot: the number of the newest known snapshot, asked when a run begins.
     package init(
-        directory: String, limit: Int64 = .max, allowsPlaintext: Bool = false, pages: FollowedPages = FollowedPages(),
+        directory: String, limit: Int64 = .max, allowsPlaintext: Bool = false,
+        prepare: @escaping @Sendable () throws -> Void = {}, pages: FollowedPages = FollowedPages(),
         newestSnapshot: @escaping @Sendable () -> Int = { 0 }
     ) throws {
         try LocalDirectory.create(directory)
         self.directory = directory
         self.limit = limit
         self.allowsPlaintext = allowsPlaintext
+        self.prepare = prepare
         self.pages = pages
         self.newestSnapshot = newestSnapshot
         pages.restart()
@@ -103,10 +107,11 @@ package final class SegmentSpool: WALSegmentSink, @unchecked Sendable {  // one 
     }
 
     private func create() throws -> (file: ReplacementFile, writer: LocalFile) {
-        try withErrorContext(path: directory) {
-            // If that fails, the directory may have been replaced, and is opened again the next time.
-            let earlier = newest
-            newest = nil
+        // If that fails, the directory may have been replaced, and is opened again the next time.
+        let earlier = newest
+        newest = nil
+        try prepare()
+        return try withErrorContext(path: directory) {
             let file =
                 try earlier.map { try ReplacementFile(besides: $0) }
                 ?? ReplacementFile(destination: directory + "/pack")

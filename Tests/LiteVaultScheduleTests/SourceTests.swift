@@ -4,6 +4,13 @@ import LiteVaultSchedule
 import LiteVaultScheduleFile
 import Testing
 
+private final class Counter: @unchecked Sendable {  // its lock guards the rest
+    private let lock = NSLock()
+    private var count = 0
+    var value: Int { lock.withLock { count } }
+    func increase() { lock.withLock { count += 1 } }
+}
+
 /// What the sources of a job match.
 @Suite struct SourceTests {
     let scratch = Scratch()
@@ -83,6 +90,32 @@ import Testing
         // As the remedy says.
         let named = try lists([x, y + ", database: '{parent}/{file}'"])
         #expect(named.allSatisfy { $0.problems.isEmpty } && named.map(\.databases.count) == [2, 1])
+    }
+
+    @Test func `many jobs of one repository expand their sources once for all of them, and see what is new`() throws {
+        for number in 0..<40 { try write("\(number)/a.db") }
+        let text =
+            "repository: r\njobs:\n"
+            + (0..<40).map { "  - {every: 1h, name: j\($0), sources: '\(scratch.path("\($0)/*.db"))', database: '{parent}/{file}'}\n" }
+            .joined()
+        let jobs = try ScheduleConfiguration(text: text, path: scratch.path("backup.yml")).jobs
+        let count = Counter()
+        let names = SharedNames(jobs) { job in
+            count.increase()
+            return SourceList(job)
+        }
+        for job in jobs { #expect(names.list(job).databases.count == 1) }
+        #expect(count.value == 80)
+        // A new database is compared with what the others have now.
+        try write("9/b.db")
+        let others = try ScheduleConfiguration(
+            text: text + "  - {every: 1h, name: x, sources: '\(scratch.path("x/*/*.db"))', database: '{parent}/{file}'}\n",
+            path: scratch.path("backup.yml")
+        ).jobs
+        let known = SharedNames(others)
+        #expect(known.list(others[9]).problems.isEmpty)
+        try write("x/9/b.db")
+        #expect(known.list(others[40]).problems.map(\.code) == ["config"])
     }
 
     @Test func `one file in two jobs is one database, behind links as well`() throws {

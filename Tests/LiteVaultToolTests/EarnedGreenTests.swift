@@ -128,6 +128,88 @@ import Testing
         #expect(try workspace.tool.run("doctor", "backup.yml").status == 0)
     }
 
+    @Test(arguments: [false, true])
+    func `H-JOB-08 what a running service says of an exchanged or removed repository works as it is`(isGone: Bool) throws {
+        try configure("every: 1s, retry: 1s")
+        let process = Process()
+        process.executableURL = Tool.executable
+        process.arguments = ["schedule", "run", "backup.yml", "--quiet"]
+        process.currentDirectoryURL = workspace.directory
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        defer { process.terminate() }
+        func waitFor(_ condition: () throws -> Bool) throws -> Bool {
+            let end = Date(timeIntervalSinceNow: 60)
+            while Date() < end, process.isRunning {
+                if try condition() { return true }
+                usleep(100_000)
+            }
+            return false
+        }
+        #expect(try waitFor { try workspace.names().contains("r") && schedule("status", "--check").status == 0 })
+        try FileManager.default.moveItem(atPath: workspace.path("r"), toPath: workspace.path("away"))
+        if !isGone {
+            #expect(try workspace.tool.run("init", "--repository", "r", "--state-folder", "another").status == 0)
+        }
+        var failures: [[String: Any]] = []
+        #expect(
+            try waitFor {
+                let jobs = try schedule("status", "--json").json()["jobs"] as? [[String: Any]] ?? []
+                failures = jobs.flatMap { $0["failures"] as? [[String: Any]] ?? [] }
+                    .filter { ($0["message"] as? String)?.contains("while it was in use") == true }
+                return !failures.isEmpty
+            })
+        process.terminate()
+        process.waitUntilExit()
+        let remedy = try #require(failures.first?["remedy"] as? String)
+        let command = try #require(remedy.range(of: "litevault ").map { String(remedy[$0.upperBound...]) })
+        let accepted = try workspace.tool.run(command.split(separator: " ").map { $0.filter { $0 != "'" } })
+        #expect(accepted.status == 0, "\(command)\n\(accepted.errors)")
+        try age(stateBy: 3600)
+        #expect(try schedule("run-due").status == 0)
+    }
+
+    @Test func `what the last run says names no snapshot that its own retention has removed`() throws {
+        try configure("every: 1m, retention: {last: 1}")
+        #expect(try schedule("run-due").status == 0)
+        let options = ["--repository", "r", "--state-folder", "state"]
+        func ids() throws -> [String] {
+            let found = try workspace.tool.run(["snapshots", "--json"] + options).json()
+            return (found["snapshots"] as? [[String: Any]] ?? []).compactMap { $0["id"] as? String }
+        }
+        let removed = try #require(try ids().first)
+        let pack = try #require(workspace.files("r/data").first)
+        let files = try #require(FileManager.default.subpaths(atPath: workspace.path("r/data/" + pack))?.first)
+        try FileManager.default.removeItem(atPath: workspace.path("r/data/\(pack)/\(files)"))
+        #expect(try workspace.tool.run(["check", "--read-data"] + options).status == 65)
+        try age(stateBy: 3600)
+        #expect(try schedule("run-due").status == 1)
+        #expect(try !ids().contains(removed))
+        for found in [try schedule("status"), try workspace.tool.run("doctor", "backup.yml")] {
+            let lines = found.output.split(separator: "\n").filter { $0.contains(removed) }
+            #expect(!lines.isEmpty)
+            #expect(lines.allSatisfy { $0.contains("retention has removed snapshot \(removed) since") }, "\(lines)")
+        }
+    }
+
+    @Test func `that nearly all of a database differs is said without a guess why`() throws {
+        try workspace.makeDatabase("large.db", rows: 3000)
+        let options = ["--repository", "r", "--state-folder", "state"]
+        func snapshot() throws -> String {
+            try workspace.tool.run(["snapshot", "large.db", "--allow-plaintext"] + options).output
+        }
+        #expect(try !snapshot().contains("differ"))
+        let database = try Connection(workspace.path("large.db"))
+        try database.execute("UPDATE note SET title = hex(randomblob(20)), body = randomblob(200)")
+        try database.close()
+        for text in [try snapshot(), try workspace.tool.run(["snapshots"] + options).output] {
+            #expect(text.lowercased().contains("nearly all blocks differ"), "\(text)")
+            #expect(!text.contains("VACUUM") && !text.contains("rekey"))
+        }
+    }
+
     @Test func `with a log in JSON, every line of standard error is JSON`() throws {
         try configure("every: 1m", sources: "nothing.db")
         for command in ["run-due"] {

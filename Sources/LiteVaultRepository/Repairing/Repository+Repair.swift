@@ -217,14 +217,15 @@ private final class Repair {
         let tables = try PackTables(directory: repository.workDirectory())
         let packs = try await store.list("data/").filter { RepositoryFormat.isPack($0.name) }
         let total = packs.lazy.map(\.size).sum
-        let recorded = try await recordedDamage(databases)
+        let list = try await repository.pendingDeletions()
+        let recorded = try await recordedDamage(databases).union(list.damaged ?? [])
         var done: Int64 = 0
         // What is damaged in packs, whether or not a snapshot has lost something by it.
         var flaws: [String: VaultError] = [:]
         for object in packs {
             try options.progress(BackupProgress(.checking, done, of: total))
             do {
-                // What a check has found damaged is read as a whole: only some of its blocks are lost.
+                // What a check or a repair has found damaged is read as a whole: only some of its blocks are lost, or none any more.
                 try await tables.add(
                     object, repository: repository.id, store: store,
                     readsData: options.readsData || recorded.contains(object.name))
@@ -264,8 +265,10 @@ private final class Repair {
             needed.insert(RepositoryFormat.data(entry.pack))
             return true
         }
-        for database in databases { try await findLosses(of: database, walk, finder, maps.source) }
-        let list = try await repository.pendingDeletions()
+        for database in databases {
+            try await findLosses(
+                of: database, walk, finder, maps.source, isListWhole: list.damaged?.isEmpty == false)
+        }
         needed.formUnion(walk.packs.map { RepositoryFormat.tree($0) })
         for (name, flaw) in flaws.sorted(by: { $0.key < $1.key })
         where needed.contains(name) && finder.damaged[name] == nil {
@@ -293,7 +296,7 @@ private final class Repair {
 
     /// Finds the lost blocks of a database's snapshots, and records which snapshots have lost some.
     private func findLosses(
-        of database: String, _ walk: BlockMapWalk, _ finder: LostBlockFinder, _ source: NodeSource
+        of database: String, _ walk: BlockMapWalk, _ finder: LostBlockFinder, _ source: NodeSource, isListWhole: Bool
     ) async throws {
         let survey = try await repository.survey(database)
         let verifications = try await repository.advisories(survey).verifications
@@ -310,9 +313,18 @@ private final class Repair {
                 found.results[hash] = SnapshotVerification(level: level, passed: false, time: Date(), lostBlocks: count)
                 continue
             }
+            guard let known, !known.passed else { continue }
+            // What was lost is back: the packs that lacked it were read as a whole.
+            let isBack = known.lostBlocks != nil && isListWhole
+            guard known.level <= .data else {
+                // Whether it is an intact database, only as thorough a verification tells.
+                if isBack { found.results[hash] = SnapshotVerification(level: .data, passed: true, time: Date()) }
+                continue
+            }
             // It failed because of a pack that it shares, and every block that it needs of that was read now.
-            guard let known, !known.passed, known.level <= .data else { continue }
-            if options.readsData || known.level == .structure || !isWhole || !verifications.damagedPacks.isEmpty {
+            if options.readsData || known.level == .structure || !isWhole || isBack
+                || !verifications.damagedPacks.isEmpty
+            {
                 found.cleared.insert(hash)
             }
         }

@@ -108,6 +108,8 @@ final class Lease: Sendable {
     ) async throws -> Lease {
         let (store, name) = (repository.store, RepositoryFormat.lease(short))
         let supportsConditionalWrites = try await store.supportsConditionalWrites()
+        // Where objects are files, asking for the time writes one.
+        _ = try repository.requireLocalIdentity()
         let now = try await store.now()
         let own = ProcessIdentity.current
         var record = Record(

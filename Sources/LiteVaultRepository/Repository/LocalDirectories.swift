@@ -52,11 +52,14 @@ extension LocalDirectories {
 
 extension Repository {
     /// The directory for files waiting to be stored.
+    ///
+    /// - Throws: where that is a directory of the repository itself, as ``requireIdentity()``: nothing is created in another one.
     package func spoolDirectory() throws -> String {
         if let spool = local.spool {
             try LocalDirectory.create(spool)
             return spool
         }
+        _ = try requireLocalIdentity()
         return try store.spoolDirectory() ?? LocalDirectories.temporary()
     }
 

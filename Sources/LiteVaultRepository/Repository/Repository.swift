@@ -253,7 +253,7 @@ extension Repository {
             let bytes = try await store.get(RepositoryFormat.config, upTo: SealedDocument.limit(RepositoryConfig.self))
             try requireIdentity(RepositoryConfig.identifier(in: bytes))
         } catch let error as VaultError where error.code == .missing {
-            throw exchanged("the repository \(config.id) was removed while it was in use")
+            throw exchanged("the repository \(config.id) was removed while it was in use", isGone: true)
         }
     }
 
@@ -266,7 +266,7 @@ extension Repository {
             let bytes = try LocalFile(reading: path).contents(upTo: SealedDocument.limit(RepositoryConfig.self))
             try requireIdentity(RepositoryConfig.identifier(in: bytes))
         } catch let error as VaultError where error.code == .missing {
-            throw exchanged("the repository \(config.id) was removed while it was in use")
+            throw exchanged("the repository \(config.id) was removed while it was in use", isGone: true)
         }
         return true
     }
@@ -276,9 +276,10 @@ extension Repository {
         throw exchanged("the repository was exchanged while it was in use: it is \(present), and was \(config.id)")
     }
 
-    private func exchanged(_ message: String) -> VaultError {
+    private func exchanged(_ message: String, isGone: Bool = false) -> VaultError {
         VaultError(
-            .damaged, message, path: store.location, advice: .returnOrRestart, cause: ExchangedRepositoryError())
+            .damaged, message, path: store.location, advice: .returnOrRestart,
+            cause: ExchangedRepositoryError(isGone: isGone))
     }
 
     /// Compares the key of this repository with the one in the store, for those who have just taken a lease (a new key is introduced while
@@ -309,7 +310,10 @@ extension Repository {
 }
 
 /// Another repository, or none, is where one was opened. It is the `VaultError.cause` of a `damaged` error; nothing was written there.
-package struct ExchangedRepositoryError: Error, Sendable, Equatable {}
+package struct ExchangedRepositoryError: Error, Sendable, Equatable {
+    /// Whether there is none.
+    package let isGone: Bool
+}
 
 extension VaultError {
     /// The error for a `repository.json` that does not belong to the key that it seals.

@@ -216,6 +216,7 @@ package actor SegmentWriter {
     ///
     /// - Throws: `VaultError`. Nothing is lost then; the next call lists all segments.
     package func compact(_ policy: CompactionPolicy, at time: Date? = nil) async throws -> CompactionResult {
+        _ = try repository.requireLocalIdentity()
         let time = time ?? repository.clock.time()
         let compaction = SegmentCompaction(repository, database, policy)
         let before = compacted

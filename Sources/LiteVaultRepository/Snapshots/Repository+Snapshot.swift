@@ -218,8 +218,10 @@ extension Repository {
     ) -> Manifest {
         let last = plan.previous?.manifest
         let database = databaseID(plan.name)
-        // Small files often change completely, which has no significance.
-        let rewritten = last.map { captured.changed * 10 >= captured.blocks * 9 && $0.blocks >= 8 } ?? false
+        // Small files often change completely, which has no significance. What could not be compared has not changed by that.
+        let isCompared = plan.blockMap != nil && sink.damage == nil
+        let rewritten =
+            last.map { isCompared && captured.changed * 10 >= captured.blocks * 9 && $0.blocks >= 8 } ?? false
         let newest = newestMark(database, previous: last)
         let label = max(report.began.milliseconds, plan.newestLabel + 1)
         return Manifest(

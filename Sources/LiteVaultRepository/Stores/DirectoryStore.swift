@@ -209,6 +209,10 @@ extension DirectoryStore {
     private func write(
         _ name: String, _ condition: PutCondition, _ fill: (ReplacementFile) throws -> Void
     ) async throws -> ETag {
+        // What is to be replaced is there. Otherwise no directory is made for it: all of them may have been moved away.
+        if case .unchanged = condition, try await attributes(name) == nil {
+            throw VaultError(.conflict, "was removed by another process", path: location + "/" + name)
+        }
         let (directory, leaf, file) = try creating(name) { directory, leaf in
             let file = try directory.replacement(of: leaf)
             try fill(file)

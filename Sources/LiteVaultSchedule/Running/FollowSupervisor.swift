@@ -35,8 +35,7 @@ package actor FollowSupervisor {
     private static let writeInterval = Duration.seconds(5)
 
     private let jobs: [BackupJob]
-    /// All jobs of the schedule: those of one repository share the names in it.
-    private let allJobs: [BackupJob]
+    private let names: SharedNames
     private let state: StateFile
     private let services: ScheduleServices
     private let repositories: OpenRepositories
@@ -64,7 +63,7 @@ package actor FollowSupervisor {
     private let continuation: AsyncStream<(Key, FollowingEvent)>.Continuation
 
     init(
-        jobs: [BackupJob], among allJobs: [BackupJob], state: StateFile, services: ScheduleServices,
+        jobs: [BackupJob], names: SharedNames, state: StateFile, services: ScheduleServices,
         repositories: OpenRepositories,
         semaphore: AsyncSemaphore,
         coordinator: SnapshotCoordinator, log: Logger, grace: Duration, now: @escaping @Sendable () -> Date,
@@ -72,7 +71,7 @@ package actor FollowSupervisor {
     ) {
         self.grace = grace
         self.jobs = jobs
-        self.allJobs = allJobs
+        self.names = names
         rescan = min(10, max(1, 10 * (jobs.compactMap(\.following?.interval.seconds).min() ?? 1)))
         self.state = state
         self.services = services
@@ -152,8 +151,8 @@ package actor FollowSupervisor {
 
     private func scan(_ job: BackupJob) async {
         defer { scanning.remove(job.name) }
-        let (list, files) = await BlockingWork.task { [allJobs] in
-            let list = SourceList(job, among: allJobs)
+        let (list, files) = await BlockingWork.task { [names] in
+            let list = names.list(job)
             return (list, list.databases.map { try? FileMetadata.ifExists(path: $0.path, followingLinks: true) })
         }.value
         guard deadline == nil else { return }
@@ -259,6 +258,9 @@ package actor FollowSupervisor {
         guard var entry = entries[key] else { return }
         let phase = entry.state.phase
         if entry.state.apply(event, at: now().timeIntervalSince1970) { dirty.insert(key.job) }
+        if case .failed(_, let error as VaultError, _) = event, let job = jobs.first(where: { $0.name == key.job }) {
+            entry.state.remedy = services.remedy(error, job.repository)
+        }
         if entry.state.phase != phase { isUrgent = true }
         entries[key] = entry
         logEvent(event, metadata(key, entry.name))
@@ -297,6 +299,7 @@ package actor FollowSupervisor {
             for warning in result.warnings {
                 log.warning("not joined: \(warning.message)", metadata: more(["object": warning.path]))
             }
+        case .returned: log.info("the repository is back: following continues", metadata: about)
         case .gap(let gap): log.warning("gap", metadata: more(["reason": gap.reason]))
         case .failed(let step, let error, let again):
             let failure = error as? VaultError

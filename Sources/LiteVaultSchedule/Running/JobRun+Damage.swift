@@ -53,7 +53,30 @@ extension JobRun {
     }
 }
 
+extension JobOutcome {
+    /// Counts the snapshots that the run's retention has removed. What the run has found before does not send anybody to them.
+    mutating func note(removed snapshots: [Snapshot]) {
+        removed += snapshots.count
+        for id in snapshots.map(\.id) {
+            problems = problems.map { $0.told(removed: id) }
+            warnings = warnings.map { $0.told(removed: id) }
+        }
+    }
+}
+
 extension JobState.Problem {
+    /// As it is once a snapshot was removed: the message says so, and no remedy names it.
+    func told(removed id: String) -> JobState.Problem {
+        var problem = self
+        let isInRemedy = remedy?.contains(id) == true
+        guard isInRemedy || message.contains(id) else { return self }
+        problem.message += "; retention has removed snapshot \(id) since"
+        if isInRemedy {
+            problem.remedy = "There is nothing to do about that snapshot. The next run reports what is left."
+        }
+        return problem
+    }
+
     /// Damage in a repository.
     package init(_ warning: RepositoryWarning, _ reference: RepositoryReference, _ services: ScheduleServices) {
         let error = VaultError(warning.code, warning.message, path: warning.path, advice: warning.advice)

@@ -9,8 +9,7 @@ internal import Logging
 /// with the next step that still makes sense.
 struct JobRun: Sendable {
     let job: BackupJob
-    /// All jobs of the schedule: those of one repository share the names in it.
-    let jobs: [BackupJob]
+    let names: SharedNames
     let services: ScheduleServices
     let repositories: OpenRepositories
     let semaphore: AsyncSemaphore
@@ -31,7 +30,7 @@ struct JobRun: Sendable {
             await finish(&outcome)
             return outcome
         }
-        let list = SourceList(job, among: jobs)
+        let list = names.list(job)
         for problem in list.problems + following { record(problem, &outcome) }
         do {
             let repository = try await repositories.repository(job.repository)
@@ -183,7 +182,7 @@ struct JobRun: Sendable {
         }
         for name in names where !outcome.isInterrupted {
             do {
-                outcome.removed += try await forget(name).count { !$0.keeps }
+                outcome.note(removed: try await forget(name).filter { !$0.keeps }.map(\.snapshot))
                 outcome.mayRemove = true
             } catch let error as VaultError where error.code == .busy && (outcome.mayRemove || !isStuck(&outcome)) {
                 // Another job is pruning, or something is copied into the repository. The next run removes what is left.

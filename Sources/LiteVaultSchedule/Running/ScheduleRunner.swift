@@ -12,6 +12,7 @@ package final class ScheduleRunner: Sendable {
     private let repositories: OpenRepositories
     private let semaphore: AsyncSemaphore
     private let coordinator: SnapshotCoordinator
+    private let names: SharedNames
     private let log: Logger
     private let host: String
     private let now: @Sendable () -> Date
@@ -40,6 +41,7 @@ package final class ScheduleRunner: Sendable {
         repositories = OpenRepositories(services)
         semaphore = AsyncSemaphore(configuration.concurrency)
         coordinator = SnapshotCoordinator(now: now)
+        names = SharedNames(configuration.jobs)
         self.log = log
         self.host = host
         self.now = now
@@ -263,7 +265,7 @@ package final class ScheduleRunner: Sendable {
 
     private func jobRun(_ job: BackupJob, _ services: ScheduleServices, _ start: Date) -> JobRun {
         JobRun(
-            job: job, jobs: configuration.jobs, services: services, repositories: repositories, semaphore: semaphore,
+            job: job, names: names, services: services, repositories: repositories, semaphore: semaphore,
             coordinator: coordinator,
             following: followingProblems(job), concurrency: job.concurrency ?? configuration.concurrency,
             unchangedPath: state.unchangedPath(job.name), log: log, state: state.job(job.name), start: start)
@@ -292,7 +294,7 @@ package final class ScheduleRunner: Sendable {
     private func known(_ job: BackupJob) async -> JobState? {
         // Followed databases may be in the state before the job ever ran.
         if let known = state.job(job.name), known.lastStart != nil { return known }
-        let list = SourceList(job, among: configuration.jobs)
+        let list = names.list(job)
         // Names that collide are reported at once.
         guard !list.databases.isEmpty, !list.hasCollisions else { return nil }
         do {
@@ -357,7 +359,7 @@ package final class ScheduleRunner: Sendable {
         let jobs = configuration.jobs.filter(\.follows)
         guard !jobs.isEmpty else { return nil }
         let supervisor = FollowSupervisor(
-            jobs: jobs, among: configuration.jobs, state: state, services: services, repositories: repositories,
+            jobs: jobs, names: names, state: state, services: services, repositories: repositories,
             semaphore: semaphore, coordinator: coordinator,
             log: log, grace: grace, now: now, writeMetrics: { [self] in try writeMetrics() })
         await supervisor.start()

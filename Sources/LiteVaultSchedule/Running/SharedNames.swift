@@ -1,31 +1,55 @@
 internal import LiteVaultBackup
 internal import LiteVaultFoundation
 internal import LiteVaultQuoting
+internal import LiteVaultSupport
 
-// Jobs that share a repository share the names in it: two files with one name would have one history, in which the retention of
-// either job removes the other's snapshots.
-extension SourceList {
-    /// Expands the sources of a job of a schedule.
+/// The names that the jobs of a schedule give to databases in their repositories.
+///
+/// Jobs that share a repository share the names in it: two files with one name would have one history, in which the retention of
+/// either job removes the other's snapshots. The sources of all jobs are expanded once for many that run at about the same time.
+package final class SharedNames: Sendable {
+    /// How long the expanded sources count, apart from those of the job that is asked for.
+    private static let lifetime = Duration.seconds(5)
+
+    private struct Owner {
+        let job: String
+        let path: String
+    }
+
+    private struct Index {
+        let made: ContinuousClock.Instant
+        /// In the order of the jobs, by place and name.
+        var owners: [ExactText: [Owner]] = [:]
+    }
+
+    private let jobs: [BackupJob]
+    private let expand: @Sendable (BackupJob) -> SourceList
+    private let index = Locked<Index?>(nil)
+
+    /// - Parameters:
+    ///   - jobs: all jobs of the schedule.
+    ///   - expand: expands the sources of one.
+    package init(_ jobs: [BackupJob], expand: @escaping @Sendable (BackupJob) -> SourceList = { SourceList($0) }) {
+        (self.jobs, self.expand) = (jobs, expand)
+    }
+
+    /// Expands the sources of a job.
     ///
     /// Databases are left out, and are problems, whose name another job gives to another file in the same repository: the other job leaves
     /// out its own as well. One file in several jobs is one database.
-    package init(_ job: BackupJob, among jobs: [BackupJob]) {
-        self.init(job)
-        let others = jobs.filter { $0.name != job.name && $0.repository.isSamePlace(as: job.repository) }
-        var found: [ExactText: (path: String, job: String)] = [:]
-        for other in others {
-            for (path, name) in SourceList(other).databases {
-                guard let own = self.path(named: name), found[ExactText(name)] == nil, !Self.isSameFile(own, path)
-                else { continue }
-                found[ExactText(name)] = (path, other.name)
+    package func list(_ job: BackupJob) -> SourceList {
+        var list = expand(job)
+        let place = job.repository.sharedPlace
+        let index = self.index(with: list, of: job, in: place)
+        for (path, name) in list.databases {
+            let owners = index.owners[Self.key(place, name)] ?? []
+            guard let other = owners.first(where: { $0.job != job.name && !Self.isSameFile($0.path, path) }) else {
+                continue
             }
-        }
-        for (path, name) in databases {
-            guard let (otherPath, other) = found[ExactText(name)] else { continue }
             let message =
-                "of the job '\(job.name)' has the same name '\(name)' in the repository as \(otherPath) of the job '\(other)': "
+                "of the job '\(job.name)' has the same name '\(name)' in the repository as \(other.path) of the job '\(other.job)': "
                 + "no snapshot of either is taken"
-            refuse(
+            list.refuse(
                 path,
                 .init(
                     source: path, step: "sources", code: VaultError.Code.config.rawValue, message: message,
@@ -33,7 +57,33 @@ extension SourceList {
                         "Make the names unique (database: \"{parent}/{file}\", for example), or give one of the jobs another repository."
                 ))
         }
+        return list
     }
+
+    /// The index, which is made again if it is old, or if a database of the job is newer: the other jobs may have new ones, too.
+    private func index(with list: SourceList, of job: BackupJob, in place: String) -> Index {
+        index.withLock { index in
+            if let known = index, .now - known.made < Self.lifetime,
+                list.databases.allSatisfy({ path, name in
+                    known.owners[Self.key(place, name)]?.contains { $0.job == job.name && isSameText($0.path, path) }
+                        ?? false
+                })
+            {
+                return known
+            }
+            var new = Index(made: .now)
+            for job in jobs {
+                let place = job.repository.sharedPlace
+                for (path, name) in expand(job).databases {
+                    new.owners[Self.key(place, name), default: []].append(Owner(job: job.name, path: path))
+                }
+            }
+            index = new
+            return new
+        }
+    }
+
+    private static func key(_ place: String, _ name: String) -> ExactText { ExactText("\(place)\n\(name)") }
 
     /// Whether two paths lead to one file, through links of either kind.
     private static func isSameFile(_ one: String, _ other: String) -> Bool {
@@ -45,16 +95,17 @@ extension SourceList {
     }
 }
 
-extension RepositoryReference {
-    /// Whether both lead to one repository, however their locations are written: a directory may be behind links.
-    fileprivate func isSamePlace(as other: RepositoryReference) -> Bool {
-        isSameText(place, other.place) && (endpoint ?? "") == (other.endpoint ?? "")
-    }
+extension SourceList {
+    /// Expands the sources of a job of a schedule, as ``SharedNames/list(_:)``.
+    package init(_ job: BackupJob, among jobs: [BackupJob]) { self = SharedNames(jobs).list(job) }
+}
 
-    private var place: String {
-        guard !location.hasPrefix("/") else { return LocalDirectory.resolved(location) }
+extension RepositoryReference {
+    /// The same for all references to one repository, however their locations are written: a directory may be behind links.
+    fileprivate var sharedPlace: String {
+        guard !location.hasPrefix("/") else { return LocalDirectory.resolved(location) + "\n" + (endpoint ?? "") }
         var place = location[...]
         while place.hasSuffix("/") { place = place.dropLast() }
-        return String(place)
+        return place + "\n" + (endpoint ?? "")
     }
 }

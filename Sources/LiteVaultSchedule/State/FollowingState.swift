@@ -6,7 +6,7 @@ internal import LiteVaultFoundation
 package struct FollowingState: Codable, Sendable, Equatable {
     /// What the follower of a database is doing.
     package enum Phase: String, Codable, Sendable {
-        /// Not known yet.
+        /// Not known yet, or not any more.
         case starting
         /// No log to follow.
         case waiting
@@ -135,6 +135,9 @@ extension FollowingState.Database {
             stored = seen.timeIntervalSince1970
             if phase == .following || phase == .attached { trouble = nil }
         case .compacted, .clockBehind: return false
+        case .returned:
+            enter(.starting, at: time)
+            trouble = nil
         case .gap(let gap):
             enter(.waiting, at: time)
             reason = gap.reason

@@ -126,7 +126,8 @@ struct SnapshotCommand: VaultCommand {
             result.warnings, of: repository.location, after: "snapshot \(snapshot.id) is stored", to: &report)
         if snapshot.isRewritten {
             report.appendLine(
-                "Nearly all blocks changed (rekey or VACUUM): epoch \(snapshot.epoch). Older snapshots may need an older key."
+                "Nearly all blocks differ from those of the snapshot before: epoch \(snapshot.epoch). If the database's key was changed, "
+                    + "older snapshots need the older key."
             )
         }
         return report

@@ -46,8 +46,10 @@ struct FileExamination {
             switch kind {
             case .encryptedOrUnknown, .plaintextHeader, .plain: break
             case .empty:
-                findings.warning(
-                    .database, "is empty", path: path, remedy: "If it should have content, restore it from a snapshot.")
+                findings.problem(
+                    .database, "is empty (0 bytes), and no backup of it can be made", path: path,
+                    remedy: "If it should have content, restore it from a snapshot; otherwise remove or exclude it.")
+                return nil
             case .notADatabase: throw Failure.notADatabase(path)
             }
             return Database(path: path, size: Preflight.size(path) ?? 0, isPlaintext: kind == .plain)

@@ -38,9 +38,10 @@ struct ScheduleExamination {
         var repositories: [RepositoryReference: RepositoryExamination.Examined] = [:]
         var scanned: Set<ExactText> = []
         var sizes: [ExactText: Int64] = [:]
+        let names = SharedNames(configuration.jobs)
         for job in configuration.jobs {
             findings.job = job.name
-            let list = SourceList(job, among: configuration.jobs)
+            let list = names.list(job)
             for problem in list.problems {
                 findings.problem(.sources, problem.message, path: problem.source, remedy: problem.remedy ?? "")
             }

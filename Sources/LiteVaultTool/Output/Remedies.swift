@@ -60,7 +60,7 @@ extension Remedy {
                 + "misses the rest."
         case .olderKey:
             "If the snapshot is from before a rekey, it needs the older key: 'litevault key audit --repository …' shows which snapshots "
-                + "need which key and what opens it, and 'litevault snapshots' marks those that follow a rekey without a keyring."
+                + "need which key and what opens it, and 'litevault snapshots' marks those in which nearly all blocks differ, as after a rekey."
         case .storeAgain: "'litevault snapshot' stores the lost blocks again."
         case .returnOrRestart:
             "Bring the former one back: nothing was written to this one. If it was replaced on purpose, start this process again, with "

@@ -57,7 +57,7 @@ struct SnapshotSummary: Encodable {
         var line = "  \(id)  \(time)  "
         line += Self.rightAligned(Format.size(size)) + "  " + Self.rightAligned("+" + Format.size(stored)) + "  "
         line += verification?.text ?? "-"
-        if rewritten { line += "  rewritten (rekey or VACUUM), epoch \(epoch)" }
+        if rewritten { line += "  nearly all blocks differ from the one before, epoch \(epoch)" }
         if let logUntil { line += "  every commit to \(logUntil)" }
         if let gap {
             line += "  after a gap (\(gap.since.map { "since \($0): " } ?? "")\(Format.visible(gap.reason)))"

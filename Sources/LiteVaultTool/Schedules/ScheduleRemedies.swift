@@ -10,6 +10,11 @@ struct ScheduleRemedies: Sendable {
     /// The remedy of an error; nil if there is none.
     func text(_ error: VaultError, _ reference: RepositoryReference) -> String? {
         guard let advice = error.advice else { return error.commandLineRemedy }
+        if case .returnOrRestart = advice {
+            return
+                "Bring the former one back: nothing was written to this one. If it was replaced on purpose, stop the service, accept the "
+                + "other one, and start the service again: \(accepting(error, reference))"
+        }
         return text(advice, reference)
     }
 
@@ -18,14 +23,27 @@ struct ScheduleRemedies: Sendable {
         case .all(let remedies):
             return remedies.map { text($0, reference) }.joined(separator: " ")
         case .acceptReplacement:
-            return "If that was intended, this accepts the repository as it is: "
-                + "litevault snapshots --accept-repository \(options(reference))"
+            return "If that was intended, this accepts the repository as it is: \(acceptingPresent(reference))"
         case .acceptLoss:
-            return "Mount its disk, or restore it from a copy. If it was removed on purpose, this creates a new one: "
-                + "litevault init --accept-repository \(reference.isSealed ? "--sealed " : "")\(options(reference))"
+            return
+                "Mount its disk, or restore it from a copy. If it was removed on purpose, this creates a new one: "
+                + creating(reference)
         default:
             return remedy.commandLineText
         }
+    }
+
+    /// The command that accepts what is in the place of a repository.
+    private func accepting(_ error: VaultError, _ reference: RepositoryReference) -> String {
+        (error.cause as? ExchangedRepositoryError)?.isGone == true ? creating(reference) : acceptingPresent(reference)
+    }
+
+    private func acceptingPresent(_ reference: RepositoryReference) -> String {
+        "litevault snapshots --accept-repository \(options(reference))"
+    }
+
+    private func creating(_ reference: RepositoryReference) -> String {
+        "litevault init --accept-repository \(reference.isSealed ? "--sealed " : "")\(options(reference))"
     }
 
     /// The options that lead to the repository with the state of the jobs.

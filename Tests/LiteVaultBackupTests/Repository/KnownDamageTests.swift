@@ -1,4 +1,5 @@
 import Foundation
+import LiteVault
 import LiteVaultBackup
 import Testing
 
@@ -98,6 +99,76 @@ import Testing
         }
         #expect(try await repository.snapshots().unrestorable.allSatisfy { $0.state == .lost && $0.warning == nil })
         #expect(try await repository.snapshot(image).warnings == [])
+    }
+
+    enum Finding: CaseIterable { case check, repair, wholeRepair }
+
+    @Test(arguments: Finding.allCases, [false, true])
+    func `H-REP-11 what was lost and put back is no loss any more`(finding: Finding, isRestored: Bool) async throws {
+        let repository = try await open()
+        var image = try TestImage(scratch.path("a.db"), blocks: 60)
+        for block in 0..<3 {
+            if block > 0 { try image.change(block: block) }
+            try await repository.snapshot(image)
+        }
+        let pack = try await store.list("data/").sorted { $0.modified < $1.modified }[1].name
+        let path = scratch.path("repository/" + pack)
+        try FileManager.default.moveItem(atPath: path, toPath: scratch.path("saved"))
+        var options = CheckOptions()
+        (options.readsData, options.restores) = (!isRestored, isRestored)
+        #expect(try await !repository.check(options).isIntact)
+        #expect(try await !repaired(repository).isWhole)
+        try await repository.snapshot(image)
+        #expect(try await repository.snapshots().unrestorable.map(\.state) == [.lost, .lost])
+
+        try FileManager.default.moveItem(atPath: scratch.path("saved"), toPath: path)
+        var all = RepairOptions()
+        all.readsData = true
+        switch finding {
+        case .check: #expect(try await check(repository).isIntact)
+        case .repair: #expect(try await repaired(repository).lostBlocks.isEmpty)
+        case .wholeRepair: #expect(try await repository.repair(all).lostBlocks.isEmpty)
+        }
+        #expect(try await repository.snapshots().unrestorable.isEmpty)
+        let after = try await check(repository, readsData: false)
+        #expect(after.isIntact && after.lost.isEmpty && after.recorded.isEmpty)
+    }
+
+    @Test(arguments: Finding.allCases)
+    func `H-REP-11 blocks that are back make no intact database of one that failed its restore`(
+        finding: Finding
+    ) async throws {
+        let repository = try await open()
+        let path = scratch.path("p.db")
+        let database = try Connection(path)
+        try database.execute("CREATE TABLE t (a); CREATE INDEX i ON t (a)")
+        for _ in 0..<50 { try database.execute("INSERT INTO t VALUES (randomblob(3000))") }
+        try database.close()
+        let file = try #require(FileHandle(forUpdatingAtPath: path))
+        try file.seek(toOffset: 5 * 4096)
+        try file.write(contentsOf: Data(repeating: 0xff, count: 4096))
+        try file.close()
+        var plain = SnapshotOptions()
+        plain.allowsPlaintext = true
+        let id = try await repository.snapshot(of: path, options: plain).snapshot.id
+        var options = CheckOptions()
+        options.restores = true
+        #expect(try await !repository.check(options).isIntact)
+        let pack = scratch.path("repository/" + (try await store.list("data/"))[0].name)
+        try FileManager.default.moveItem(atPath: pack, toPath: scratch.path("saved"))
+        #expect(try await !check(repository).isIntact)
+        #expect(try await repaired(repository).lostBlocks.map(\.snapshot.id) == [id])
+        #expect(try await repository.snapshots().unrestorable.first?.verification.lostBlocks != nil)
+        try FileManager.default.moveItem(atPath: scratch.path("saved"), toPath: pack)
+        var all = RepairOptions()
+        all.readsData = true
+        switch finding {
+        case .check: _ = try await check(repository)
+        case .repair: _ = try await repaired(repository)
+        case .wholeRepair: _ = try await repository.repair(all)
+        }
+        let left = try #require(try await repository.snapshots().unrestorable.first)
+        #expect(left.verification.lostBlocks == nil && left.verification.level == .restore && left.state == .damaged)
     }
 
     @Test(arguments: Damage.allCases, [false, true])

@@ -81,6 +81,17 @@ import Testing
         #expect(rewritten.isRewritten)
     }
 
+    @Test func `a database that could not be compared with the snapshot before starts no new epoch`() async throws {
+        let repository = try await repository()
+        let image = try TestImage(scratch.path("a.db"), blocks: 50)
+        try await repository.snapshot(image)
+        let store = repository.store
+        for object in try await store.list("tree/") { try await store.remove(object.name) }
+        let next = try await repository.snapshot(image)
+        #expect(next.warnings.contains { $0.message.contains("could not be compared") })
+        #expect(!next.snapshot.isRewritten && next.snapshot.epoch == 1)
+    }
+
     @Test func `a plaintext database is refused, unless it is allowed`() async throws {
         let repository = try await repository()
         let path = scratch.path("plain.db")
