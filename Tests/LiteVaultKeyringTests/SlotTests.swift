@@ -56,9 +56,10 @@ import Testing
         try unlocked.add(.recoveryCode(code))
         try unlocked.add(.recipient(identity.recipient()))
         let before = try scratch.bytes("notes.db.keys")
+        let same = try NewKeyringSlot.recipient(identity.recipient())
         for again in [
-            .quick(first), .recoveryCode(code), .recipient(identity.recipient()), try .secret(.file, secret),
-            try .secret(.credential, secret), try .secret(.store, secret),
+            try .quick(first), .recoveryCode(code), same, try .secret(.file, secret), try .secret(.credential, secret),
+            try .secret(.store, secret),
         ] as [NewKeyringSlot] {
             expect(.usage) { try unlocked.add(again) }
         }
@@ -151,7 +152,9 @@ import Testing
             for number in 0..<12 {
                 group.addTask {
                     var unlocked = try keyring.unlock(with: .passphrase(first))
-                    try unlocked.add(.quick(second, name: "\(number)"))
+                    var slot = try NewKeyringSlot.recipient(KeyringIdentity.random().recipient())
+                    slot.name = "\(number)"
+                    try unlocked.add(slot)
                 }
             }
             try await group.waitForAll()

@@ -159,6 +159,8 @@ import Testing
                 let jobs = try schedule("status", "--json").json()["jobs"] as? [[String: Any]] ?? []
                 failures = jobs.flatMap { $0["failures"] as? [[String: Any]] ?? [] }
                     .filter { ($0["message"] as? String)?.contains("while it was in use") == true }
+                    // A run may have begun while there was none.
+                    .filter { ($0["remedy"] as? String)?.contains(isGone ? "init " : "snapshots ") == true }
                 return !failures.isEmpty
             })
         process.terminate()

@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test(arguments: [
-        (["help", "nope"], "The commands of 'litevault' are "), (["help", "snapshto"], "Did you mean 'litevault snapshot'?"),
+        (["help", "nothing-like-it"], "The commands of 'litevault' are "), (["help", "snapshto"], "Did you mean 'litevault snapshot'?"),
         (["help", "key", "ad"], "Did you mean 'litevault key add'?"),
         (["help", "verify", "x"], "'litevault verify' has no commands"),
     ])

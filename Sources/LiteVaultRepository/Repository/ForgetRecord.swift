@@ -84,7 +84,7 @@ struct ForgetRecord: CheckedDocument, Equatable {
         leftOut = Self.rows((leftOut ?? []) + rows.map { [$0.lowerBound, $0.upperBound] })
     }
 
-    /// Of snapshots that are there now, or are recorded as gone for good.
+    /// Of snapshots that exist now, or are recorded as gone for good.
     mutating func remove(leftOut rows: [ClosedRange<Int>]) {
         guard var left = leftOut else { return }
         for row in rows {

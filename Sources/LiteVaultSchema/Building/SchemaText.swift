@@ -80,8 +80,6 @@ extension VaultError.Code {
     public static let ambiguousIndex = Self(rawValue: "ambiguous-index")
     /// A value inside quotes or a comment, or a `?` in SQL text: it cannot be written into the statement.
     public static let misplacedValue = Self(rawValue: "misplaced-value")
-    /// A full-text index cannot be synchronized with this table.
-    public static let cannotSynchronize = Self(rawValue: "cannot-synchronize")
 }
 
 extension VaultError {
@@ -139,10 +137,5 @@ extension VaultError {
 
     package static func misplacedValue(sql: String) -> VaultError {
         VaultError(.misplacedValue, "a value is inside quotes or a comment, or a ? has no value: \(sql)")
-    }
-
-    package static func cannotSynchronize(table: String, reason: String) -> VaultError {
-        VaultError(
-            .cannotSynchronize, "a full-text index cannot be synchronized with table \"\(table)\": \(reason)")
     }
 }

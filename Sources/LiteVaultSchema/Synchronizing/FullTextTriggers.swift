@@ -1,5 +1,17 @@
-internal import LiteVaultCore
+public import LiteVaultCore
 internal import LiteVaultQuery
+
+extension VaultError.Code {
+    /// A full-text index cannot be synchronized with this table.
+    public static let cannotSynchronize = Self(rawValue: "cannot-synchronize")
+}
+
+extension VaultError {
+    package static func cannotSynchronize(table: String, reason: String) -> VaultError {
+        VaultError(
+            .cannotSynchronize, "a full-text index cannot be synchronized with table \"\(table)\": \(reason)")
+    }
+}
 
 /// The triggers that synchronize a full-text index with the table that contains its texts
 /// (https://sqlite.org/fts3.html#_external_content_fts4_tables_, https://sqlite.org/fts5.html#external_content_tables).

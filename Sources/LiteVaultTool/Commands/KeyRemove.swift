@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import DurableFile
 internal import LiteVault
+internal import LiteVaultBackup
 internal import LiteVaultCipher
 internal import LiteVaultFoundation
 internal import LiteVaultKeyring
@@ -91,7 +92,7 @@ struct KeyRemove: VaultCommand {
 
     /// Requires that no database beside the keyring, or beside those that get a new key, has a key that will be dropped.
     private func requireUnusedKeys(_ unlocked: UnlockedKeyring) throws {
-        let directories = ([keyring.path] + rekey).map { PathParts($0).directory }
+        let directories = ([keyring.path] + rekey).map { LocalDirectory.parent(of: $0) }
         let distinct = Set(directories.map { ExactText($0) }).map(\.text)
         let found = try unlocked.databases(in: distinct, sparingNewest: rekey.isEmpty, settings: cipher.settings())
         let other = try found.first { file in

@@ -141,7 +141,7 @@ extension Failure {
         case let failure as Failure:
             self = failure
         case let error as VaultError:
-            // What another writer was first with is over: trying again helps. What is there to stay says what to do about it.
+            // Where another writer was first, trying again helps. A lasting conflict says what to do about it.
             let stays = error.code == .conflict && error.remedy != nil
             self.init(
                 stays ? .conflict : FailureCode(error.code), Self.phrase(error.message), path: error.path,

@@ -8,7 +8,7 @@ internal import LiteVaultSupport
 /// The signals are blocked in all threads, and one thread waits for them with `sigwait`. So ordinary code handles them, which
 /// may take locks, remove files and restore the terminal. The first signal asks the running operation to stop at its next
 /// progress report. If it does not within ``grace``, or at the second signal, the process is ended from here. Work under
-/// ``stoppable(by:_:)`` is stopped by SIGINT, and the process goes on.
+/// ``stoppable(by:_:)`` is stopped by SIGINT, and the process continues.
 final class Interruption: Sendable {
     static let shared = Interruption()
 

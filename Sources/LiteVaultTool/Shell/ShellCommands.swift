@@ -31,7 +31,7 @@ struct ShellCommands {
 
     /// What to use instead of commands that other shells of SQLite have.
     private static let others = [
-        ".bail": "A script ends at its first error; typed statements go on.",
+        ".bail": "A script ends at its first error; after a typed statement the shell stays.",
         ".cd": "Name files by their paths, or start the shell in that directory.",
         ".changes": "'SELECT changes();' has the number of rows.",
         ".clone": "'.backup FILE' copies the database under its key.",

@@ -67,7 +67,7 @@ struct ShellDatabase {
 
     /// Does work of the connection that a signal stops.
     ///
-    /// - Throws: what the work throws; a `Failure` when Ctrl-C stopped it and the shell goes on.
+    /// - Throws: what the work throws; a `Failure` when Ctrl-C stopped it and the shell continues.
     func interruptible<T>(_ work: () throws -> T) throws -> T {
         // The connection is closed in order when a signal ends the shell.
         let token = Interruption.shared.onEnd { [connection] in connection.interrupt() }

@@ -6,10 +6,16 @@ import Testing
 /// Files that the engine reads as an empty database, under any key.
 @Suite struct EmptyImageTests {
     let scratch: Scratch
-    private let key = DatabaseKey.raw([UInt8](repeating: 1, count: 32))
-    private let wrong = DatabaseKey.raw([UInt8](repeating: 2, count: 32))
+    private let key: DatabaseKey
+    private let wrong: DatabaseKey
+    private let new: DatabaseKey
 
-    init() throws { scratch = try Scratch() }
+    init() throws {
+        scratch = try Scratch()
+        (key, wrong, new) = (try Self.key(1), try Self.key(2), try Self.key(3))
+    }
+
+    private static func key(_ byte: UInt8) throws -> DatabaseKey { try .raw([UInt8](repeating: byte, count: 32)) }
 
     private func makeDatabase(_ name: String, key: DatabaseKey?) throws -> String {
         let path = scratch.path(name)
@@ -22,7 +28,6 @@ import Testing
     /// What each operation throws. None may succeed.
     private func refusals(_ path: String, key: DatabaseKey?) -> [String: VaultError.Code?] {
         let file = DatabaseFile(path)
-        let new = DatabaseKey.raw([UInt8](repeating: 3, count: 32))
         var operations: [String: () throws -> Void] = [
             "backup": { try file.backup(to: scratch.path("b"), key: key) },
             "vacuum": { try file.vacuum(key: key) },
