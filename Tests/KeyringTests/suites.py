@@ -360,18 +360,20 @@ def one(box, operation, words, call, number, fault):
 def secrets(report, settings, place):
     box = Box(settings.tool, os.path.join(place, "box")).prepare()
     write(box.file("p"), PASSPHRASE)
+    write(box.file("d"), hashlib.sha256(b"d").hexdigest())
     box.run("key", "add", "keys", *by("a"), "--new-key-file", "p")
     key = box.keys("a")[0]
     needles = {
         "the passphrase": PASSPHRASE.encode(), "the database key": key[:32], "its digits": key[:32].hex().encode(),
         "the secret of a slot": hashlib.sha256(b"a").hexdigest().encode(),
         "the secret of another slot": hashlib.sha256(b"b").hexdigest().encode(),
+        "the secret of a new slot": hashlib.sha256(b"d").hexdigest().encode(),
     }
     runs = {
         "verify by a file": ["verify", "vault.db", "--keyring", "keys", *by("a")],
         "verify by a passphrase": ["verify", "vault.db", "--keyring", "keys", "--key-file", "p"],
         "verify by a variable": ["verify", "vault.db", "--keyring", "keys", "--key-env", "SECRET"],
-        "add": ["key", "add", "keys", *by("a"), "--kind", "file", "--new-key-file", "b"],
+        "add": ["key", "add", "keys", *by("a"), "--kind", "file", "--new-key-file", "d"],
         "add a command": ["key", "add", "keys", "--key-env", "SECRET", "--kind", "command", "--wrap-command", "cat",
                           "--new-key-command", "cat"],
         "remove --rekey": ["key", "remove", "keys", "2", *by("a"), "--rekey", "vault.db"],
@@ -400,7 +402,7 @@ def secrets(report, settings, place):
 
     def files():
         for name in os.listdir(box.path):
-            if name in ("a", "b", "c", "p"):
+            if name in ("a", "b", "c", "d", "p"):
                 continue
             content = data(box.file(name))
             for what, needle in needles.items():
