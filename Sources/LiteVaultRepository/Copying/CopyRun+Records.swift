@@ -110,7 +110,6 @@ extension CopyRun {
             RepositoryWarning(
                 .damage, error?.code ?? .damaged, path: error?.path ?? snapshot.object,
                 message: "\(error?.message ?? "is damaged"); snapshot \(snapshot.id) of '\(snapshot.database)' \(what)",
-
                 advice: .all([error?.advice, .copyAgain].compactMap(\.self))))
     }
 }
