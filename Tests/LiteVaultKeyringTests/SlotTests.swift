@@ -64,7 +64,10 @@ import Testing
             expect(.usage) { try unlocked.add(again) }
         }
         expect(.usage) { try Keyring(scratch.file("twice")).create(with: [.quick(first), .quick(first)]) }
+        // Nor does a change give a slot the secret of another one.
+        expect(.usage) { try unlocked.change(1, to: .secret(.file, secret)) }
         #expect(try scratch.bytes("notes.db.keys") == before)
+        try unlocked.change(2, to: .secret(.credential, secret))
         try unlocked.remove(2)
         expect(.keyRejected) { try keyring.unlock(with: .secret(secret)) }
         #expect(try unlocked.add(.secret(.credential, secret)).id == 2)

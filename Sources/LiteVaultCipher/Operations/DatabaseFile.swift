@@ -116,7 +116,7 @@ extension DatabaseFile {
                 connection = try Connection(.existing(path))
                 connection.lockTimeout = lockTimeout
             }
-            try connection.prepareForOperation(size: FileMetadata(path: path).size)
+            try connection.prepareForOperation(size: FileMetadata(path: path, followingLinks: true).size)
             return connection
         }
     }
@@ -124,12 +124,14 @@ extension DatabaseFile {
     /// Requires that the key opens what the rollback of a hot journal will leave. The engine rolls back before it reads the first
     /// page, whatever the key is.
     private func requireRollback(_ unlocker: KeyUnlocker?) throws {
-        let journal = try withErrorContext(path: path) { try FileMetadata.ifExists(path: path + "-journal") }
+        // The engine finds the journal beside the file, not beside a link to it.
+        let target = try resolved().path
+        let journal = try withErrorContext(path: path) { try FileMetadata.ifExists(path: target + "-journal") }
         guard let journal, journal.size > 0 else { return }
         do {
-            let image = try ReadOnlyImage(path: path, lockTimeout: .zero)
+            let image = try ReadOnlyImage(path: target, lockTimeout: .zero)
             guard image.pending?.kind == .rollbackJournal else { return }
-            try image.open(unlocker?.unlocking(path, lockTimeout: .zero)) { _ in }
+            try image.open(unlocker?.unlocking(target, lockTimeout: .zero)) { _ in }
         } catch let error as VaultError where error.code == .busy {
             // The journal is that of a process that is writing.
         }

@@ -123,11 +123,7 @@ extension KeyringDocument {
         guard slots.count < Limit.slots else {
             throw VaultError(.usage, "A keyring has at most \(Limit.slots) slots", remedy: "Remove one first.")
         }
-        // It would have two slots, and survive the removal of one. A slot that is being removed does not count.
-        if let same = try slots.first(where: { try $0.keyCount == keys.count && slot.hasSecret(of: $0) }) {
-            throw VaultError(
-                .usage, "Slot \(same.number) has this secret already", remedy: "Give another one, or use that slot.")
-        }
+        try requireNewSecret(slot, keyCount: keys.count)
         let taken = Set(slots.map(\.number))
         let number = (1...UInt32(Limit.slots)).first { !taken.contains($0) } ?? UInt32(Limit.slots)
         let new = try sealed(slot, number, keys, generation)
@@ -139,6 +135,19 @@ extension KeyringDocument {
         slots.append(new.record)
         slots.sort { $0.number < $1.number }
         return new
+    }
+
+    /// Requires that no other slot has the secret of a new one: it would survive the removal of one of them. A slot that is being
+    /// removed does not count.
+    ///
+    /// - Parameter replaced: the number of the slot that the new one replaces.
+    func requireNewSecret(_ slot: NewKeyringSlot, keyCount: Int, replacing replaced: UInt32? = nil) throws {
+        let same = try slots.first {
+            try $0.number != replaced && $0.keyCount == keyCount && slot.hasSecret(of: $0)
+        }
+        guard let same else { return }
+        throw VaultError(
+            .usage, "Slot \(same.number) has this secret already", remedy: "Give another one, or use that slot.")
     }
 
     /// A slot with its keys. What can be opened here is opened: nothing depends on a slot that does not.

@@ -117,6 +117,7 @@ public struct UnlockedKeyring: Sendable {
             guard old.keyCount == keys.count else {
                 throw VaultError(.usage, "Slot \(id) is being removed", remedy: "Finish that first.")
             }
+            try document.requireNewSecret(replacement, keyCount: keys.count, replacing: old.number)
             var replacement = replacement
             if replacement.name.isEmpty { replacement.name = old.name }
             let record = try document.sealed(

@@ -6,7 +6,8 @@ internal import LiteVaultSupport
 /// The names that the jobs of a schedule give to databases in their repositories.
 ///
 /// Jobs that share a repository share the names in it: two files with one name would have one history, in which the retention of
-/// either job removes the other's snapshots. The sources of all jobs are expanded once for many that run at about the same time.
+/// either job removes the other's snapshots. The sources of the jobs of a repository are expanded once for many that run at about the
+/// same time. Those of other repositories are not: a volume of theirs may hang.
 package final class SharedNames: Sendable {
     /// How long the expanded sources count, apart from those of the job that is asked for.
     private static let lifetime = Duration.seconds(5)
@@ -18,13 +19,14 @@ package final class SharedNames: Sendable {
 
     private struct Index {
         let made: ContinuousClock.Instant
-        /// In the order of the jobs, by place and name.
+        /// In the order of the jobs, by name.
         var owners: [ExactText: [Owner]] = [:]
     }
 
     private let jobs: [BackupJob]
     private let expand: @Sendable (BackupJob) -> SourceList
-    private let index = Locked<Index?>(nil)
+    /// Each by the place of a repository, with a lock of its own, which is held while sources are expanded.
+    private let indexes = Locked<[ExactText: Locked<Index?>]>([:])
 
     /// - Parameters:
     ///   - jobs: all jobs of the schedule.
@@ -42,7 +44,7 @@ package final class SharedNames: Sendable {
         let place = job.repository.sharedPlace
         let index = self.index(with: list, of: job, in: place)
         for (path, name) in list.databases {
-            let owners = index.owners[Self.key(place, name)] ?? []
+            let owners = index.owners[ExactText(name)] ?? []
             guard let other = owners.first(where: { $0.job != job.name && !Self.isSameFile($0.path, path) }) else {
                 continue
             }
@@ -62,28 +64,29 @@ package final class SharedNames: Sendable {
 
     /// The index, which is made again if it is old, or if a database of the job is newer: the other jobs may have new ones, too.
     private func index(with list: SourceList, of job: BackupJob, in place: String) -> Index {
-        index.withLock { index in
+        let shared = indexes.withLock { indexes in
+            let shared = indexes[ExactText(place)] ?? Locked(nil)
+            indexes[ExactText(place)] = shared
+            return shared
+        }
+        return shared.withLock { index in
             if let known = index, .now - known.made < Self.lifetime,
                 list.databases.allSatisfy({ path, name in
-                    known.owners[Self.key(place, name)]?.contains { $0.job == job.name && isSameText($0.path, path) }
-                        ?? false
+                    known.owners[ExactText(name)]?.contains { $0.job == job.name && isSameText($0.path, path) } ?? false
                 })
             {
                 return known
             }
             var new = Index(made: .now)
-            for job in jobs {
-                let place = job.repository.sharedPlace
+            for job in jobs where isSameText(job.repository.sharedPlace, place) {
                 for (path, name) in expand(job).databases {
-                    new.owners[Self.key(place, name), default: []].append(Owner(job: job.name, path: path))
+                    new.owners[ExactText(name), default: []].append(Owner(job: job.name, path: path))
                 }
             }
             index = new
             return new
         }
     }
-
-    private static func key(_ place: String, _ name: String) -> ExactText { ExactText("\(place)\n\(name)") }
 
     /// Whether two paths lead to one file, through links of either kind.
     private static func isSameFile(_ one: String, _ other: String) -> Bool {

@@ -65,6 +65,10 @@ import Testing
         let before = try Data(contentsOf: URL(fileURLWithPath: path))
         try makeJournal(path, pages: pages)
         for (operation, code) in refusals(path, key: wrong) { #expect(code != nil, "\(operation)") }
+        // The engine rolls back behind a link, too.
+        let link = scratch.path("link.db")
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
+        for (operation, code) in refusals(link, key: wrong) { #expect(code != nil, "\(operation), by a link") }
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
         guard pages == 0 else { return }
         for (operation, code) in refusals(path, key: key) { #expect(code == .wrongKind, "\(operation)") }
