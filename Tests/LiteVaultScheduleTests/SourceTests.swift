@@ -118,6 +118,21 @@ private final class Counter: @unchecked Sendable {  // its lock guards the rest
         #expect(known.list(others[40]).problems.map(\.code) == ["config"])
     }
 
+    @Test func `the sources of jobs of other repositories, which may hang, are not expanded`() throws {
+        for name in ["a", "b", "c"] { try write("\(name)/\(name).db") }
+        let text =
+            "jobs:\n"
+            + [("a", "r"), ("b", "r"), ("c", "s")].map { name, repository in
+                "  - {every: 1h, name: \(name), sources: '\(scratch.path("\(name)/*.db"))', repository: \(repository)}\n"
+            }.joined()
+        let jobs = try ScheduleConfiguration(text: text, path: scratch.path("backup.yml")).jobs
+        let names = SharedNames(jobs) { job in
+            #expect(job.name != "c")
+            return SourceList(job)
+        }
+        for job in jobs.prefix(2) { #expect(names.list(job).databases.count == 1) }
+    }
+
     @Test func `one file in two jobs is one database, behind links as well`() throws {
         try write("x/d.db")
         try link("linked", to: scratch.path("x"))
