@@ -13,6 +13,8 @@ final class CheckWalk {
     private let tables: PackTables
     private let flawed: [String: VaultError]
     private let list: ProblemList
+    /// Reads the ends of images, to compare them with their manifests; nil if no data is read.
+    private let reader: BlockReader?
     /// The flawed packs that are problems.
     private var relevant: Set<String> = []
     /// The packs that lack a block.
@@ -25,8 +27,9 @@ final class CheckWalk {
     ///   - tables: the tables of all data packs.
     ///   - flawed: the packs in which something is damaged, needed or not.
     ///   - list: where problems are added.
-    init(_ tables: PackTables, _ flawed: [String: VaultError], _ list: ProblemList) {
-        (self.tables, self.flawed, self.list) = (tables, flawed, list)
+    ///   - reader: reads the first and the last block of each image; nil if no data is to be read.
+    init(_ tables: PackTables, _ flawed: [String: VaultError], _ list: ProblemList, _ reader: BlockReader?) {
+        (self.tables, self.flawed, self.list, self.reader) = (tables, flawed, list, reader)
     }
 
     /// Walks the maps of snapshots.
@@ -73,10 +76,28 @@ final class CheckWalk {
         do {
             let root = try snapshot.manifest.rootEntry(snapshot.object)
             try await source.prepare(root: root, blocks: snapshot.manifest.blocks)
-            return try walk.walk(root: root, blocks: snapshot.manifest.blocks, source: source)
+            guard try walk.walk(root: root, blocks: snapshot.manifest.blocks, source: source) else { return false }
+            if let reader { try await compareEnds(of: snapshot, root, source, reader) }
+            return true
         } catch let error as VaultError where error.isDamage {
             note(error, at: snapshot.object)
             return false
+        }
+    }
+
+    /// Compares the first and the last block of an image with its manifest, as a restore does.
+    private func compareEnds(
+        of snapshot: Snapshot, _ root: TreeEntry, _ source: NodeSource, _ reader: BlockReader
+    ) async throws {
+        let blocks = snapshot.manifest.blocks
+        var map = BlockMap(root: root, blocks: blocks, source: source)
+        for block in Set([0, blocks - 1]) {
+            guard let entry = try map.entry(block) else { continue }
+            do {
+                try await reader.read([entry]) { _, bytes in _ = try snapshot.content(of: bytes, from: block) }
+            } catch let error as VaultError where error.code == .missing || flawed[error.path ?? ""] != nil {
+                // Removed since it was listed, or reported already.
+            }
         }
     }
 

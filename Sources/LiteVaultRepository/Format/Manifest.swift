@@ -99,6 +99,7 @@ struct Manifest: CheckedDocument, Sendable, Equatable {
     static let byteLimit = RepositoryFormat.documentBytes
 
     func check() throws(OutOfLimits) {
+        try require("format", format, in: RepositoryFormat.unsealedVersion...RepositoryFormat.unsealedVersion)
         try require("sequence", sequence, in: RepositoryFormat.sequences)
         try require("predecessor", predecessor, digits: 64)
         try require("epoch", epoch, in: RepositoryFormat.sequences)

@@ -87,13 +87,23 @@ struct ImageWriter {
     private static func write(
         _ bytes: UnsafeRawBufferPointer, at block: Int, _ snapshot: Snapshot, _ file: LocalFile
     ) throws {
+        let content = try snapshot.content(of: bytes, from: block)
         let offset = Int64(block) * Int64(blockSize)
-        let count = Int(min(Int64(bytes.count), snapshot.manifest.size - offset))
-        // A manifest with another size or salt belongs to another image, whatever its hash says.
+        try file.write(content, at: offset)
+        if content.count >= Self.largeWrite { file.startWriting(offset..<offset + Int64(content.count)) }
+    }
+}
+
+extension Snapshot {
+    /// The part of some blocks that belongs to the image, compared with the manifest: its salt begins block 0, and zeros pad its last block.
+    ///
+    /// - Parameter block: the number of the first block.
+    /// - Throws: `VaultError` `damaged` for a manifest with another salt or size: it belongs to another image, whatever its hash says.
+    func content(of bytes: UnsafeRawBufferPointer, from block: Int) throws -> UnsafeRawBufferPointer {
+        let count = Int(min(Int64(bytes.count), manifest.size - Int64(block) * Int64(blockSize)))
         guard count > 0, bytes[count...].allSatisfy({ $0 == 0 }),
-            block > 0 || Array(bytes.prefix(min(16, count))).hexadecimal == snapshot.manifest.salt
-        else { throw VaultError(.damaged, "does not match its image", path: snapshot.object) }
-        try file.write(UnsafeRawBufferPointer(rebasing: bytes[..<count]), at: offset)
-        if count >= Self.largeWrite { file.startWriting(offset..<offset + Int64(count)) }
+            block > 0 || Array(bytes.prefix(min(16, count))).hexadecimal == manifest.salt
+        else { throw VaultError(.damaged, "does not match its image", path: object) }
+        return UnsafeRawBufferPointer(rebasing: bytes[..<count])
     }
 }
