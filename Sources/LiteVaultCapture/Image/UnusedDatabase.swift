@@ -16,19 +16,23 @@ package final class UnusedDatabase {
 
     /// Locks the file.
     ///
+    /// - Parameter other: the name under which it is to be kept; a replacement that was killed may have given it that name already.
     /// - Throws: `VaultError` `busy` if another process has the database open, `unsupported` if the file system has no
     ///   leases, `usage` if the file has other hard links, `noInput`. The file is unchanged.
-    package init(_ path: String) throws {
+    package init(_ path: String, keptAs other: String? = nil) throws {
         let file = try SourceFile(path: path)
         self.file = file
         self.path = file.path
         try SourceVolume.requireLocal(file.path)
         (original, lease) = try withErrorContext(path: path) {
             let original = try FileMetadata(path: file.path)
-            guard original.linkCount == 1 else {
+            let links: UInt64 = try other.map { try Self.isFile($0, original) } == true ? 2 : 1
+            guard original.linkCount == links else {
                 throw VaultError(
                     .usage, "The file has \(original.linkCount) hard links; the others would keep the old content",
-                    remedy: "Remove the other hard links, or restore to a new file.")
+                    remedy:
+                        "Remove the other hard links, one of which a restore that was killed may have left under the name to keep it by; or restore to a new file."
+                )
             }
             // A stat opens nothing: SQLite's is the only descriptor of this process.
             return (original, try FileLease(path: file.path))
@@ -65,6 +69,12 @@ package final class UnusedDatabase {
         try LocalDirectory.sync(LocalDirectory.parent(of: path))
     }
 
+    /// Whether a path names this file.
+    private static func isFile(_ path: String, _ file: FileMetadata) throws -> Bool {
+        guard let there = try FileMetadata.ifExists(path: path) else { return false }
+        return there.device == file.device && there.inode == file.inode
+    }
+
     private func merge(_ overlay: PageOverlay) throws {
         try overlay.forEachPage { offset, page in try file.write(page, at: offset) }
         try file.truncate(to: overlay.byteCount)
@@ -78,11 +88,15 @@ package final class UnusedDatabase {
 
     /// Gives the file another name beside its own; it keeps both until it is replaced.
     ///
-    /// - Throws: `VaultError` `cannotCreate` if the name is taken or is in another file system.
+    /// - Throws: `VaultError` `cannotCreate` if the name is another file's, or in another file system.
     package func keep(as other: String) throws {
         try withErrorContext(path: other) { try Leftovers.refuse(beside: other) }
         guard link(path, other) != 0 else { return try LocalDirectory.sync(LocalDirectory.parent(of: other)) }
         let code = errno
+        // A replacement that was killed got this far.
+        if code == EEXIST, try withErrorContext(path: other, { try Self.isFile(other, original) }) {
+            return try LocalDirectory.sync(LocalDirectory.parent(of: other))
+        }
         guard code == EEXIST || code == EXDEV || code == EPERM else {
             throw VaultError(errno: code, "link", path: other)
         }

@@ -22,6 +22,8 @@ package enum RepositoryFormat {
 
     /// The sequence numbers of snapshots and of segments: ten digits.
     package static let sequences = 1...9_999_999_999
+    /// How far beyond all numbers that documents vouch for one in the name of an unreadable object is believed.
+    static let strayStep = 1_000_000
     /// The maximum size of an image, which is that of the largest possible database, and of an object in the store.
     package static let imageBytes: Int64 = 1 << 48
     /// The maximum size of a document without a list: a manifest, a lease.

@@ -116,8 +116,10 @@ private final class Repair {
             // Copied, and replaced below: without a record, snapshots removed by retention would count as lost.
             _ = try await keep(name)
         }
-        let gone = lost.map(\.sequence)
-        let missing = forgotten.missing(before.present)
+        // What is far beyond all others says nothing of numbers that were used.
+        let plausible = before.plausible(forgotten.newest)
+        let gone = lost.map(\.sequence).filter { $0 <= plausible }
+        let missing = forgotten.missing(before.present.filter { $0 <= plausible })
         if damage == nil {
             for sequence in missing.joined().prefix(1000) {
                 report.lostSnapshots.append(
@@ -168,20 +170,26 @@ private final class Repair {
         var before: Date?
         var log = try await repository.segmentLog(database, survey.snapshots)
         var lost: [ClosedRange<Int>] = []
+        var (vouched, found) = (log.vouched, [(segment: SegmentName, loss: RepairReport.LostSegment)]())
         for segment in log.names {
             do {
                 let (record, head) = try await repository.segment(segment, database)
                 log.learn(record)
+                vouched = max(vouched, segment.sequence)
                 if options.readsData { try await repository.compare(record, head.length, segment) }
             } catch let error as VaultError where error.isDamage {
-                report.lostSegments.append(
-                    RepairReport.LostSegment(
-                        database: name, path: segment.object, after: before, until: segment.date,
-                        reason: error.message))
+                let loss = RepairReport.LostSegment(
+                    database: name, path: segment.object, after: before, until: segment.date, reason: error.message)
+                found.append((segment, loss))
                 try await setAside(segment.object, error.message)
-                lost.append(segment.sequence...segment.sequence)
             }
             before = segment.date
+        }
+        // What is far beyond all others says nothing of numbers that were used.
+        let plausible = vouched + RepositoryFormat.strayStep
+        for (segment, loss) in found where segment.sequence <= plausible {
+            report.lostSegments.append(loss)
+            lost.append(segment.sequence...segment.sequence)
         }
         for segment in log.joined {
             do {
@@ -193,9 +201,11 @@ private final class Repair {
             }
         }
         for hole in log.holes
-        where !(log.forgotten.lost ?? []).contains(where: {
-            $0[0] <= hole.range.lowerBound && hole.range.upperBound <= $0[1]
-        }) {
+        where hole.range.upperBound <= plausible
+            && !(log.forgotten.lost ?? []).contains(where: {
+                $0[0] <= hole.range.lowerBound && hole.range.upperBound <= $0[1]
+            })
+        {
             report.lostSegments.append(
                 RepairReport.LostSegment(
                     database: name, path: log.path(hole.range),

@@ -20,8 +20,10 @@ struct DatabaseSurvey: Sendable {
     var promotions: [(sequence: Int, promotion: Promotion)] = []
     /// Why the repository is older than the state that this machine remembers; nil if it is not.
     var rollback: VaultError?
-    /// Whether this machine remembered a snapshot of the database.
-    var isRemembered = false
+    /// Whether this machine remembers a snapshot of the database.
+    var isRemembered: Bool { remembered > 0 }
+    /// The sequence that this machine remembers as the newest; 0 without one.
+    var remembered = 0
     var warnings: [RepositoryWarning] = []
 
     /// The sequences with an object, in order: none of them is missing.
@@ -29,6 +31,14 @@ struct DatabaseSurvey: Sendable {
 
     /// The highest sequence in a manifest's name, readable or not.
     var newestSequence: Int { max(snapshots.last?.sequence ?? 0, unreadable.last?.sequence ?? 0) }
+
+    /// The highest sequence that an unreadable manifest may have: that of one beyond it was chosen by no writer, as they count. It would
+    /// otherwise end the numbers, and with them the backups of the database.
+    ///
+    /// - Parameter vouched: the highest sequence that a document vouches for, beside snapshots and fences that can be read.
+    func plausible(_ vouched: Int) -> Int {
+        max(vouched, snapshots.last?.sequence ?? 0, fences.last ?? 0, remembered) + RepositoryFormat.strayStep
+    }
 
     /// An unreadable manifest that is newer than every readable snapshot.
     var unreadableNewest: Unreadable? {
@@ -66,7 +76,7 @@ extension Repository {
                 RepositoryWarning(
                     error, database, advice: .text("The next snapshot rewrites it.")))
         }
-        survey.isRemembered = head != nil
+        survey.remembered = head?.sequence ?? 0
         var (named, strays, found) = try await namedObjects(database)
         // If retention has removed the newest one, there is a newer one that was not listed.
         for _ in 0..<Self.listings {

@@ -131,7 +131,7 @@ extension Repository {
                     path: destination, remedy: "Choose another name, or remove the file.")
             }
             // Before hours of work: it may be in use, or the system may not tell.
-            try UnusedDatabase(destination).release(isRetired: false)
+            try UnusedDatabase(destination, keptAs: options.originalPath).release(isRetired: false)
         }
         _ = try options.keyring.plan(snapshot.keyring, of: destination)
         let (file, partial) = try withErrorContext(path: destination) {
@@ -172,7 +172,7 @@ extension Repository {
     private func replace(
         _ destination: String, with file: ReplacementFile, keepingAs other: String?, _ keyring: PendingKeyring?
     ) throws {
-        let old = try UnusedDatabase(destination)
+        let old = try UnusedDatabase(destination, keptAs: other)
         do {
             try old.settle()
             try old.requireUnwanted()

@@ -65,6 +65,10 @@ extension SFTPLost {
         switch reason {
         case .start(let text):
             return error(.io, "cannot start ssh: \(text)", "Check the limits on processes and open files.")
+        case .malformed where wasEstablished:
+            return error(
+                .io, "the server broke the protocol in the middle of a session, \(times)",
+                "Check the server and what is between it and this machine, then try again.")
         case .malformed(let text):
             return error(
                 .config, "the answer is not SFTP" + (text.isEmpty ? "" : ": '\(text)'"),

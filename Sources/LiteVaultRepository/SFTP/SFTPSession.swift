@@ -150,6 +150,9 @@ package final class SFTPSession: Sendable {
         return try reader.attributes()
     }
 
+    /// The most bytes of a name in a listing: `NAME_MAX`.
+    private static let nameBytes = 255
+
     /// The entries of a directory, without `.` and `..`; nil if there is none.
     ///
     /// - Parameter count: receives how many entries came with each answer, and throws if they are too many.
@@ -167,7 +170,11 @@ package final class SFTPSession: Sendable {
             // A listing must make progress and end.
             guard !names.isEmpty else { throw SFTPMalformed() }
             try count(names.count)
-            found += names.filter { $0.name != "." && $0.name != ".." && !$0.name.utf8.contains(UInt8(ascii: "/")) }
+            found += names.filter {
+                // No object has a longer name, and enough of them would fill the memory.
+                $0.name != "." && $0.name != ".." && $0.name.utf8.count <= Self.nameBytes
+                    && !$0.name.utf8.contains(UInt8(ascii: "/"))
+            }
         }
     }
 

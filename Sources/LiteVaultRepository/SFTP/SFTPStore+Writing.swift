@@ -56,9 +56,12 @@ extension SFTPStore {
         return try await link.perform(place(name)) { session in
             if let last = pending, try await isDone(session, last, name) { return last.tag }
             pending = nil
+            var backoff = Backoff(0.01...0.5)
             while true {
                 if let tag = try await attempt(session, name, content, condition, limit, &pending) { return tag }
                 // Another writer took the lock from this one: begin again.
+                guard ContinuousClock.now < limit else { throw isLocked(name) }
+                try await Task.sleep(for: .seconds(backoff.next()))
             }
         }
     }
@@ -237,6 +240,7 @@ extension SFTPStore {
         let end = ContinuousClock.now + settings.lockAge / 4
         var failures = 0
         while true {
+            guard ContinuousClock.now < limit else { throw isLocked(name) }
             do {
                 try await session.replace(paths.own, with: paths.lock)
                 return true
@@ -247,7 +251,6 @@ extension SFTPStore {
                     let now = try await clock(session)
                     if let modified = held.modified, abs(now - Double(modified)) >= settings.lockAge.seconds {
                         try await breakLock(session, paths)
-                        continue
                     }
                 }
                 // Released in between, unless it happens again and again.
@@ -256,16 +259,15 @@ extension SFTPStore {
                 // Somebody removed the directory: this writer was stopped for long.
                 return false
             }
-            guard ContinuousClock.now < limit else {
-                throw VaultError(
-                    .busy, "another writer has the lock of the object", path: place(name),
-                    remedy:
-                        "Try again. The lock of a writer that stopped expires after \(Int(settings.lockAge.seconds)) s."
-                )
-            }
             guard ContinuousClock.now < end else { return false }
             try await Task.sleep(for: .seconds(backoff.next()))
         }
+    }
+
+    private func isLocked(_ name: String) -> VaultError {
+        VaultError(
+            .busy, "another writer has the lock of the object", path: place(name),
+            remedy: "Try again. The lock of a writer that stopped expires after \(Int(settings.lockAge.seconds)) s.")
     }
 
     private func breakLock(_ session: SFTPSession, _ paths: SFTPPaths) async throws {

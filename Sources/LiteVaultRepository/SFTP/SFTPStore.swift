@@ -245,7 +245,14 @@ extension SFTPStore {
                     remedy: "Check the path and the permissions on the server, or create the directory there.")
             }
             try await makeDirectory(session, above)
-            return try await makeDirectory(session, path)
+            // Once more only: the server has said that the parent is there.
+            do { try await session.makeDirectory(path) } catch let again as SFTPStatus {
+                guard try await session.attributes(path, follows: true)?.isDirectory == true else {
+                    throw VaultError(
+                        .io, "the server has created the parent of \(path), but not the directory: \(again.text)",
+                        path: location, remedy: "Create the directory on the server, and try again.")
+                }
+            }
         }
         try await session.sync(directory: LocalDirectory.parent(of: path))
     }

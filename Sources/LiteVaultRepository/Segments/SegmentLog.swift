@@ -37,6 +37,11 @@ struct SegmentLog: Sendable {
         if let from = record.notedFrom { notedFrom = min(notedFrom ?? from, from) }
     }
 
+    /// The highest sequence that a mark or the forget record vouches for; 0 without any.
+    var vouched: Int {
+        max(newest?.mark.sequence ?? 0, forgotten.segments?.last?.last ?? 0, forgotten.lost?.last?.last ?? 0)
+    }
+
     var newest: Memory? { memories.max { $0.mark.sequence < $1.mark.sequence } }
 
     /// All objects, joined ones too, in the order of their first segments.

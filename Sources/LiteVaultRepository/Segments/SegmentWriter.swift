@@ -83,6 +83,12 @@ package actor SegmentWriter {
                     found = SegmentMark(record, head.document.hash)
                     newest = record
                 } catch let error as VaultError where error.isDamage {
+                    let known = max(log.vouched, log.names.dropLast().last?.sequence ?? 0)
+                    guard name.sequence <= known + RepositoryFormat.strayStep else {
+                        throw VaultError(
+                            .damaged, "\(error.message); its number, far beyond the others, is no writer's",
+                            path: name.object, advice: .repair)
+                    }
                     // Later segments cannot be restored through it, only from a snapshot of their own.
                     found = nil
                     loss = SnapshotGap(
@@ -113,6 +119,12 @@ package actor SegmentWriter {
             let isNew = log.names.isEmpty && log.memories.isEmpty
             let forgotten = isNew ? try await repository.forgetRecord(database) : log.forgotten
             if let row = forgotten.segments?.last, row[1] > last?.sequence ?? 0 {
+                last = SegmentMark(lost: SegmentName(database: database, sequence: row[1], snapshot: 0, time: 0))
+            }
+            // Neither is one that a repair recorded as lost.
+            if let row = forgotten.lost?.last, row[1] > last?.sequence ?? 0 {
+                let previous = log.names.last?.date
+                loss = loss ?? SnapshotGap(since: previous, reason: "the newest segments were lost")
                 last = SegmentMark(lost: SegmentName(database: database, sequence: row[1], snapshot: 0, time: 0))
             }
             let number = (last?.sequence ?? 0) + 1

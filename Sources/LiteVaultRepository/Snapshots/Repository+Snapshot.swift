@@ -159,11 +159,17 @@ extension Repository {
         let advisories = try await advisories(survey)
         // A sequence number is never reused, not even that of a manifest that was set aside.
         let highest = max(survey.newestSequence, survey.fences.last ?? 0, advisories.newestForgotten)
+        if let stray = survey.unreadableNewest, stray.sequence > survey.plausible(advisories.newestForgotten) {
+            throw VaultError(
+                .damaged, "\(stray.error.message); its number, far beyond the others, is no writer's",
+                path: stray.object, advice: .repairUnlessOwn)
+        }
         guard highest < RepositoryFormat.sequences.upperBound else {
             throw VaultError(
                 .damaged, "has the highest possible sequence number, so no snapshot can follow it",
                 path: RepositoryFormat.snapshot(database, highest),
-                advice: .repairUnlessOwn)
+                advice: survey.newestSequence == highest
+                    ? .repairUnlessOwn : .text("Back the database up under another name, or into a new repository."))
         }
         let line = try requireLine(survey.line, of: name, at: source)
         let host = ProcessInfo.processInfo.hostName

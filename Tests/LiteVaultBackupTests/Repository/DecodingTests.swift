@@ -241,6 +241,22 @@ import Testing
         #expect(Date().timeIntervalSince(start) < 300, "it hangs")
     }
 
+    @Test(arguments: ["salt", "size", "format"])
+    func `H-DEC-13 a manifest that does not fit its image is damage for a check that reads data, as for a restore`(
+        member: String
+    ) async throws {
+        let (repository, name) = try await made()
+        var members = try await members(name)
+        let size = try #require(members["size"] as? Int)
+        members[member] = ["salt": String(repeating: "ab", count: 16), "size": size - 4000, "format": 2][member]
+        try await put(members, name)
+        var options = CheckOptions()
+        options.readsData = true
+        let report = try await repository.check(options)
+        #expect(!report.isIntact && report.problems.contains { $0.path == name }, "\(report.problems)")
+        #expect(await code { try await repository.restore(.latest, to: scratch.path("out.db")) } == .damaged)
+    }
+
     @Test func `times are read as they are written, and nothing else is a time`() throws {
         struct Time: CheckedDocument {
             var time: Date

@@ -64,6 +64,24 @@ import Testing
         try old.close()
     }
 
+    @Test func `H-REP-22 a restore that was killed once it had kept the old database is completed by the next one`() async throws {
+        let crashed = try await Crashed(.wal)
+        let kept = crashed.left.folder + "/kept.db"
+        // What a kill between the link and the rename leaves.
+        try FileManager.default.linkItem(atPath: crashed.left.path, toPath: kept)
+        try await crashed.restore(keeping: kept)
+        let (new, old) = (try crashed.left.open(), try crashed.left.open(at: kept))
+        #expect(try new.number("SELECT sum(v) FROM t") == 40)
+        #expect(try old.number("SELECT sum(v) FROM t") == 280)
+        // Another file under that name is not replaced, and another link is not kept.
+        let other = crashed.left.folder + "/other.db"
+        try FileManager.default.linkItem(atPath: crashed.left.path, toPath: other)
+        for name in [kept, nil] {
+            let error = await #expect(throws: VaultError.self) { try await crashed.restore(keeping: name) }
+            #expect(error?.code == .usage && error?.remedy?.contains("killed") == true)
+        }
+    }
+
     @Test func `a database that does not pass verification is not put in place`() async throws {
         let crashed = try await Crashed(.wal)
         let before = try ["", "-wal"].map { try Data(contentsOf: URL(fileURLWithPath: crashed.left.path + $0)) }
