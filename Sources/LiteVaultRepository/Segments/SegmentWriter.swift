@@ -31,8 +31,6 @@ package actor SegmentWriter {
     private var compacted: (time: Date, sequence: Int)?
     /// Where the current run began, if that is known.
     private var start: (run: [UInt8], value: RunStart)?
-    /// When the repository's identity was last compared.
-    private var recognised = ContinuousClock.now
     /// A segment that may or may not have been stored, and the snapshot in its name.
     private var tried: (run: [UInt8], place: UInt64, snapshot: Int, clock: Int64)?
 
@@ -147,11 +145,11 @@ package actor SegmentWriter {
     ///   - snapshot: the sequence of the newest stored snapshot.
     ///   - end: what lets another follower continue after it.
     ///   - start: where its run began; nil if it continues one.
-    /// - Throws: as ``requireIdentity(within:)``, and what the store throws.
+    /// - Throws: as ``requireIdentity()``, and what the store throws.
     package func append(
         _ path: String, began: Date, snapshot: Int, end: LogEnd? = nil, start: RunStart? = nil
     ) async throws {
-        try await requireIdentity(within: Self.recognition)
+        try await requireIdentity()
         let source = try LocalFile(reading: path)
         let size = try source.size()
         let segment = try SegmentFile(path).segment
@@ -199,18 +197,12 @@ package actor SegmentWriter {
         try? repository.remember(mark, database)
     }
 
-    /// How long the identity of a repository whose objects are not files counts as compared: one small request for many segments.
-    private static let recognition = Duration.seconds(10)
-
-    /// Compares the repository's identity with the one in the store, unless that was done shortly before.
+    /// Compares the repository's identity with the one in the store. Where its objects are not files, that is a small request for each
+    /// segment: its name is new, so that no condition of its own request could tell whose repository it is.
     ///
     /// - Throws: as ``Repository/requireIdentity()``.
-    package func requireIdentity(within age: Duration = .zero) async throws {
-        if try repository.requireLocalIdentity() { return }
-        guard ContinuousClock.now - recognised >= age else { return }
-        let asked = ContinuousClock.now
-        try await repository.requireIdentity()
-        recognised = asked
+    package func requireIdentity() async throws {
+        if try !repository.requireLocalIdentity() { try await repository.requireIdentity() }
     }
 
     /// When the newest segment's commits had been read; nil if there is none.

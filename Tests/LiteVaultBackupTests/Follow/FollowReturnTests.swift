@@ -66,9 +66,10 @@ import Testing
 
     private func commit() throws { try db.execute("UPDATE t SET v = v + 1") }
 
-    private func open(state: String, spool: String? = nil) async throws -> Repository {
+    /// - Parameter isLocal: whether its objects are known to be files, as those of a bucket are not.
+    private func open(state: String, spool: String? = nil, isLocal: Bool = true) async throws -> Repository {
         try await Repository.openOrCreate(
-            DirectoryStore(place),
+            isLocal ? DirectoryStore(place) : HookedStore(DirectoryStore(place)),
             local: LocalDirectories(state: live.folder + "/" + state, cache: live.folder + "/cache", spool: spool))
     }
 
@@ -87,11 +88,12 @@ import Testing
         }.sorted()
     }
 
-    @Test(arguments: [false, true], [false, true])
+    @Test(arguments: [(false, false), (false, true), (true, false), (true, true)], [true, false])
     func `H-REP-13 a follower writes nothing into another repository, and goes on when the former one is back`(
-        isGone: Bool, isReset: Bool
+        case: (isGone: Bool, isReset: Bool), isLocal: Bool
     ) async throws {
-        let repository = try await open(state: "state")
+        let (isGone, isReset) = `case`
+        let repository = try await open(state: "state", isLocal: isLocal)
         await follow(repository) {
             let files = FileManager.default
             try files.moveItem(atPath: place, toPath: away)
