@@ -14,7 +14,9 @@ extension ScheduleConfiguration {
     /// Reads the file at `path`.
     ///
     /// - Throws: `VaultError` `config`, which names the line.
-    package init(path: String) throws {
+    package init(path: String) throws { try self.init(text: Self.text(of: path), path: path) }
+
+    static func text(of path: String) throws -> String {
         let bytes: [UInt8]
         do {
             // At most one byte above the limit, however large the file is.
@@ -27,7 +29,7 @@ extension ScheduleConfiguration {
         guard bytes.count <= Self.limit, let text = String(bytes: bytes, encoding: .utf8) else {
             throw VaultError(.config, "the configuration file is not UTF-8 text of at most 1 MiB", path: path)
         }
-        try self.init(text: text, path: path)
+        return text
     }
 
     /// The largest configuration in bytes.
@@ -57,8 +59,9 @@ extension ScheduleConfiguration {
     }
 
     /// Parses `text`. Messages name `path`, and relative paths start at its directory.
-    package init(text: String, path: String) throws {
-        let root: YAMLNode
+    package init(text: String, path: String) throws { try self.init(Self.document(text, path), path: path) }
+
+    static func document(_ text: String, _ path: String) throws -> YAMLNode {
         guard Self.hasFewReferences(text) else {
             throw VaultError(
                 .config, "the configuration has more than \(Self.referenceLimit) references to anchors (*name)",
@@ -70,10 +73,13 @@ extension ScheduleConfiguration {
                 throw VaultError(
                     .config, "the configuration is empty", path: path, typedRemedy: ScheduleRemedy.writeJobs)
             }
-            root = node
+            return node
         } catch let error as YAMLError {
-            throw ConfigurationSection.error(path, error.line, error.message)
+            throw ConfigurationSection.error(path, nil, error.place, error.message)
         }
+    }
+
+    init(_ root: YAMLNode, path: String) throws {
         let top = try ConfigurationSection(root, "the configuration", known: Self.known, file: path)
         if let version = try top.number("version"), version != 1 {
             throw top.error(

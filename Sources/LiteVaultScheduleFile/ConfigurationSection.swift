@@ -6,8 +6,8 @@ internal import LiteVaultSchedule
 struct ConfigurationSection {
     /// The path of the file.
     let file: String
-    private let values: [String: YAMLNode]
-    private let line: Int?
+    private let values: [String: YAMLNode.Pair]
+    private let place: YAMLPlace
     /// The name of the section in messages.
     private let name: String
 
@@ -15,35 +15,45 @@ struct ConfigurationSection {
     init(_ node: YAMLNode, _ name: String, known: [String], file: String) throws {
         self.file = file
         self.name = name
-        line = node.line
+        place = node.place
         guard let mapping = node.mapping else {
-            throw Self.error(file, line, "\(name) must be a mapping")
+            throw Self.error(file, .value(place), place, "\(name) must be a mapping")
         }
-        var values: [String: YAMLNode] = [:]
-        for (key, value) in mapping.map({ ($0.key, $0.value) }) {
+        var values: [String: YAMLNode.Pair] = [:]
+        for pair in mapping {
+            let key = pair.key
             guard let text = key.text else {
-                throw Self.error(file, key.line, "\(name) has a key that is not a string")
+                throw Self.error(file, .pair(key.place), key.place, "\(name) has a key that is not a string")
             }
             guard known.contains(text) else {
-                let near = Similarity.nearest(text, in: known).map { "Did you mean '\($0)'? " }
+                let near = Similarity.nearest(text, in: known)
                 throw Self.error(
-                    file, key.line, "unknown key '\(text.prefix(64))' in \(name)",
-                    (near ?? "") + "Valid keys: \(known.joined(separator: ", ")).")
+                    file, near.map { .misspelt(key.place, as: $0) } ?? .pair(key.place), key.place,
+                    "unknown key '\(text.prefix(64))' in \(name)",
+                    (near.map { "Did you mean '\($0)'? " } ?? "") + "Valid keys: \(known.joined(separator: ", ")).")
             }
-            values[text] = value
+            values[text] = pair
         }
         self.values = values
     }
 
     /// An error about the value of a key, or about the whole section.
     func error(_ key: String?, _ message: String, _ remedy: String? = nil) -> VaultError {
-        Self.error(
-            file, key.flatMap { values[$0]?.line } ?? line, key.map { "\($0): \(message)" } ?? message, remedy)
+        let pair = key.flatMap { values[$0] }
+        return Self.error(
+            file, pair.map { .pair($0.key.place) } ?? .value(place), pair?.value.place ?? place,
+            key.map { "\($0): \(message)" } ?? message, remedy)
     }
 
-    /// An error at a line of the file.
-    static func error(_ file: String, _ line: Int?, _ message: String, _ remedy: String? = nil) -> VaultError {
-        VaultError(.config, line.map { "line \($0): \(message)" } ?? message, path: file, remedy: remedy)
+    /// An error at a place in the file.
+    ///
+    /// - Parameter part: what it is about; nil for the whole file.
+    static func error(
+        _ file: String, _ part: YAMLNode.Part?, _ place: YAMLPlace, _ message: String, _ remedy: String? = nil
+    ) -> VaultError {
+        VaultError(
+            .config, "line \(place.line): \(message)", path: file, remedy: remedy,
+            cause: ConfigurationMistake(place: place, message: message, remedy: remedy, part: part))
     }
 
     /// Calls what checks the values read from this section, and adds the line to its error.
@@ -52,11 +62,11 @@ struct ConfigurationSection {
     }
 
     /// Whether the key has a value.
-    func has(_ key: String) -> Bool { values[key].map { $0.text != "" } ?? false }
+    func has(_ key: String) -> Bool { values[key].map { $0.value.text != "" } ?? false }
 
     /// The string value of a key; nil when the key is absent.
     func text(_ key: String) throws -> String? {
-        guard let node = values[key] else { return nil }
+        guard let node = values[key]?.value else { return nil }
         guard let text = node.text, !text.isEmpty else { throw error(key, "must be a string") }
         return text
     }
@@ -102,11 +112,11 @@ struct ConfigurationSection {
 
     /// A string, or a list of strings.
     func texts(_ key: String) throws -> [String] {
-        guard let node = values[key] else { return [] }
+        guard let node = values[key]?.value else { return [] }
         let nodes = node.sequence ?? [node]
         return try nodes.map { node in
             guard let text = node.text, !text.isEmpty else {
-                throw Self.error(file, node.line, "\(key): must be a string or a list of strings")
+                throw Self.error(file, .value(node.place), node.place, "\(key): must be a string or a list of strings")
             }
             return text
         }
@@ -122,17 +132,17 @@ struct ConfigurationSection {
     }
 
     /// Whether the value of a key is a mapping.
-    func isSection(_ key: String) -> Bool { values[key]?.mapping != nil }
+    func isSection(_ key: String) -> Bool { values[key]?.value.mapping != nil }
 
     /// The mapping below a key; nil when the key is absent.
     func section(_ key: String, known: [String]) throws -> ConfigurationSection? {
-        guard let node = values[key] else { return nil }
+        guard let node = values[key]?.value else { return nil }
         return try ConfigurationSection(node, "'\(key)' of \(name)", known: known, file: file)
     }
 
     /// The entries of a list; empty when the key is absent.
     func nodes(_ key: String) throws -> [YAMLNode] {
-        guard let node = values[key] else { return [] }
+        guard let node = values[key]?.value else { return [] }
         guard let sequence = node.sequence else { throw error(key, "must be a list") }
         return sequence
     }

@@ -1,3 +1,5 @@
+internal import CYAML
+
 /// A value of a YAML document.
 struct YAMLNode: Hashable, Sendable {
     indirect enum Content: Hashable, Sendable {
@@ -10,11 +12,17 @@ struct YAMLNode: Hashable, Sendable {
     struct Pair: Hashable, Sendable {
         let key: YAMLNode
         let value: YAMLNode
+
+        /// What is accepted in place of the value; nil if nothing is known to be, or it is that already.
+        fileprivate func standIn(_ all: [String: String]) -> YAMLNode? {
+            let other = key.text.flatMap { all[$0] }.map { YAMLNode(content: .scalar($0), place: value.place) }
+            return other == value ? nil : other
+        }
     }
 
     let content: Content
-    /// The line on which the value starts, from 1.
-    let line: Int
+    /// Where the value starts.
+    let place: YAMLPlace
 
     /// The text of a scalar; nil for other values. Numbers and words such as `true` and `null` are texts, too.
     var text: String? { if case .scalar(let text) = content { text } else { nil } }
@@ -24,6 +32,61 @@ struct YAMLNode: Hashable, Sendable {
 
     /// The keys and values of a mapping; nil for other values.
     var mapping: [Pair]? { if case .mapping(let pairs) = content { pairs } else { nil } }
+
+    /// The value without a part, or with the key that was meant; nil if that is all of it.
+    ///
+    /// - Parameters:
+    ///   - standIns: what takes the place of the value of a key that others depend on; it is left out as well if it is not accepted.
+    ///   - around: receives the places of the mappings and sequences that lack something then.
+    func without(_ part: Part, _ standIns: [String: String], around: inout [YAMLPlace]) -> YAMLNode? {
+        if case .value(let place) = part, place == self.place { return nil }
+        switch content {
+        case .scalar: return self
+        case .sequence(let nodes):
+            for (index, node) in nodes.enumerated() {
+                let before = around.count
+                let rest = node.without(part, standIns, around: &around)
+                guard rest != node else { continue }
+                if rest == nil || around.count > before { around.append(place) }
+                let kept = rest.map { [$0] } ?? []
+                return YAMLNode(content: .sequence(nodes[..<index] + kept + nodes[(index + 1)...]), place: place)
+            }
+        case .mapping(let pairs):
+            for (index, pair) in pairs.enumerated() {
+                if case .misspelt(pair.key.place, let meant) = part, !pairs.contains(where: { $0.key.text == meant }) {
+                    let right = Pair(key: YAMLNode(content: .scalar(meant), place: pair.key.place), value: pair.value)
+                    return YAMLNode(content: .mapping(pairs[..<index] + [right] + pairs[(index + 1)...]), place: place)
+                }
+                let before = around.count
+                let rest =
+                    part.key == pair.key.place
+                    ? pair.standIn(standIns) : pair.value.without(part, standIns, around: &around)
+                guard rest != pair.value else { continue }
+                if rest == nil || around.count > before { around.append(place) }
+                let kept = rest.map { [Pair(key: pair.key, value: $0)] } ?? []
+                return YAMLNode(content: .mapping(pairs[..<index] + kept + pairs[(index + 1)...]), place: place)
+            }
+        }
+        return self
+    }
+
+    /// What a message is about.
+    enum Part: Hashable, Sendable {
+        /// The key at a place, with its value.
+        case pair(YAMLPlace)
+        /// The same, if another key was meant.
+        case misspelt(YAMLPlace, as: String)
+        /// The value at a place. A mapping in block style begins where its first key does.
+        case value(YAMLPlace)
+
+        /// The place of the key; nil if it is about a value.
+        var key: YAMLPlace? {
+            switch self {
+            case .pair(let place), .misspelt(let place, as: _): place
+            case .value: nil
+            }
+        }
+    }
 
     // Equal keys are duplicates wherever they are.
     static func == (left: Self, right: Self) -> Bool { left.content == right.content }
@@ -35,6 +98,16 @@ struct YAMLNode: Hashable, Sendable {
 struct YAMLError: Error {
     /// What is wrong, in the parser's words.
     let message: String
-    /// The line, from 1.
-    let line: Int
+    let place: YAMLPlace
+}
+
+/// A place in a YAML text.
+struct YAMLPlace: Hashable, Sendable {
+    /// From 1; the column counts characters.
+    let (line, column): (Int, Int)
+
+    init(_ mark: yaml_mark_t) { (line, column) = (mark.line + 1, mark.column + 1) }
+
+    /// The beginning of the text.
+    init() { (line, column) = (1, 1) }
 }

@@ -23,7 +23,7 @@ struct YAMLReader: ~Copyable {
         let parser = UnsafeMutablePointer<yaml_parser_t>.allocate(capacity: 1)
         guard yaml_parser_initialize(parser) == 1 else {
             parser.deallocate()
-            throw YAMLError(message: "there is no memory for the parser", line: 1)
+            throw YAMLError(message: "there is no memory for the parser", place: YAMLPlace())
         }
         yaml_parser_set_encoding(parser, YAML_UTF8_ENCODING)
         yaml_parser_set_input_string(parser, buffer, bytes.count)
@@ -44,8 +44,8 @@ struct YAMLReader: ~Copyable {
         guard case .documentStart = try next() else { return nil }
         let root = try node(try next(), depth: 0)
         _ = try next()  // the end of the document
-        if case .documentStart(let line) = try next() {
-            throw YAMLError(message: "but found another document", line: line)
+        if case .documentStart(let place) = try next() {
+            throw YAMLError(message: "but found another document", place: place)
         }
         return root
     }
@@ -54,43 +54,43 @@ struct YAMLReader: ~Copyable {
     private mutating func node(_ event: Event, depth: Int) throws(YAMLError) -> YAMLNode {
         let before = count
         count += 1
-        let (content, anchor, line): (YAMLNode.Content, String?, Int)
+        let (content, anchor, place): (YAMLNode.Content, String?, YAMLPlace)
         switch event {
         case .alias(let name, let start):
-            guard let found = anchors[name] else { throw YAMLError(message: "found undefined alias", line: start) }
+            guard let found = anchors[name] else { throw YAMLError(message: "found undefined alias", place: start) }
             count += found.count
-            try checkCount(line: start)
+            try checkCount(place: start)
             return found.node
         case .scalar(let text, let name, let start):
-            (content, anchor, line) = (.scalar(text), name, start)
+            (content, anchor, place) = (.scalar(text), name, start)
         case .sequenceStart(let name, let start):
-            (content, anchor, line) = (.sequence(try sequence(depth: depth, line: start)), name, start)
+            (content, anchor, place) = (.sequence(try sequence(depth: depth, place: start)), name, start)
         case .mappingStart(let name, let start):
-            (content, anchor, line) = (.mapping(try mapping(depth: depth, line: start)), name, start)
+            (content, anchor, place) = (.mapping(try mapping(depth: depth, place: start)), name, start)
         case .documentStart(let start), .end(let start):
-            throw YAMLError(message: "did not find a value", line: start)
+            throw YAMLError(message: "did not find a value", place: start)
         }
-        try checkCount(line: line)
-        let node = YAMLNode(content: content, line: line)
+        try checkCount(place: place)
+        let node = YAMLNode(content: content, place: place)
         // An anchor may be defined again. References stand for the last definition before them.
         if let anchor { anchors[anchor] = (node, count - before) }
         return node
     }
 
-    private func checkCount(line: Int) throws(YAMLError) {
+    private func checkCount(place: YAMLPlace) throws(YAMLError) {
         guard count <= Self.limits.nodes else {
-            throw YAMLError(message: "more than \(Self.limits.nodes) values", line: line)
+            throw YAMLError(message: "more than \(Self.limits.nodes) values", place: place)
         }
     }
 
-    private func checkDepth(_ depth: Int, line: Int) throws(YAMLError) {
+    private func checkDepth(_ depth: Int, place: YAMLPlace) throws(YAMLError) {
         guard depth < Self.limits.depth else {
-            throw YAMLError(message: "nested more than \(Self.limits.depth) levels deep", line: line)
+            throw YAMLError(message: "nested more than \(Self.limits.depth) levels deep", place: place)
         }
     }
 
-    private mutating func sequence(depth: Int, line: Int) throws(YAMLError) -> [YAMLNode] {
-        try checkDepth(depth, line: line)
+    private mutating func sequence(depth: Int, place: YAMLPlace) throws(YAMLError) -> [YAMLNode] {
+        try checkDepth(depth, place: place)
         var nodes: [YAMLNode] = []
         while true {
             let event = try next()
@@ -99,8 +99,8 @@ struct YAMLReader: ~Copyable {
         }
     }
 
-    private mutating func mapping(depth: Int, line: Int) throws(YAMLError) -> [YAMLNode.Pair] {
-        try checkDepth(depth, line: line)
+    private mutating func mapping(depth: Int, place: YAMLPlace) throws(YAMLError) -> [YAMLNode.Pair] {
+        try checkDepth(depth, place: place)
         var pairs: [YAMLNode.Pair] = []
         var keys: Set<YAMLNode> = []
         while true {
@@ -108,39 +108,39 @@ struct YAMLReader: ~Copyable {
             if case .end = event { return pairs }
             let key = try node(event, depth: depth + 1)
             guard keys.insert(key).inserted else {
-                throw YAMLError(message: "duplicate key '\(key.text?.prefix(64) ?? "")'", line: key.line)
+                throw YAMLError(message: "duplicate key '\(key.text?.prefix(64) ?? "")'", place: key.place)
             }
             pairs.append(.init(key: key, value: try node(try next(), depth: depth + 1)))
         }
     }
 
-    /// What the parser finds: the start of a value, with its anchor and line, or the end of what was started.
+    /// What the parser finds: the start of a value, with its anchor and place, or the end of what was started.
     private enum Event {
-        case documentStart(Int)
-        case alias(String, Int)
-        case scalar(String, anchor: String?, Int)
-        case sequenceStart(anchor: String?, Int)
-        case mappingStart(anchor: String?, Int)
-        case end(Int)
+        case documentStart(YAMLPlace)
+        case alias(String, YAMLPlace)
+        case scalar(String, anchor: String?, YAMLPlace)
+        case sequenceStart(anchor: String?, YAMLPlace)
+        case mappingStart(anchor: String?, YAMLPlace)
+        case end(YAMLPlace)
     }
 
     private mutating func next() throws(YAMLError) -> Event {
         var event = yaml_event_t()
         guard yaml_parser_parse(parser, &event) == 1 else { throw failure() }
         defer { yaml_event_delete(&event) }
-        let line = event.start_mark.line + 1
+        let place = YAMLPlace(event.start_mark)
         switch event.type {
-        case YAML_DOCUMENT_START_EVENT: return .documentStart(line)
-        case YAML_ALIAS_EVENT: return .alias(Self.text(event.data.alias.anchor) ?? "", line)
+        case YAML_DOCUMENT_START_EVENT: return .documentStart(place)
+        case YAML_ALIAS_EVENT: return .alias(Self.text(event.data.alias.anchor) ?? "", place)
         case YAML_SCALAR_EVENT:
             let scalar = event.data.scalar
             let text = String(decoding: UnsafeBufferPointer(start: scalar.value, count: scalar.length), as: UTF8.self)
-            return .scalar(text, anchor: Self.text(scalar.anchor), line)
+            return .scalar(text, anchor: Self.text(scalar.anchor), place)
         case YAML_SEQUENCE_START_EVENT:
-            return .sequenceStart(anchor: Self.text(event.data.sequence_start.anchor), line)
+            return .sequenceStart(anchor: Self.text(event.data.sequence_start.anchor), place)
         case YAML_MAPPING_START_EVENT:
-            return .mappingStart(anchor: Self.text(event.data.mapping_start.anchor), line)
-        default: return .end(line)
+            return .mappingStart(anchor: Self.text(event.data.mapping_start.anchor), place)
+        default: return .end(place)
         }
     }
 
@@ -149,6 +149,6 @@ struct YAMLReader: ~Copyable {
     private func failure() -> YAMLError {
         let problem = parser.pointee.problem.map { String(cString: $0) } ?? "the parser has no memory"
         // An error of the reader is in a byte, which has no line yet.
-        return YAMLError(message: problem, line: parser.pointee.problem_mark.line + 1)
+        return YAMLError(message: problem, place: YAMLPlace(parser.pointee.problem_mark))
     }
 }

@@ -48,6 +48,68 @@ import Testing
             repository: /backup
         """
 
+    /// The mistakes of a text, as `line:column: message`.
+    private func mistakes(_ text: String) -> [String] {
+        switch ScheduleConfiguration.examine(path: "/etc/litevault/backup.yml", text: { text }) {
+        case .success: []
+        case .failure(let found): found.all.map { "\($0.line ?? 0):\($0.column ?? 0): \($0.message)" }
+        }
+    }
+
+    @Test func `all mistakes are found at once, each at its place, and nothing that follows from another`() throws {
+        #expect(mistakes(full) == [])
+        #expect(
+            mistakes(
+                """
+                repository: s3:bucket
+                concurrency: many
+                jobs:
+                  - name: a
+                    sources: /data/*.db
+                    evry: 1h
+                    retention: {last: 3, hourly: x}
+                  - sources: [/d/b.db, ~/c.db]
+                    name: b
+                    every: 1 fortnight
+                    verify:
+                      level: deep
+                      assert: {x: y}
+                  - name: c
+                    sources: /c.db
+                    every: 2h
+                    at: hourly
+                  - nme: d
+                  - name: e
+                    every: 1h
+                """
+            ) == [
+                "1:13: repository: 's3:bucket': neither a directory nor a URL",
+                "2:14: concurrency: invalid number 'many' (expected 1 to 1000000)",
+                "6:5: unknown key 'evry' in the job",
+                "7:34: hourly: invalid number 'x' (expected 1 to 1000000)",
+                "8:14: sources: '~/c.db': '~' is not replaced by a home directory here",
+                "10:12: every: invalid duration '1 fortnight' (expected 90s, 15m, 1h30m, 2d or 8w)",
+                "12:14: level: invalid level 'deep' (expected structure, data, pages, restore)",
+                "13:15: assert: must be a string or a list of strings",
+                "17:9: at: cannot be combined with 'every'",
+                "18:5: unknown key 'nme' in the job",
+                "18:5: 'every' or 'at' is missing in the job 'd'",
+                "19:5: 'sources' is missing in the job 'e'",
+            ])
+    }
+
+    @Test func `what cannot be read at all is the only mistake`() throws {
+        #expect(mistakes("jobs: [a\n").map { $0.prefix(4) } == ["2:1:"])
+        #expect(mistakes("").count == 1)
+        #expect(mistakes("- a").map { $0.prefix(4) } == ["1:1:"])
+        #expect(mistakes("jobs: []\nrepository: /b").count == 1)
+        guard case .failure(let found) = ScheduleConfiguration.examine(path: "/nowhere/a.yml") else {
+            Issue.record("it was read")
+            return
+        }
+        #expect(found.all.count == 1 && found.all[0].line == nil)
+    }
+
     @Test func `time limits are those of the job, of the configuration, or the usual ones`() throws {
         let configuration = try read(
             """

@@ -8,10 +8,10 @@ import Testing
             try YAMLReader.document("a: 1\nb:\n  - x\n  - 'y: z'\nc: {d: [e, \"f\\n\"]}\n? g\n: |\n  h\n  i\n"))
         let pairs = try #require(root.mapping)
         #expect(pairs.map(\.key.text) == ["a", "b", "c", "g"])
-        #expect(pairs.map(\.key.line) == [1, 2, 5, 6])
+        #expect(pairs.map(\.key.place.line) == [1, 2, 5, 6])
         #expect(pairs[0].value.text == "1")
         #expect(pairs[1].value.sequence?.map(\.text) == ["x", "y: z"])
-        #expect(pairs[1].value.sequence?.map(\.line) == [3, 4])
+        #expect(pairs[1].value.sequence?.map(\.place.line) == [3, 4])
         #expect(pairs[2].value.mapping?.first?.value.sequence?.map(\.text) == ["e", "f\n"])
         #expect(pairs[3].value.text == "h\ni\n")
     }
@@ -36,7 +36,7 @@ import Testing
     func `what is not YAML is an error with its line`(text: String, line: Int, message: String) throws {
         let error = try #require(throws: YAMLError.self) { try YAMLReader.document(text) }
         #expect(error.message.contains(message), "\(error.message)")
-        #expect((line...line + 1).contains(error.line), "line \(error.line)")
+        #expect((line...line + 1).contains(error.place.line), "line \(error.place.line)")
     }
 
     @Test func `H-DEC-11 depth, size and references are limited`() throws {

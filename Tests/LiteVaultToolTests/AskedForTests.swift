@@ -33,6 +33,30 @@ import Testing
         #expect(try workspace.names().isDisjoint(with: ["far", "x.db"]))
     }
 
+    @Test func `the environment names the repository, unless the option does`() throws {
+        var tool = workspace.tool
+        tool.environment = ["LITEVAULT_REPOSITORY": workspace.path("r")]
+        let folders = ["--state-folder", "state", "--cache-folder", "cache"]
+        let found = try tool.run(["snapshots", "-d", "notes.db", "--json"] + folders)
+        #expect(found.status == 0 && found.output.contains("notes.db"), "\(found.errors)")
+        #expect(try tool.run(["snapshots", "-r", "nowhere"] + folders).status == 66)
+        tool.environment = ["LITEVAULT_REPOSITORY": ""]
+        let missing = try tool.run(["snapshots"] + folders)
+        #expect(missing.status == 64 && missing.errors.contains("--repository"), "\(missing.errors)")
+    }
+
+    @Test func `schedule check reports every mistake of a configuration with its place, as compilers do`() throws {
+        let (good, bad) = (workspace.path("good.yml"), workspace.path("bad.yml"))
+        try Data("repository: r\njobs: [{name: a, sources: notes.db, every: 1h}]\n".utf8).write(to: URL(fileURLWithPath: good))
+        try Data("repository: r\njobs:\n- {name: a, sources: notes.db, evry: x}\n".utf8).write(to: URL(fileURLWithPath: bad))
+        #expect(try workspace.tool.run("schedule", "check", good).output.contains("valid, 1 job\n"))
+        let found = try workspace.tool.run("schedule", "check", bad)
+        #expect(found.status == 78)
+        #expect(found.output.contains("bad.yml:3:32: unknown key 'evry'") && found.output.contains("bad.yml:3:38: every: invalid"))
+        let mistakes = try workspace.tool.run("schedule", "check", bad, "--json").json()["mistakes"] as? [[String: Any]]
+        #expect(mistakes?.map { $0["column"] as? Int } == [32, 38])
+    }
+
     @Test func `check does not ignore a database or snapshot that it would not look at alone`() throws {
         #expect(try run("check", "--repository", "r", "--database", "notes.db").status == 64)
         #expect(try run("check", "--repository", "r", "--snapshot", "00").status == 64)

@@ -37,7 +37,8 @@ struct Check: VaultCommand {
         help: .init("Query that must return a true value (with --restore-test).", valueName: "sql"))
     var assertions: [String] = []
 
-    @Option(help: .init("The database to authenticate or restore (default: all).", valueName: "name"))
+    @Option(
+        name: .shortAndLong, help: .init("The database to authenticate or restore (default: all).", valueName: "name"))
     var database: String?
 
     @Option(help: .init("The snapshot to authenticate or restore: the start of its ID.", valueName: "id"))

@@ -20,7 +20,7 @@ struct Compact: VaultCommand {
 
     @OptionGroup(title: "Repository") var repository: RepositoryOptions
 
-    @Option(help: .init("Only the segments of this database.", valueName: "name"))
+    @Option(name: .shortAndLong, help: .init("Only the segments of this database.", valueName: "name"))
     var database: String?
 
     @Option(

@@ -30,7 +30,7 @@ struct Copy: VaultCommand {
         completion: .directory)
     var destination: String
 
-    @Option(help: .init("Only the snapshots of this database.", valueName: "name"))
+    @Option(name: .shortAndLong, help: .init("Only the snapshots of this database.", valueName: "name"))
     var database: String?
 
     @Flag(help: "Store nothing; show what would be copied.")

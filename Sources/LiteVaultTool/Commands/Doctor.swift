@@ -40,7 +40,9 @@ struct Doctor: VaultCommand {
         completion: .directory)
     var location: String?
 
-    @Option(help: .init("Name of the database in the repository (default: the file name).", valueName: "name"))
+    @Option(
+        name: .shortAndLong,
+        help: .init("Name of the database in the repository (default: the file name).", valueName: "name"))
     var database: String?
 
     @Flag(help: "Allow a database that is not encrypted (with --repository).")

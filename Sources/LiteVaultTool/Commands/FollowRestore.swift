@@ -37,7 +37,7 @@ struct FollowRestore: VaultCommand {
 
     @OptionGroup(title: "Repository") var repository: RepositoryOptions
 
-    @Option(help: .init("The database, if the repository has several.", valueName: "name"))
+    @Option(name: .shortAndLong, help: .init("The database, if the repository has several.", valueName: "name"))
     var database: String?
 
     @Option(

@@ -22,7 +22,7 @@ struct KeyAudit: VaultCommand {
 
     @OptionGroup(title: "Repository") var repository: RepositoryOptions
 
-    @Option(help: .init("Only the snapshots of this database.", valueName: "name"))
+    @Option(name: .shortAndLong, help: .init("Only the snapshots of this database.", valueName: "name"))
     var database: String?
 
     @Option(

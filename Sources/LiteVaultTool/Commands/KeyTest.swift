@@ -20,6 +20,7 @@ struct KeyTest: VaultCommand {
     @OptionGroup var keyring: UnlockOptions
 
     @Option(
+        name: .shortAndLong,
         help: .init("Also open this database.", valueName: "path"), completion: .file(),
         transform: PathArgument.literal)
     var database: String?

@@ -20,7 +20,7 @@ struct Repair: VaultCommand {
 
     @OptionGroup(title: "Repository") var repository: RepositoryOptions
 
-    @Option(help: .init("Only the snapshots of this database.", valueName: "name"))
+    @Option(name: .shortAndLong, help: .init("Only the snapshots of this database.", valueName: "name"))
     var database: String?
 
     @Flag(help: "Read every byte, to find damage inside packs and segments.")

@@ -34,7 +34,7 @@ struct Restore: VaultCommand {
 
     @OptionGroup(title: "Repository") var repository: RepositoryOptions
 
-    @Option(help: .init("The database, if the repository has several.", valueName: "name"))
+    @Option(name: .shortAndLong, help: .init("The database, if the repository has several.", valueName: "name"))
     var database: String?
 
     @Option(help: .init("The snapshot: the start of its ID, or 'latest' (default).", valueName: "id"))

@@ -25,6 +25,7 @@ struct RestoreAll: VaultCommand {
     @OptionGroup(title: "Repository") var repository: RepositoryOptions
 
     @Option(
+        name: .shortAndLong,
         help: .init(
             "Only databases with this name; * and ? match any text and character. Can be repeated.", valueName: "name"))
     var database: [String] = []

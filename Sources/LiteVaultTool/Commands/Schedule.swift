@@ -18,6 +18,7 @@ struct Schedule: ParsableCommand {
             The article "Schedules" of the documentation describes all keys.
 
             EXAMPLES:
+              litevault schedule check backup.yml       the mistakes in it
               litevault schedule run-due backup.yml     from a timer or cron: run due jobs
               litevault schedule run backup.yml         as a service: run jobs as they are due
               litevault schedule status backup.yml
@@ -27,6 +28,7 @@ struct Schedule: ParsableCommand {
             \(ExitStatus.helpPointer)
             """,
         subcommands: [
-            ScheduleRunDue.self, ScheduleRun.self, ScheduleStatus.self, ScheduleRestore.self, SchedulePrintUnits.self,
+            ScheduleCheck.self, ScheduleRunDue.self, ScheduleRun.self, ScheduleStatus.self, ScheduleRestore.self,
+            SchedulePrintUnits.self,
         ])
 }

@@ -25,7 +25,9 @@ struct SnapshotCommand: VaultCommand {
 
     @OptionGroup(title: "Repository") var repository: RepositoryOptions
 
-    @Option(help: .init("Name of the database in the repository (default: the file name).", valueName: "name"))
+    @Option(
+        name: .shortAndLong,
+        help: .init("Name of the database in the repository (default: the file name).", valueName: "name"))
     var database: String?
 
     @Option(

@@ -21,7 +21,7 @@ struct SnapshotsCommand: VaultCommand {
 
     @OptionGroup(title: "Repository") var repository: RepositoryOptions
 
-    @Option(help: .init("Only the snapshots of this database.", valueName: "name"))
+    @Option(name: .shortAndLong, help: .init("Only the snapshots of this database.", valueName: "name"))
     var database: String?
 
     @OptionGroup(title: "Output") var output: OutputOptions

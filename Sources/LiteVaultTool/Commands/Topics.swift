@@ -137,6 +137,7 @@ private struct EnvironmentTopic: Topic {
     static let page = """
         VARIABLES:
           NO_COLOR                  no color, if it is set and not empty
+          LITEVAULT_REPOSITORY      the repository, where --repository is not given
           XDG_STATE_HOME            parent of the state directory (~/.local/state)
           XDG_CACHE_HOME            parent of the cache directory (~/.cache)
           STATE_DIRECTORY, CACHE_DIRECTORY, CREDENTIALS_DIRECTORY

@@ -11,10 +11,25 @@ internal import LiteVaultSupport
 /// A repository, its secret, and the local directories that belong to it.
 struct RepositoryOptions: ParsableArguments {
     @Option(
-        name: .customLong("repository"),
-        help: .init("The repository: a directory, s3://BUCKET/PREFIX, or sftp://HOST/PATH.", valueName: "r"),
+        name: [.customLong("repository"), .customShort("r")],
+        help: .init(
+            "The repository: a directory, s3://BUCKET/PREFIX, or sftp://HOST/PATH (default: LITEVAULT_REPOSITORY).",
+            valueName: "r"),
         completion: .directory)
-    var location: String
+    var named: String?
+
+    /// The location that was given, or that the environment names.
+    var location: String { named ?? Self.inherited ?? "" }
+
+    private static var inherited: String? {
+        ProcessInfo.processInfo.environment["LITEVAULT_REPOSITORY"].flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    func validate() throws {
+        guard named != nil || Self.inherited != nil else {
+            throw ValidationError("Missing expected argument '--repository <r>', and LITEVAULT_REPOSITORY is not set")
+        }
+    }
 
     @Flag(
         name: .customLong("accept-repository"),

@@ -1,0 +1,65 @@
+internal import ArgumentParser
+internal import LiteVaultFoundation
+internal import LiteVaultSchedule
+internal import LiteVaultScheduleFile
+
+/// `litevault schedule check`: finds everything that is wrong in a configuration.
+struct ScheduleCheck: VaultCommand {
+    static let configuration = configured(
+        "check", "Find the mistakes in a configuration.",
+        """
+        Reads the file alone, and reports all mistakes at once, each with its line and column; the exit status is 78 if \
+        there is one. No repository, database or key is touched: 'litevault doctor' tries what the jobs will do. A \
+        running service keeps its configuration until it gets SIGHUP.
+        """,
+        examples: [
+            "litevault schedule check /etc/litevault/backup.yml && systemctl reload litevault-backup"
+        ])
+
+    @Argument(help: "The configuration file.", completion: .file(), transform: PathArgument.literal)
+    var config: String
+
+    @OptionGroup(title: "Output") var output: OutputOptions
+
+    private struct Mistake: Encodable {
+        @Nullable var line: Int?
+        @Nullable var column: Int?
+        let message: String
+        @Nullable var remedy: String?
+    }
+
+    private struct Result: Encodable {
+        let config: String
+        let valid: Bool
+        let jobs: [String]
+        let mistakes: [Mistake]
+    }
+
+    func perform(_ session: Session) throws -> Report {
+        let path = URL(fileURLWithPath: config).standardizedFileURL.path
+        switch ScheduleConfiguration.examine(path: path) {
+        case .success(let found):
+            var report = Report(Result(config: path, valid: true, jobs: found.jobs.map(\.name), mistakes: []))
+            report.appendLine("\(Format.visible(config)): valid, \(Format.count(found.jobs.count, "job"))")
+            for job in found.jobs {
+                report.appendRow(job.name, Format.visible(job.repository.location.withoutPassword))
+            }
+            return report
+        case .failure(let found):
+            let mistakes = found.all.map {
+                Mistake(line: $0.line, column: $0.column, message: $0.message, remedy: $0.remedy)
+            }
+            var report = Report(Result(config: path, valid: false, jobs: [], mistakes: mistakes))
+            for one in mistakes {
+                // As compilers write it: editors jump there.
+                let place = one.line.map { ":\($0):\(one.column ?? 1)" } ?? ""
+                report.appendLine("\(Format.visible(config))\(place): \(Format.visible(one.message))")
+                if let remedy = one.remedy { report.appendLine("    \(Format.visible(remedy))") }
+            }
+            report.failure = Failure(
+                .config, Format.count(mistakes.count, "mistake") + " found", path: path,
+                remedy: "The article \"Schedules\" of the documentation describes all keys.")
+            return report
+        }
+    }
+}
