@@ -6,18 +6,31 @@ internal import LiteVaultSupport
 /// The parser repeats unexpected arguments. One of them may be a key, passed by habit from another tool, and messages end up
 /// in logs. Such arguments are counted, never repeated.
 enum UsageMessage {
-    /// The failure for an error of the parser.
-    static func failure(for error: any Error, arguments: [String]) -> Failure {
-        // Names of commands, and nothing else, are repeated.
+    /// The help for arguments, or the short one if it is `-h` that asks for it.
+    static func help(_ full: String, arguments: [String]) -> String {
+        guard arguments.contains("-h"), !arguments.contains("--help"), arguments.first != "help" else { return full }
+        return ShortHelp.text(full, of: command(in: arguments).words)
+    }
+
+    /// The command that arguments begin with. Names of commands, and nothing else, are repeated.
+    private static func command(
+        in arguments: [String]
+    ) -> (words: [String], unknown: (name: String, commands: [any ParsableCommand.Type])?) {
         var (command, words): (any ParsableCommand.Type, [String]) = (LiteVaultCommand.self, ["litevault"])
         for argument in arguments {
             let commands = command.configuration.subcommands
             guard let next = commands.first(where: { $0._commandName == argument }) else {
-                if !commands.isEmpty, !argument.hasPrefix("-") { return unknownCommand(argument, commands, words) }
-                break
+                return (words, !commands.isEmpty && !argument.hasPrefix("-") ? (argument, commands) : nil)
             }
             (command, words) = (next, words + [argument])
         }
+        return (words, nil)
+    }
+
+    /// The failure for an error of the parser.
+    static func failure(for error: any Error, arguments: [String]) -> Failure {
+        let (words, unknown) = command(in: arguments)
+        if let unknown { return unknownCommand(unknown.name, unknown.commands, words) }
         let help = (words + ["--help"]).joined(separator: " ")
         return Failure(
             .usage, redacted(LiteVaultCommand.message(for: error)), remedy: "See '\(help)' for arguments and examples.")

@@ -63,7 +63,7 @@ enum Main {
                 try terminal.printResult(
                     isJSON
                         ? ResultEncoder.line(ResultHeader(command: "version"), Version.Result())
-                        : LiteVaultCommand.fullMessage(for: error))
+                        : UsageMessage.help(LiteVaultCommand.fullMessage(for: error), arguments: arguments))
                 return ExitStatus.done.rawValue
             } catch {
                 failure = Failure(error)

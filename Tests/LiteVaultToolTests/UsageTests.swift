@@ -55,6 +55,23 @@ import Testing
         }
     }
 
+    @Test(arguments: [[], ["encrypt"], ["rekey"], ["snapshot"], ["restore"], ["query"], ["key", "add"], ["schedule"]])
+    func `-h prints help that fits a screen, and --help all of it`(command: [String]) throws {
+        let (short, full) = (try workspace.tool.run(command + ["-h"]), try workspace.tool.run(command + ["--help"]))
+        #expect(short.status == 0 && full.status == 0)
+        let lines = short.output.split(separator: "\n", omittingEmptySubsequences: false)
+        #expect(lines.count <= 60 && lines.allSatisfy { $0.count <= 80 }, "\(short.output)")
+        #expect(lines.count < full.output.split(separator: "\n", omittingEmptySubsequences: false).count)
+        #expect(short.output.hasPrefix(full.output.prefix { $0 != "\n" }) && short.output.contains("\nUSAGE: litevault"))
+        // Each line is the beginning of one in the whole help, or says where that is.
+        let all = full.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        for line in lines.dropLast(2) where !line.isEmpty && !line.contains("… and ") {
+            let words = line.split(separator: " ").filter { $0 != "…" }.joined(separator: " ")
+            #expect(all.contains(words), "\(line)")
+        }
+        #expect(short.output.hasSuffix("'\((["litevault"] + command).joined(separator: " ")) --help' explains all options.\n"))
+    }
+
     @Test func `the page of keys names the options that there are`() throws {
         let help = try workspace.tool.run("verify", "--help").output
         let page = try workspace.tool.run("topics", "keys").output

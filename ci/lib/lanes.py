@@ -165,7 +165,8 @@ class Lanes:
             return ""
         work = sum(self.expected(part) * part.weight for part in rest) / self.capacity
         seconds = max(work, max(self.way(part.name) for part in rest))
-        return f"; {time.strftime('%M:%S', time.gmtime(time.monotonic() - self.began))} gone, about {seconds / 60:.0f} min left"
+        minutes, gone = divmod(int(time.monotonic() - self.began), 60)
+        return f"; {minutes:02}:{gone:02} gone, about {seconds / 60:.0f} min left"
 
     def end(self):
         """Ends what is running: its whole process groups."""

@@ -52,7 +52,7 @@ struct SnapshotCommand: VaultCommand {
     var holdLimit: Duration = .seconds(3600)
 
     @Option(
-        help: .init("Abort if the -wal file grows by more than this (default: 1073741824).", valueName: "bytes"))
+        help: .init("Abort if the -wal file grows by more than this.", valueName: "bytes"))
     var walLimit: Int64 = 1 << 30
 
     @Option(
