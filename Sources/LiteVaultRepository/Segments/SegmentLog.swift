@@ -42,6 +42,17 @@ struct SegmentLog: Sendable {
         max(newest?.mark.sequence ?? 0, forgotten.segments?.last?.last ?? 0, forgotten.lost?.last?.last ?? 0)
     }
 
+    /// - Parameters:
+    ///   - name: a segment of which nothing but the name is known.
+    ///   - others: segments that may be there.
+    /// - Throws: `VaultError` `damaged` for a number far beyond all others: no writer has chosen it, and the numbers would soon end after it.
+    func requirePlausible(_ name: SegmentName, besides others: ArraySlice<SegmentName>, _ message: String) throws {
+        guard name.sequence > max(vouched, others.last?.sequence ?? 0) + RepositoryFormat.strayStep else { return }
+        throw VaultError(
+            .damaged, "\(message); its number, far beyond the others, is no writer's", path: name.object,
+            advice: .repair)
+    }
+
     var newest: Memory? { memories.max { $0.mark.sequence < $1.mark.sequence } }
 
     /// All objects, joined ones too, in the order of their first segments.

@@ -81,12 +81,7 @@ package actor SegmentWriter {
                     found = SegmentMark(record, head.document.hash)
                     newest = record
                 } catch let error as VaultError where error.isDamage {
-                    let known = max(log.vouched, log.names.dropLast().last?.sequence ?? 0)
-                    guard name.sequence <= known + RepositoryFormat.strayStep else {
-                        throw VaultError(
-                            .damaged, "\(error.message); its number, far beyond the others, is no writer's",
-                            path: name.object, advice: .repair)
-                    }
+                    try log.requirePlausible(name, besides: log.names.dropLast(), error.message)
                     // Later segments cannot be restored through it, only from a snapshot of their own.
                     found = nil
                     loss = SnapshotGap(
@@ -108,6 +103,7 @@ package actor SegmentWriter {
                 }
             }
             if let joined = log.joined.max(by: { $0.sequence < $1.sequence }), joined.sequence > last?.sequence ?? 0 {
+                try log.requirePlausible(joined, besides: log.names[...], "cannot be the newest segment")
                 // Nobody remembers the newest segment, which is never joined.
                 loss = SnapshotGap(since: joined.date, reason: "the newest segments were removed from the repository")
                 (last, newest) = (SegmentMark(lost: joined), nil)

@@ -91,7 +91,8 @@ import Testing
         #expect(try await !two.check().isIntact)
     }
 
-    @Test func `H-REP-20 a segment with a number far beyond all others ends no log`() async throws {
+    @Test(arguments: [false, true], [9_999_999_999, 9_999_999_998])
+    func `H-REP-20 a segment with a number far beyond all others ends no log`(isJoined: Bool, number: Int) async throws {
         let repository = try await open("one")
         let followed = try await SegmentTests.Followed(scratch, repository)
         try await followed.poll()
@@ -101,7 +102,10 @@ import Testing
         await followed.writer.close()
         let newest = try #require(try await store.list("segments/").last?.name)
         let parts = newest.split(separator: "/")
-        let stray = "segments/\(parts[1])/9999999999" + parts[2].dropFirst(10)
+        let time = parts[2].split(separator: ".")[2]
+        let stray =
+            "segments/\(parts[1])/"
+            + (isJoined ? "joined/\(number - 9).\(number).0000000001.0000000001.\(time).10" : "\(number)" + parts[2].dropFirst(10))
         try await put("x", stray)
         await #expect(throws: VaultError.self) { try await SegmentWriter.open(repository, database: "a.db") }
         #expect(try await repository.repair().lostSegments.isEmpty)
