@@ -544,6 +544,10 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
             units.service.contains("ReadWritePaths=-\"/srv/app 1\"")
                 && units.service.contains("ReadWritePaths=-/backup/vaults"))
         #expect(units.timer?.contains("Persistent=true") == true)
+        #expect(units.service.contains("\n#OnFailure="))
+        let alarmed = try SystemdUnits(
+            name: "x", tool: "/usr/bin/litevault", configuration: configuration, failureUnit: "notify@%n.service")
+        #expect(alarmed.service.contains("\nOnFailure=notify@%n.service\n"))
         #expect(units.cron.contains("'/etc/lite vault/b\\%.yml'"))
     }
 

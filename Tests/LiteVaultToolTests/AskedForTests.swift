@@ -45,7 +45,7 @@ import Testing
         #expect(missing.status == 64 && missing.errors.contains("--repository"), "\(missing.errors)")
     }
 
-    @Test func `schedule check reports every mistake of a configuration with its place, as compilers do`() throws {
+    @Test func `schedule check reports every mistake of a configuration with its place, and print-units names who is told`() throws {
         let (good, bad) = (workspace.path("good.yml"), workspace.path("bad.yml"))
         try Data("repository: r\njobs: [{name: a, sources: notes.db, every: 1h}]\n".utf8).write(to: URL(fileURLWithPath: good))
         try Data("repository: r\njobs:\n- {name: a, sources: notes.db, evry: x}\n".utf8).write(to: URL(fileURLWithPath: bad))
@@ -53,6 +53,11 @@ import Testing
         let found = try workspace.tool.run("schedule", "check", bad)
         #expect(found.status == 78)
         #expect(found.output.contains("bad.yml:3:32: unknown key 'evry'") && found.output.contains("bad.yml:3:38: every: invalid"))
+        for unit in ["notify", "a b.service", "x\n.service", ""] {
+            #expect(try workspace.tool.run("schedule", "print-units", good, "--on-failure", unit).status == 64, "\(unit)")
+        }
+        let units = try workspace.tool.run("schedule", "print-units", good, "--on-failure", "notify@%n.service")
+        #expect(units.output.contains("\nOnFailure=notify@%n.service\n"), "\(units.errors)")
         let mistakes = try workspace.tool.run("schedule", "check", bad, "--json").json()["mistakes"] as? [[String: Any]]
         #expect(mistakes?.map { $0["column"] as? Int } == [32, 38])
     }

@@ -15,8 +15,11 @@ package struct SystemdUnits: Sendable {
     /// - Parameters:
     ///   - tool: the path of the program.
     ///   - configuration: the configuration, whose path is absolute.
+    ///   - failureUnit: the unit that is started when the service fails; nil leaves a comment that says where to name one.
     /// - Throws: `VaultError` `usage` for a path that neither a unit nor a crontab line can show.
-    package init(name: String, tool: String, configuration: ScheduleConfiguration) throws {
+    package init(
+        name: String, tool: String, configuration: ScheduleConfiguration, failureUnit: String? = nil
+    ) throws {
         self.name = name
         let follows = configuration.jobs.contains(where: \.follows)
         let command = follows ? "run" : "run-due"
@@ -34,7 +37,9 @@ package struct SystemdUnits: Sendable {
         var lines = [
             "# \(name).service", "[Unit]",
             "Description=LiteVault backups of \(Quoting.systemdText(configuration.name))",
-            "Documentation=man:systemd.exec(5)", "After=network-online.target", "Wants=network-online.target", "",
+            "Documentation=man:systemd.exec(5)", "After=network-online.target", "Wants=network-online.target",
+            "# A unit that is started when this one fails, and tells somebody.",
+            "\(failureUnit == nil ? "#" : "")OnFailure=\(failureUnit ?? "notify-failure@%n.service")", "",
             "[Service]", follows ? "Type=exec" : "Type=oneshot", "ExecStart=\(start)",
         ]
         if follows {

@@ -15,6 +15,9 @@ struct SchedulePrintUnits: VaultCommand {
     @Option(help: .init("Name of the units, without a suffix.", valueName: "name"))
     var name = "litevault-backup"
 
+    @Option(help: .init("Unit to start when the service fails, such as 'notify@%n.service'.", valueName: "unit"))
+    var onFailure: String?
+
     @Option(help: .init("Path of the program (default: the running one).", valueName: "path"))
     var tool: String?
 
@@ -29,22 +32,29 @@ struct SchedulePrintUnits: VaultCommand {
     }
 
     func validate() throws {
-        let isValid = name.unicodeScalars.allSatisfy { scalar in
-            switch scalar {
-            case "a"..."z", "A"..."Z", "0"..."9", "-", "_", ".": true
-            default: false
-            }
-        }
-        guard isValid, !name.isEmpty else {
+        guard Self.isName(name, and: "") else {
             throw ValidationError("invalid unit name: use letters, digits, '-', '_' and '.'")
         }
+        guard onFailure.map({ Self.isName($0, and: "@%:\\") && $0.contains(".") }) ?? true else {
+            throw ValidationError("--on-failure needs the name of a unit with its suffix, such as 'notify@%n.service'")
+        }
+    }
+
+    private static func isName(_ text: String, and others: String) -> Bool {
+        !text.isEmpty
+            && text.unicodeScalars.allSatisfy { scalar in
+                switch scalar {
+                case "a"..."z", "A"..."Z", "0"..."9", "-", "_", ".": true
+                default: others.unicodeScalars.contains(scalar)
+                }
+            }
     }
 
     func perform(_ session: Session) throws -> Report {
         let configuration = try schedule.configuration()
         let units = try SystemdUnits(
             name: name, tool: tool ?? Platform.programPath ?? "/usr/local/bin/litevault",
-            configuration: configuration)
+            configuration: configuration, failureUnit: onFailure)
         var report = Report(
             Result(
                 config: configuration.name, name: name, service: units.service, timer: units.timer, cron: units.cron))
