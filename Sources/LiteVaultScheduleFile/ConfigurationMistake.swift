@@ -25,7 +25,7 @@ extension ScheduleConfiguration {
     /// Reads the file at `path`, and finds everything in it that is wrong, not only what comes first.
     ///
     /// What is wrong is left out, or replaced where others depend on it, and the rest is read again. What then is missing because of that is
-    /// not reported.
+    /// not reported. Of a file that is full of mistakes, the first 200 are enough.
     ///
     /// - Returns: the configuration, if nothing is wrong; else the mistakes, in the order of the file.
     package static func examine(path: String) -> Result<ScheduleConfiguration, Mistakes> {
@@ -41,7 +41,7 @@ extension ScheduleConfiguration {
             var root = try document(text(), path)
             // Mappings and sequences from which something was left out.
             var incomplete: Set<YAMLPlace> = []
-            while true {
+            for _ in 0..<rereadLimit {
                 do {
                     let configuration = try ScheduleConfiguration(root, path: path)
                     if found.isEmpty { return .success(configuration) }
@@ -66,6 +66,9 @@ extension ScheduleConfiguration {
         }
         return .failure(.init(all: found.sorted { ($0.line ?? 0, $0.column ?? 0) < ($1.line ?? 0, $1.column ?? 0) }))
     }
+
+    /// How often the rest is read again: a file may be all mistakes.
+    private static let rereadLimit = 200
 
     /// Values that are accepted, for keys without which nothing else in a job would be read.
     private static let standIns = ["sources": "/", "repository": "/", "every": "1h", "at": "hourly"]

@@ -102,6 +102,7 @@ import Testing
         #expect(mistakes("jobs: [a\n").map { $0.prefix(4) } == ["2:1:"])
         #expect(mistakes("").count == 1)
         #expect(mistakes("- a").map { $0.prefix(4) } == ["1:1:"])
+        #expect(mistakes("jobs:\n" + String(repeating: "- {nme: a}\n", count: 5000)).count == 200)
         #expect(mistakes("jobs: []\nrepository: /b").count == 1)
         guard case .failure(let found) = ScheduleConfiguration.examine(path: "/nowhere/a.yml") else {
             Issue.record("it was read")
