@@ -49,7 +49,8 @@ struct SegmentLog: Sendable {
     func requirePlausible(_ name: SegmentName, besides others: ArraySlice<SegmentName>, _ message: String) throws {
         guard name.sequence > max(vouched, others.last?.sequence ?? 0) + RepositoryFormat.strayStep else { return }
         throw VaultError(
-            .damaged, "\(message); its number, far beyond the others, is no writer's", path: name.object,
+            .damaged, "\(message); its number is far beyond the others, and was not chosen by a writer",
+            path: name.object,
             advice: .repair)
     }
 

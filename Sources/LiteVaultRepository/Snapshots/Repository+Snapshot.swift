@@ -161,7 +161,7 @@ extension Repository {
         let highest = max(survey.newestSequence, survey.fences.last ?? 0, advisories.newestForgotten)
         if let stray = survey.unreadableNewest, stray.sequence > survey.plausible(advisories.newestForgotten) {
             throw VaultError(
-                .damaged, "\(stray.error.message); its number, far beyond the others, is no writer's",
+                .damaged, "\(stray.error.message); its number is far beyond the others, and was not chosen by a writer",
                 path: stray.object, advice: .repairUnlessOwn)
         }
         guard highest < RepositoryFormat.sequences.upperBound else {

@@ -86,7 +86,7 @@ import Testing
         await writer.close()
         let stored = try await store.list("segments/").map(\.name)
         #expect(stored.count == names.count - 1 && stored.last.map { $0 > names[names.count - 1] } == true, "\(stored)")
-        // So its loss is one, whoever looks.
+        // So its loss is noticed by every check.
         try await store.remove(try #require(stored.last))
         #expect(try await !two.check().isIntact)
     }
