@@ -64,9 +64,8 @@ class Plan:
     # What is built
 
     def builds(self):
-        # Two builds fit beside each other: in one alone, modules wait for each other, and a core is idle.
         lean = lean_swift()
-        self.add("build sqlcipher", ["ci/engine", DEFAULT, "build", "--build-tests"], weight=2, seconds=420, environment=lean,
+        self.add("build sqlcipher", ["ci/engine", DEFAULT, "build", "--build-tests"], weight=3, seconds=420, environment=lean,
                  build=(DEFAULT, True), judge=self.compiled, timeout=3000)
         # Without test targets: SwiftPM compiles the tools of their plugins, whatever product is asked for.
         self.add("build tool", shell('exec "$swift" build --package-path "$root" --scratch-path "$root/.build-tool" -c release --product litevault'),
@@ -76,7 +75,7 @@ class Plan:
             names += ["LiteVaultTool", "LiteVaultSchemaGenerator", "MigrationWorker"]
             # The tests of page authentication need digests, which the object store's library links.
             self.add("build sqlite", shell('engine_seed sqlite; engine_swift sqlite build --build-tests'),
-                     needs=["build sqlcipher"], weight=2, seconds=240, build=("sqlite", True),
+                     needs=["build sqlcipher"], weight=3, seconds=240, build=("sqlite", True),
                      environment={"LITEVAULT_TESTS": ",".join(names), **lean}, judge=self.compiled, timeout=3000)
         for engine in SUBSTITUTED:
             if engine in self.engines:
