@@ -76,7 +76,7 @@ import Testing
         let help = try workspace.tool.run("verify", "--help").output
         let page = try workspace.tool.run("topics", "keys").output
         for source in ["file", "fd", "env", "command", "credential", "prompt"] {
-            #expect(page.contains("  --key-\(source) ") && help.contains(" --key-\(source)"), "\(source)")
+            #expect(page.contains("  --key-\(source) ") && help.contains("  --key-\(source)"), "\(source)")
         }
     }
 

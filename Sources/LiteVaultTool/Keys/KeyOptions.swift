@@ -35,8 +35,7 @@ enum KeyFormat: String, CaseIterable, ExpressibleByArgument {
 /// The options for one key: `--key-file`, `--key-fd` and so on, with the prefix of its role.
 struct KeyOptions<Role: KeyRole>: ParsableArguments {
     @Option(
-        // The key that most commands need has a short name.
-        name: Role.option == "key" ? [.customLong("key-file"), .customShort("k")] : .customLong(Role.option + "-file"),
+        name: .customLong(Role.option + "-file"),
         help: .init("Read the \(Role.noun) from a file.", valueName: "path"),
         completion: .file())
     var file: String?

@@ -17,7 +17,7 @@ enum MisplacedKey {
         for argument in arguments.prefix(while: { $0 != "--" }) {
             let name = argument.split(separator: "=", maxSplits: 1).first.map(String.init) ?? ""
             if keyOptions.contains(name) { return keyInArguments(name) }
-            // -k KEY, -kKEY, -p PASSWORD: our only short option is -h.
+            // -k KEY, -kKEY, -p PASSWORD: what other tools take a key by. No option here has these short names.
             if argument.hasPrefix("-k") || argument.hasPrefix("-p") {
                 return keyInArguments(String(argument.prefix(2)))
             }
