@@ -125,9 +125,10 @@ class Template:
                     raise RuntimeError("nothing was followed")
                 if self.named("log.db"):
                     number += 1
+                    # Counted before the commit: its segment may be there when the statement returns.
+                    before = len(self.names("segments"))
                     base.execute("INSERT INTO t VALUES (?, randomblob(2500))", (number,))
-                    until = len(self.names("segments"))
-                    while len(self.names("segments")) == until and time.time() < end:
+                    while len(self.names("segments")) == before and time.time() < end:
                         time.sleep(0.05)
                 time.sleep(0.1)
         finally:
