@@ -58,6 +58,19 @@ package enum Quoting {
         return "\"" + content + "\""
     }
 
+    /// A scalar of YAML in double quotes, for any text.
+    package static func yamlScalar(_ text: String) -> String {
+        let content = escaped(text) {
+            switch $0 {
+            case doubleQuote: "\\\""
+            case backslash: "\\\\"
+            case 0x00...0x1F, 0x7F: "\\x" + String($0 >> 4, radix: 16) + String($0 & 15, radix: 16)
+            default: nil
+            }
+        }
+        return "\"" + content + "\""
+    }
+
     /// The value of a label in Prometheus' text format.
     package static func prometheusLabel(_ value: String) -> String {
         escaped(value) {

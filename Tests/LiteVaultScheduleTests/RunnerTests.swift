@@ -332,6 +332,17 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
         #expect(try await runner(jobs).runDue().isEmpty)
     }
 
+    @Test func `what has failed runs at once if that is asked for, and the rest when it is due`() async throws {
+        let jobs = job("a", "every: 1d, retry: 10m") + job("b", "every: 1d, allow-none: true")
+        #expect(try await runner(jobs).runDue().count == 2)
+        try makeDatabase("a1")
+        try StateFile(folder: scratch.path("state"), configuration: scratch.path("schedule.yml")).requestRetry()
+        let outcomes = try await runner(jobs).runDue()
+        #expect(outcomes.map(\.job) == ["a"] && outcomes[0].isSuccess)
+        // Once only.
+        #expect(try await runner(jobs).runDue().isEmpty)
+    }
+
     @Test func `the repository's snapshots count if the state was lost`() async throws {
         try makeDatabase("a1")
         // The manifests have the real clock's time.

@@ -116,7 +116,14 @@ import Testing
             "csv")
         #expect(run.status == 0 && run.output == "c\r\n\(lines.utf8.count)\r\na;b\r\n1\r\n", "\(run.errors)")
         let open = try shell("SELECT 1 x; /* a comment\n.quit\n", "a.db")
-        #expect(open.status == 64 && open.errors.contains("not complete"))
+        #expect(open.status == 64 && open.errors.contains("line 1: the comment that begins here does not end"))
+        #expect(try shell("SELECT 1", "a.db").errors.contains("line 1: the last statement is not complete"))
+    }
+
+    @Test(arguments: [("'", "'"), ("\"", "\""), ("[", "]")])
+    func `a quote that is not closed is reported where it opens`(_ opening: String, _ closing: String) throws {
+        let run = try shell("SELECT 1;\nSELECT 2,\n \(opening)a;\nSELECT 3;\n.quit\n", "a.db")
+        #expect(run.status == 64 && run.errors.contains("line 3: what is quoted from here on has no closing \(closing)"))
     }
 
     @Test(arguments: [".headers on", ".read x.sql", ".timer on", ".nullvalue -", ".indexes t", ".output x"])

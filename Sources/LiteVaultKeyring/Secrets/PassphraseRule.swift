@@ -21,20 +21,41 @@ public enum PassphraseRule {
     ///
     /// - Throws: `VaultError` `keyRejected` when it is too weak.
     public static func check(_ passphrase: KeyMaterial) throws {
-        let isGood = passphrase.withBytes { bytes in
-            // Characters of UTF-8: all bytes but those that continue one.
-            let count = bytes.reduce(0) { $0 + ($1 & 0xC0 == 0x80 ? 0 : 1) }
-            var seen = [Bool](repeating: false, count: 256)
-            for byte in bytes { seen[Int(byte)] = true }
-            defer { seen.withUnsafeMutableBytes { SecretMemory.wipe($0) } }
-            let different = seen.reduce(0) { $0 + ($1 ? 1 : 0) }
-            let isDigits = bytes.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
-            return count >= leastLength && different >= leastDifferent && (!isDigits || count >= leastDigits)
-        }
-        guard !isGood else { return }
+        guard !passphrase.withBytes(isMet) else { return }
         throw VaultError(
             .keyMaterialRejected, "The passphrase is too weak",
             remedy: "Use \(text). Several random words are easy to remember.")
+    }
+
+    /// Whether a passphrase meets the rule.
+    package static func isMet(_ passphrase: UnsafeRawBufferPointer) -> Bool {
+        // Characters of UTF-8: all bytes but those that continue one.
+        let count = passphrase.reduce(0) { $0 + ($1 & 0xC0 == 0x80 ? 0 : 1) }
+        var seen = [Bool](repeating: false, count: 256)
+        for byte in passphrase { seen[Int(byte)] = true }
+        defer { seen.withUnsafeMutableBytes { SecretMemory.wipe($0) } }
+        let different = seen.reduce(0) { $0 + ($1 ? 1 : 0) }
+        let isDigits = passphrase.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        return count >= leastLength && different >= leastDifferent && (!isDigits || count >= leastDigits)
+    }
+
+    /// The time in seconds in which all passphrases of the same length and the same kinds of characters are tried. A guess of words
+    /// and names is faster.
+    ///
+    /// - Parameter rate: guesses in a second.
+    package static func exhaustion(_ passphrase: UnsafeRawBufferPointer, rate: Double) -> Double {
+        // Lowercase letters, capitals, digits, other characters of ASCII, and the rest.
+        var kinds: [Double] = [0, 0, 0, 0, 0]
+        for byte in passphrase {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"): kinds[0] = 26
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"): kinds[1] = 26
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): kinds[2] = 10
+            case 0...0x7F: kinds[3] = 33
+            default: kinds[4] = 64
+            }
+        }
+        return pow(kinds.reduce(0, +), Double(passphrase.count)) / rate
     }
 }
 

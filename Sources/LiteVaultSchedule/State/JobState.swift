@@ -155,6 +155,11 @@ package struct DueDecision: Sendable, Equatable {
     /// Since when the job has been due, or when it will be; nil when its calendar expression never matches again.
     package let next: Date?
 
+    private init(isDue: Bool, next: Date?) { (self.isDue, self.next) = (isDue, next) }
+
+    /// That of a job which is to run at once, whatever its times are.
+    static func now(_ time: Date) -> DueDecision { DueDecision(isDue: true, next: time) }
+
     /// Decides for a job. One run makes up for all missed ones, and a job that never ran is due at once.
     package init(_ job: BackupJob, _ state: JobState?, host: String, now: Date) {
         guard let state, let start = state.lastStart else {

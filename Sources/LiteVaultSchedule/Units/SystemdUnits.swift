@@ -3,10 +3,12 @@ internal import LiteVaultFoundation
 internal import LiteVaultQuoting
 internal import LiteVaultSupport
 
-/// The systemd units, or the crontab line, that run a configuration's jobs. They are printed, never installed.
+/// The systemd units, or the crontab line, that run a configuration's jobs.
 package struct SystemdUnits: Sendable {
     /// The units' name without a suffix.
     package let name: String
+    /// The path of the program.
+    package let tool: String
     package let service: String
     /// Nil if the service runs all the time.
     package let timer: String?
@@ -15,12 +17,14 @@ package struct SystemdUnits: Sendable {
     /// - Parameters:
     ///   - tool: the path of the program.
     ///   - configuration: the configuration, whose path is absolute.
+    ///   - user: the user of the service; nil for root.
     ///   - failureUnit: the unit that is started when the service fails; nil leaves a comment that says where to name one.
     /// - Throws: `VaultError` `usage` for a path that neither a unit nor a crontab line can show.
     package init(
-        name: String, tool: String, configuration: ScheduleConfiguration, failureUnit: String? = nil
+        name: String, tool: String, configuration: ScheduleConfiguration, user: String? = nil,
+        failureUnit: String? = nil
     ) throws {
-        self.name = name
+        (self.name, self.tool) = (name, tool)
         let follows = configuration.jobs.contains(where: \.follows)
         let command = follows ? "run" : "run-due"
         let start = [tool, "schedule", command, configuration.name]
@@ -54,7 +58,7 @@ package struct SystemdUnits: Sendable {
             ]
         }
         lines += [
-            "# The user that owns the databases; root without this line.", "#User=app",
+            "# The user that owns the databases; root without this line.", user.map { "User=\($0)" } ?? "#User=app",
             "# Directories of the state and the cache.", "StateDirectory=litevault",
             "CacheDirectory=litevault", "StateDirectoryMode=0700", "CacheDirectoryMode=0700", "UMask=0077",
         ]
@@ -85,7 +89,7 @@ package struct SystemdUnits: Sendable {
             "RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6", "RestrictNamespaces=yes", "RestrictRealtime=yes",
             "RestrictSUIDSGID=yes", "LockPersonality=yes", "MemoryDenyWriteExecute=yes",
             "SystemCallArchitectures=native",
-            "SystemCallFilter=@system-service", "Nice=10", "IOSchedulingClass=best-effort", "IOSchedulingPriority=7",
+            "SystemCallFilter=@system-service", "CPUWeight=20", "IOSchedulingClass=best-effort", "IOSchedulingPriority=7",
             "",
         ]
         if follows {
@@ -107,8 +111,16 @@ package struct SystemdUnits: Sendable {
         cron = "\(follows ? "@reboot" : period.cron) \(Quoting.crontab(words.joined(separator: " ")))\n"
     }
 
+    /// The unit to enable: the timer, or a service that runs all the time.
+    package var starter: String { timer == nil ? "\(name).service" : "\(name).timer" }
+
+    /// The files of the units.
+    package var files: [(unit: String, text: String)] {
+        [("\(name).service", service)] + (timer.map { [("\(name).timer", $0)] } ?? [])
+    }
+
     /// The names of the credentials that the configuration refers to.
-    private static func credentials(_ configuration: ScheduleConfiguration) -> [String] {
+    package static func credentials(_ configuration: ScheduleConfiguration) -> [String] {
         let references = configuration.jobs.flatMap { [$0.repository.secret, $0.verification?.key] }.compactMap(\.self)
         let names = references.compactMap { reference in
             if case .credential(let name) = reference.source { name } else { nil }

@@ -19,8 +19,9 @@ struct Schedule: ParsableCommand {
 
             EXAMPLES:
               litevault schedule check backup.yml       the mistakes in it
-              litevault schedule run-due backup.yml     from a timer or cron: run due jobs
-              litevault schedule run backup.yml         as a service: run jobs as they are due
+              litevault schedule install backup.yml     for systemd, and run it once
+              litevault schedule run-due backup.yml     from cron: run due jobs
+              litevault schedule run backup.yml         run jobs as they are due
               litevault schedule status backup.yml
               litevault schedule restore backup.yml hourly restored
               litevault schedule print-units backup.yml
@@ -29,6 +30,6 @@ struct Schedule: ParsableCommand {
             """,
         subcommands: [
             ScheduleCheck.self, ScheduleRunDue.self, ScheduleRun.self, ScheduleStatus.self, ScheduleRestore.self,
-            SchedulePrintUnits.self,
+            ScheduleInstall.self, SchedulePrintUnits.self,
         ])
 }

@@ -1,25 +1,17 @@
 internal import ArgumentParser
 internal import LiteVaultFoundation
 internal import LiteVaultSchedule
-internal import LiteVaultSupport
 
 /// `litevault schedule print-units`: prints systemd units and a crontab line.
 struct SchedulePrintUnits: VaultCommand {
     static let configuration = configured(
         "print-units", "Print systemd units, and a crontab line, that run a configuration.",
-        "Nothing is installed. Each unit begins with a comment that names its file.",
+        "Nothing is installed: 'install' does that. Each unit begins with a comment that names its file.",
         examples: ["litevault schedule print-units /etc/litevault/backup.yml"])
 
     @OptionGroup var schedule: ScheduleOptions
 
-    @Option(help: .init("Name of the units, without a suffix.", valueName: "name"))
-    var name = "litevault-backup"
-
-    @Option(help: .init("Unit to start when the service fails, such as 'notify@%n.service'.", valueName: "unit"))
-    var onFailure: String?
-
-    @Option(help: .init("Path of the program (default: the running one).", valueName: "path"))
-    var tool: String?
+    @OptionGroup(title: "Units") var units: UnitOptions
 
     @OptionGroup(title: "Output") var output: OutputOptions
 
@@ -31,33 +23,12 @@ struct SchedulePrintUnits: VaultCommand {
         let cron: String
     }
 
-    func validate() throws {
-        guard Self.isName(name, and: "") else {
-            throw ValidationError("invalid unit name: use letters, digits, '-', '_' and '.'")
-        }
-        guard onFailure.map({ Self.isName($0, and: "@%:\\") && $0.contains(".") }) ?? true else {
-            throw ValidationError("--on-failure needs the name of a unit with its suffix, such as 'notify@%n.service'")
-        }
-    }
-
-    private static func isName(_ text: String, and others: String) -> Bool {
-        !text.isEmpty
-            && text.unicodeScalars.allSatisfy { scalar in
-                switch scalar {
-                case "a"..."z", "A"..."Z", "0"..."9", "-", "_", ".": true
-                default: others.unicodeScalars.contains(scalar)
-                }
-            }
-    }
-
     func perform(_ session: Session) throws -> Report {
         let configuration = try schedule.configuration()
-        let units = try SystemdUnits(
-            name: name, tool: tool ?? Platform.programPath ?? "/usr/local/bin/litevault",
-            configuration: configuration, failureUnit: onFailure)
+        let units = try self.units.units(configuration)
         var report = Report(
             Result(
-                config: configuration.name, name: name, service: units.service, timer: units.timer, cron: units.cron))
+                config: configuration.name, name: units.name, service: units.service, timer: units.timer, cron: units.cron))
         report.appendLine(units.service)
         if let timer = units.timer { report.appendLine(timer) }
         report.appendLine("# or, for cron:\n# \(units.cron)")

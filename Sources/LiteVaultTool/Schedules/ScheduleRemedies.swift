@@ -28,6 +28,12 @@ struct ScheduleRemedies: Sendable {
             return
                 "Mount its disk, or restore it from a copy. If it was removed on purpose, this creates a new one: "
                 + creating(reference)
+        case .encryptOrAllowPlaintext:
+            return
+                "Encrypt it ('litevault encrypt'), have everything that is stored encrypted ('repository-sealed: yes'), or allow it "
+                + "('allow-plaintext: yes' of the job)."
+        case .provideSecret:
+            return "Name its source beside 'repository' in the configuration: 'repository-secret-file' or another one."
         default:
             return remedy.commandLineText
         }

@@ -118,7 +118,24 @@ struct Session {
     private func read<Role>(
         _ source: KeySource, _ options: KeyOptions<Role>, _ path: String, _ confirms: Bool
     ) throws -> DatabaseKey {
-        try readSecret(source, options, path, confirms: confirms).databaseKey(options.format, from: source)
+        let buffer = try readSecret(source, options, path, confirms: confirms)
+        if confirms, source == .prompt, options.format == .passphrase { buffer.withBytes(warnIfWeak) }
+        return try buffer.databaseKey(options.format, from: source)
+    }
+
+    /// Warns of a passphrase that somebody has typed and that can be guessed. What a file or a program gives is taken as it is.
+    private func warnIfWeak(_ passphrase: UnsafeRawBufferPointer) {
+        guard !PassphraseRule.isMet(passphrase) else { return }
+        let seconds = PassphraseRule.exhaustion(passphrase, rate: 10_000)
+        let estimate: String? =
+            switch seconds {
+            case ..<3600: Format.count(max(1, Int((seconds / 60).rounded())), "minute")
+            case ..<86_400: Format.count(Int((seconds / 3600).rounded()), "hour")
+            case ..<31_536_000: Format.count(Int((seconds / 86_400).rounded()), "day")
+            default: nil
+            }
+        let time = estimate.map { ": 10,000 guesses a second find it in \($0) at most" } ?? ""
+        reporter.warning("the passphrase is weak\(time). Better: \(PassphraseRule.text)")
     }
 
     /// The repository's secret that the options name; nil if they name none.

@@ -75,6 +75,19 @@ struct StatementBuffer {
     private var hasContent = false
     /// The number of the line on which the statement starts.
     private(set) var line = 0
+    /// That on which the last quote or comment begins.
+    private var opening = 0
+
+    /// Why the text is not complete at its end, and what would complete it.
+    var problem: (line: Int, message: String, remedy: String) {
+        switch place {
+        case .quoted(let end):
+            let sign = String(UnicodeScalar(end))
+            return (opening, "what is quoted from here on has no closing \(sign)", "Close it, and end the statement with ';'.")
+        case .blockComment: return (opening, "the comment that begins here does not end", "End it with '*/'.")
+        case .outside, .lineComment: return (line, "the last statement is not complete", "End it with ';'.")
+        }
+    }
 
     /// Whether no statement is open.
     var isBlank: Bool { !hasContent && place != .blockComment }
@@ -112,7 +125,7 @@ struct StatementBuffer {
     private mutating func step(_ byte: UInt8, _ next: UInt8, _ number: Int) -> Int {
         switch (place, byte, next) {
         case (.outside, UInt8(ascii: "-"), UInt8(ascii: "-")): place = .lineComment
-        case (.outside, UInt8(ascii: "/"), UInt8(ascii: "*")): place = .blockComment
+        case (.outside, UInt8(ascii: "/"), UInt8(ascii: "*")): (place, opening) = (.blockComment, number)
         case (.blockComment, UInt8(ascii: "*"), UInt8(ascii: "/")): place = .outside
         case (.lineComment, UInt8(ascii: "\n"), _):
             place = .outside
@@ -122,8 +135,8 @@ struct StatementBuffer {
             return 1
         case (.outside, _, _):
             switch byte {
-            case UInt8(ascii: "'"), UInt8(ascii: "\""), UInt8(ascii: "`"): place = .quoted(byte)
-            case UInt8(ascii: "["): place = .quoted(UInt8(ascii: "]"))
+            case UInt8(ascii: "'"), UInt8(ascii: "\""), UInt8(ascii: "`"): (place, opening) = (.quoted(byte), number)
+            case UInt8(ascii: "["): (place, opening) = (.quoted(UInt8(ascii: "]")), number)
             case UInt8(ascii: " "), 0x09...0x0d: return 1
             default: break
             }

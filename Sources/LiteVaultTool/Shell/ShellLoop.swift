@@ -87,7 +87,8 @@ final class ShellLoop {
             }
         }
         guard buffer.isBlank else {
-            throw Failure(.usage, "line \(buffer.line): the last statement is not complete", remedy: "End it with ';'.")
+            let problem = buffer.problem
+            throw Failure(.usage, "line \(problem.line): \(problem.message)", remedy: problem.remedy)
         }
         guard isInteractive || isReadOnly || !database.connection.isInTransaction else {
             throw Failure(

@@ -1,0 +1,135 @@
+internal import ArgumentParser
+internal import DurableFile
+internal import LiteVaultBackup
+internal import LiteVaultCipher
+internal import LiteVaultFoundation
+internal import LiteVaultQuoting
+internal import LiteVaultSchedule
+internal import LiteVaultScheduleFile
+internal import LiteVaultSupport
+
+/// The text of a configuration with one job, to begin with.
+struct NewConfiguration {
+    var repository: String
+    var sources: [String]
+    /// The path of the repository's secret: everything that is stored is encrypted under it.
+    var secretFile: String?
+    var storesPlaintext = false
+    /// A calendar expression.
+    var at: String
+
+    /// Paths are absolute: those of a configuration start from its own directory.
+    var text: String {
+        var lines = [
+            "# Made by 'litevault schedule install'. The man page litevault-schedule.yml(5) describes all keys.",
+            "repository: \(Quoting.yamlScalar(Self.isAddress(repository) ? repository : Self.absolute(repository)))",
+        ]
+        if let secretFile {
+            lines += [
+                "repository-secret-file: \(Quoting.yamlScalar(Self.absolute(secretFile)))",
+                "# Everything that is stored is encrypted under the secret: keep a copy of it elsewhere.",
+                "repository-sealed: yes",
+            ]
+        }
+        lines += ["jobs:", "  - name: nightly", "    sources:"]
+        lines += sources.map { "      - \(Quoting.yamlScalar(Self.absolute($0)))" }
+        lines += ["    at: \(Quoting.yamlScalar(at))"]
+        if storesPlaintext {
+            lines += ["    # Databases without encryption are stored, too.", "    allow-plaintext: yes"]
+        }
+        lines += [
+            "    retention: {last: 3, daily: 14, weekly: 8, monthly: 12}",
+            "    # Reads what is stored. The level 'restore' restores it, and needs the key of the databases.",
+            "    verify: {level: data, every: 1w}", "",
+        ]
+        return lines.joined(separator: "\n")
+    }
+
+    /// Writes the file, which must not exist. Its directory is created.
+    ///
+    /// - Throws: `config` if one of the values makes no configuration; `VaultError` if the file exists or cannot be written.
+    func write(to path: String) throws {
+        let text = text
+        if case .failure(let found) = ScheduleConfiguration.examine(path: path, text: { text }),
+            let first = found.all.first
+        {
+            throw Failure(.config, first.message, remedy: first.remedy)
+        }
+        try PublicText.createParents(of: path)
+        try PublicText.write(text, to: path, replacing: false)
+    }
+
+    private static func isAddress(_ location: String) -> Bool { location.contains("://") }
+
+    private static func absolute(_ path: String) -> String { URL(fileURLWithPath: path).standardizedFileURL.path }
+}
+
+/// The options that describe a new configuration.
+struct NewConfigurationOptions: ParsableArguments {
+    @Option(
+        help: .init("Database to back up, or a pattern in quotes; repeat for several.", valueName: "path"),
+        completion: .file(), transform: PathArgument.literal)
+    var source: [String] = []
+
+    @Option(
+        name: [.long, .customShort("r")],
+        help: .init("Where the backups go: a directory, s3://BUCKET/PREFIX, or sftp://HOST/PATH.", valueName: "r"),
+        completion: .directory)
+    var repository: String?
+
+    @Option(
+        help: .init("File with the secret of a new, sealed repository.", valueName: "file"), completion: .file(),
+        transform: PathArgument.literal)
+    var repositorySecretFile: String?
+
+    @Option(help: .init("When to run (default: '*-*-* 04:00').", valueName: "calendar"))
+    var at: String?
+
+    @Flag(help: "Store databases without encryption, too.")
+    var allowPlaintext = false
+
+    func validate() throws {
+        guard source.isEmpty == (repository == nil) else {
+            throw ValidationError("--source and --repository belong together: both describe a new configuration")
+        }
+        guard !source.isEmpty || (repositorySecretFile == nil && at == nil && !allowPlaintext) else {
+            throw ValidationError(
+                "--repository-secret-file, --at and --allow-plaintext need --source: they describe a new configuration")
+        }
+    }
+
+    /// Nil if none is described.
+    var configuration: NewConfiguration? {
+        repository.map {
+            NewConfiguration(
+                repository: $0, sources: source, secretFile: repositorySecretFile, storesPlaintext: allowPlaintext,
+                at: at ?? "*-*-* 04:00")
+        }
+    }
+}
+
+/// A small file that everybody may read, written durably.
+enum PublicText {
+    /// Creates the directories above a path that do not exist, for everybody to pass through.
+    static func createParents(of path: String) throws {
+        var missing: [String] = []
+        var directory = LocalDirectory.parent(of: path)
+        while !FileManager.default.fileExists(atPath: directory), directory.utf8.count > 1 {
+            missing.append(directory)
+            directory = LocalDirectory.parent(of: directory)
+        }
+        for directory in missing.reversed() {
+            try LocalDirectory.create(directory)
+            chmod(directory, 0o755)
+        }
+    }
+
+    static func write(_ text: String, to path: String, replacing: Bool) throws {
+        try withErrorContext(path: path) {
+            let file = try ReplacementFile(destination: path)
+            try LocalFile(updating: file.path).write(Array(text.utf8), at: 0)
+            chmod(file.path, 0o644)
+            try file.publish(replacing: replacing)
+        }
+    }
+}
