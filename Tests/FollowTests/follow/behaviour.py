@@ -251,11 +251,17 @@ def retention(settings, folder):
     db = Database(box.path("db/app.db"))
     box.start().following()
     first = seconds(box.snapshots()[0]["time"])
+
+    def manifests():
+        return {name for _, _, names in os.walk(box.repository + "/snapshots") for name in names if name[0] != "."}
+    at_first = manifests()
     end, limit = time.monotonic() + 6, time.monotonic() + 120
     # On a slow machine a run of the job takes longer than its interval.
-    while time.monotonic() < end or seconds(box.snapshots()[0]["time"]) == first and time.monotonic() < limit:
+    while time.monotonic() < end or at_first & manifests() and time.monotonic() < limit:
         db.commit()
         time.sleep(0.08)
+    # The newest snapshots have all commits before it, if the job was quicker: none would have a log behind it.
+    db.commit()
     box.stop()
     listed, ranges = box.judge_all(db, settings.random("retention"), points=4)
     # The newest, that before it, and one that is verified, if any.
