@@ -127,9 +127,9 @@ def fleet(report, settings, place):
     def comes_back():
         own = copy()
         held = hold(own, "r0.db")
-        words = [own.tool, "rekey", "--from-file", "r.list", "--own-keyrings", *by("a"), "--wait", "100s", "--json"]
+        words = [own.tool, "rekey", "--from-file", "r.list", "--own-keyrings", *by("a"), "--wait", "500s", "--json"]
         run = subprocess.Popen(words, cwd=own.path, env=own.machine, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
-        journal, end = own.file("r.list.journal"), time.monotonic() + 100
+        journal, end = own.file("r.list.journal"), time.monotonic() + 400
         # Until the others are done: only then it is let go.
         while not os.path.exists(journal) or data(journal).count(b'"done"') < 2:
             expect(time.monotonic() < end and run.poll() is None, "the others are not done")
@@ -142,17 +142,17 @@ def fleet(report, settings, place):
     def ended():
         own = copy()
         held = hold(own, "r0.db")
-        words = ["rekey", "--from-file", "r.list", "--own-keyrings", *by("a"), "--wait", "100s"]
+        words = ["rekey", "--from-file", "r.list", "--own-keyrings", *by("a"), "--wait", "500s"]
         run = subprocess.Popen(
             [own.tool, *words], cwd=own.path, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL, env=own.machine)
-        journal, end = own.file("r.list.journal"), time.monotonic() + 100
+        journal, end = own.file("r.list.journal"), time.monotonic() + 400
         while not os.path.exists(journal) or data(journal).count(b'"done"') < 2:
             expect(time.monotonic() < end and run.poll() is None, "the others are not done")
             time.sleep(0.02)
         own.run(*words, status=75)  # Another one by the same journal.
         run.terminate()
-        expect(run.wait(60) == 143, f"exit {run.returncode}")
+        expect(run.wait(240) == 143, f"exit {run.returncode}")
         release(held)
         found = own.report(*words)
         expect(own.states(found) == ["done", "already", "already"] and found["continued"], str(found))

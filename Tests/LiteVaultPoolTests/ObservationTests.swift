@@ -44,7 +44,7 @@ import Testing
             if try await iterator.next() != nil { seen.set(true) }
         }
         // Told without being asked for: at once, or not at all. A read in between lets it happen.
-        for _ in 0..<10 where !seen.value {
+        for _ in 0..<30 where !seen.value {
             _ = try await pool.read { try $0.count() }
             try await Task.sleep(for: .milliseconds(20))
         }

@@ -27,7 +27,7 @@ import Testing
     }
 
     private func eventually(_ condition: () -> Bool) async -> Bool {
-        for _ in 0..<600 where !condition() { try? await Task.sleep(for: .milliseconds(50)) }
+        for _ in 0..<6000 where !condition() { try? await Task.sleep(for: .milliseconds(50)) }
         return condition()
     }
 

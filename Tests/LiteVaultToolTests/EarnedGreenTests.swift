@@ -141,7 +141,7 @@ import Testing
         try process.run()
         defer { process.terminate() }
         func waitFor(_ condition: () throws -> Bool) throws -> Bool {
-            let end = Date(timeIntervalSinceNow: 60)
+            let end = Date(timeIntervalSinceNow: 300)
             while Date() < end, process.isRunning {
                 if try condition() { return true }
                 usleep(100_000)

@@ -160,7 +160,7 @@ class Cluster:
         except OSError:
             return False
 
-    def wait(self, condition, what, limit=90):
+    def wait(self, condition, what, limit=240):
         end = time.monotonic() + limit
         while True:
             try:

@@ -83,7 +83,7 @@ def end(settings, box, number, after):
         # Before the tool has its handlers, in its first milliseconds, the signal itself ends it.
         status = {signal.SIGINT: (130, -2), signal.SIGTERM: (143, -15)}[number]
         expect(process.returncode in status, f"exit {process.returncode}: {errors.decode(errors='replace')}")
-        expect(took < 5, f"ended only after {took:.1f} s")
+        expect(took < 60, f"ended only after {took:.1f} s")
         return where
     finally:
         box.remove()

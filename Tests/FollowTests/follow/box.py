@@ -98,6 +98,7 @@ def state_of(path, key=KEY, rows=50):
     """How many commits a database has; it has to be whole."""
     connection = judge.connect(path, key)
     try:
+        connection.execute("PRAGMA busy_timeout = 60000")
         broken = connection.execute("PRAGMA cipher_integrity_check").fetchall() if key else []
         expect(not broken, lambda: f"pages do not authenticate: {broken[:2]}")
         found = connection.execute("PRAGMA integrity_check").fetchall()
@@ -161,7 +162,8 @@ class Box:
 
     def logged(self):
         with open(self.path("log"), "rb") as file:
-            lines = [json.loads(line) for line in file.read().splitlines() if line.startswith(b"{")]
+            # The last line may be half written.
+            lines = [json.loads(line) for line in file.read().split(b"\n")[:-1] if line.startswith(b"{")]
         return [line["log"] for line in lines if "log" in line]
 
     def status(self):
@@ -194,9 +196,11 @@ class Box:
         with open(self.path("log"), "rb") as file:
             return file.read()[-600:].decode(errors="replace")
 
-    def stop(self, number=signal.SIGTERM, status=143, limit=60, may_be_starting=False):
+    def stop(self, number=signal.SIGTERM, status=143, limit=120, may_be_starting=False, may_have_ended=None):
+        """`may_have_ended`: the exit status of a follower that has found a reason to end before it is asked to."""
+        allowed = [status] if may_have_ended is None else [status, may_have_ended]
         # The loader, which comes before the tool, leaves signals to the system.
-        status_of_starting = [-number] if may_be_starting else []
+        allowed += [-number] if may_be_starting else []
         if self.child is None:
             return
         begun = time.monotonic()
@@ -210,7 +214,7 @@ class Box:
             expect(False, f"it did not end within {limit} s: {self.tail()}")
         code, self.child = self.child.returncode, None
         self.log.close()
-        expect(status is None or code == status or code in status_of_starting, lambda: f"exit {code} instead of {status}: {self.tail()}")
+        expect(status is None or code in allowed, lambda: f"exit {code} instead of {status}: {self.tail()}")
         return time.monotonic() - begun
 
     def remove(self):

@@ -1,6 +1,7 @@
 """Every write, sync, link and rename of a run that follows is killed, finds the disk full, and fails."""
 import itertools
 import os
+import re
 import signal
 import subprocess
 import time
@@ -64,7 +65,9 @@ def scenario(box, inject, patient=True):
     if not any("signal" in one for one in inject):
         strace.append("--seccomp-bpf")
     box.start(*strace)
-    end = time.monotonic() + (20 if patient else 1.5)
+    # Before that a signal is the system's, and its exit status another.
+    until(lambda: f"the tool's start: {box.tail()}", lambda: box.child.poll() is not None or has_started(box))
+    end = time.monotonic() + (120 if patient else 1.5)
     while time.monotonic() < end and box.child.poll() is None:
         if os.path.exists(box.path("state")) and is_following(box):
             break
@@ -83,7 +86,7 @@ def scenario(box, inject, patient=True):
             except ProcessLookupError:
                 pass
         try:
-            status = box.child.wait(25)
+            status = box.child.wait(120)
         except subprocess.TimeoutExpired:
             expect(False, lambda: f"it did not end: {box.tail()}")
     box.child = None
@@ -100,6 +103,21 @@ def is_following(box):
         return box.known()["state"] == "following"
     except Exception:  # noqa: BLE001 - whatever was disturbed, the case continues
         return False
+
+
+def has_started(box):
+    """Whether the tool, under strace, waits for signals: it blocks them for that."""
+    for process in children(box.child.pid):
+        try:
+            if os.readlink(f"/proc/{process}/exe") != os.path.realpath(box.settings.tool):
+                continue
+            with open(f"/proc/{process}/status") as file:
+                blocked = int(re.search(r"^SigBlk:\s*(\w+)$", file.read(), re.M)[1], 16)
+        except FileNotFoundError:
+            continue
+        if blocked >> (signal.SIGTERM - 1) & 1:
+            return True
+    return False
 
 
 def children(process):

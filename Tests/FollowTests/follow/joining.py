@@ -268,7 +268,7 @@ def following(settings, folder, index):
         for _ in range(turns):
             box.start().following()
             # It joins every ten seconds; what it reads lies in a directory meanwhile.
-            hit += appears(box.repository + "/.spool/.segments.litevault-*", 25)
+            hit += appears(box.repository + "/.spool/.segments.litevault-*", 65)
             time.sleep(random.uniform(0, 0.4))
             box.stop(signal.SIGKILL, -9)
         expect(hit >= turns - 1, f"it was joining {hit} of {turns} times only")

@@ -36,7 +36,7 @@ class Writer:
         self.failure = None
         self.thread = threading.Thread(target=self.work, args=(path,))
         self.thread.start()
-        self.ready.wait(30)
+        self.ready.wait(240)
 
     def work(self, path):
         try:
@@ -54,7 +54,8 @@ class Writer:
 
     def stop(self):
         self.stops.set()
-        self.thread.join(60)
+        self.thread.join(240)
+        expect(not self.thread.is_alive(), "the writer did not end")
         expect(self.failure is None, lambda: f"the writer failed: {self.failure!r}")
 
 
@@ -77,10 +78,10 @@ def copies(settings, folder):
             for _ in range(40):
                 db.commit()
                 time.sleep(0.025)
+            before = segments(copied)
             child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                      env=box.environment())
             # From the first new segment on, as late as chance has it.
-            before = segments(copied)
             until("a segment", lambda: segments(copied) > before or child.poll() is not None, pause=0.0005)
             began = time.monotonic()
             with contextlib.suppress(subprocess.TimeoutExpired):

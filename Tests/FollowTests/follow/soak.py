@@ -45,15 +45,15 @@ def soak(settings, box):
                                  path, KEY.hex(), str(writer), str(settings.seed), box.folder]) for writer in range(3)]
     largest = 0
     try:
-        end, limit = time.monotonic() + SECONDS, time.monotonic() + 90
-        # Until enough was written on a slow machine too.
-        while time.monotonic() < end or len(commits(box)) < COMMITS and time.monotonic() < limit:
+        end, limit = time.monotonic() + SECONDS, time.monotonic() + 300
+        # Until enough was written, and stored by the job, on a slow machine too.
+        while time.monotonic() < end or (len(commits(box)) < COMMITS or len(box.snapshots()) < 3) and time.monotonic() < limit:
             time.sleep(0.1)
             largest = max(largest, os.path.getsize(path + "-wal"))
     finally:
         with open(box.path("stop"), "w"):
             pass
-        codes = [writer.wait(90) for writer in writers]
+        codes = [writer.wait(240) for writer in writers]
     expect(codes == [0, 0, 0], f"the writers ended with {codes}")
     took = box.stop()
     log = commits(box)

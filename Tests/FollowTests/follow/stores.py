@@ -106,7 +106,7 @@ def away(settings, folder, port, plan):
         db.commit()
         until("the first segment", lambda: box.restored() == 1)
         plan([{"method": method, "path": ".", "fault": "503", "times": 10_000} for method in ("PUT", "GET", "HEAD")])
-        end = time.monotonic() + 30
+        end = time.monotonic() + 120
         while not any(line["message"] == "gap" for line in box.logged()):
             expect(time.monotonic() < end, lambda: f"no gap: {box.tail()}")
             db.commit("UPDATE account SET filler = randomblob(900)")

@@ -118,17 +118,19 @@ class Template:
             [self.settings.tool, "schedule", "run", "plan.yml"], cwd=self.folder, stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment(self.folder))
         try:
-            end = time.time() + 60
+            end = time.monotonic() + 240
             number = 0
             while len(self.names("segments")) < 6:
-                if time.time() > end:
+                if time.monotonic() > end:
                     raise RuntimeError("nothing was followed")
                 if self.named("log.db"):
                     number += 1
                     # Counted before the commit: its segment may be there when the statement returns.
                     before = len(self.names("segments"))
                     base.execute("INSERT INTO t VALUES (?, randomblob(2500))", (number,))
-                    while len(self.names("segments")) == before and time.time() < end:
+                    # Where the snapshot was the job's own, nobody may have followed yet: then another commit is needed.
+                    late = time.monotonic() + 10
+                    while len(self.names("segments")) == before and time.monotonic() < late:
                         time.sleep(0.05)
                 time.sleep(0.1)
         finally:

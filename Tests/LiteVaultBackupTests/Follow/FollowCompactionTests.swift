@@ -50,7 +50,7 @@ import Testing
         async let run: Void = follower.run()
         let end = ContinuousClock.now + .seconds(900)
         while try await !condition(events), ContinuousClock.now < end { try await Task.sleep(nanoseconds: 10_000_000) }
-        follower.end(before: Date() + 20)
+        follower.end(before: Date() + 300)
         await run
         return events
     }

@@ -54,13 +54,13 @@ import Testing
             #expect(await eventually { events.list.contains("based") })
             try await body()
         } catch { Issue.record(error) }
-        follower.end(before: Date() + 60)
+        follower.end(before: Date() + 300)
         await run
         return repository
     }
 
     private func eventually(_ condition: () -> Bool) async -> Bool {
-        for _ in 0..<6000 where !condition() { try? await Task.sleep(nanoseconds: 10_000_000) }
+        for _ in 0..<30_000 where !condition() { try? await Task.sleep(nanoseconds: 10_000_000) }
         return condition()
     }
 

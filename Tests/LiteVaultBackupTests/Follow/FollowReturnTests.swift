@@ -43,7 +43,7 @@ import Testing
     private func count(_ start: String) -> Int { events.value.count { $0.hasPrefix(start) } }
 
     private func eventually(_ condition: () -> Bool) async -> Bool {
-        for _ in 0..<3000 where !condition() { try? await Task.sleep(nanoseconds: 10_000_000) }
+        for _ in 0..<30_000 where !condition() { try? await Task.sleep(nanoseconds: 10_000_000) }
         return condition()
     }
 
@@ -60,7 +60,7 @@ import Testing
             #expect(await eventually { count("stored") == 1 })
             try await body()
         } catch { Issue.record(error) }
-        follower.end(before: Date() + 60)
+        follower.end(before: Date() + 300)
         await run
     }
 
@@ -109,7 +109,8 @@ import Testing
                 try commit()
                 try await Task.sleep(nanoseconds: 50_000_000)
             }
-            #expect(await eventually { count("failed") == 1 })
+            // Twice if it was looked at while there was none.
+            #expect(await eventually { count("failed") >= 1 })
             if isReset {
                 // Nobody holds the log any more: what was committed meanwhile is in the database alone.
                 #expect(await eventually { (try? db.number("PRAGMA wal_checkpoint(TRUNCATE)")) == 0 })

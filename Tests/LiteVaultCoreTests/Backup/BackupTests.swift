@@ -130,7 +130,7 @@ import Testing
     @Test func `a step waits for locks as long as the busy timeout says`() throws {
         let writer = try Connection(scratch.path("test.db"))
         try writer.execute("BEGIN EXCLUSIVE")
-        source.lockTimeout = .seconds(10)
+        source.lockTimeout = .seconds(600)
         let thread = BackgroundThread {
             Thread.sleep(forTimeInterval: 0.1)
             try? writer.execute("ROLLBACK")

@@ -39,10 +39,10 @@ final class BackgroundThread: Sendable {
     }
 
     /// Whether it ended within this many seconds.
-    func join(within seconds: Double = 120) -> Bool { done.wait(timeout: .now() + seconds) == .success }
+    func join(within seconds: Double = 600) -> Bool { done.wait(timeout: .now() + seconds) == .success }
 }
 
-/// Runs a block on this many threads at once, and says whether all of them ended within two minutes.
+/// Runs a block on this many threads at once, and says whether all of them ended within ten minutes.
 func onThreads(_ count: Int, _ body: @escaping @Sendable (_ index: Int) -> Void) -> Bool {
     let threads = (0..<count).map { index in BackgroundThread { body(index) } }
     return threads.allSatisfy { $0.join() }

@@ -161,9 +161,9 @@ final class Notes<Value: Sendable>: Sendable {
 
     var all: [Value] { values.value }
 
-    /// Waits until a condition holds; false after a minute.
+    /// Waits until a condition holds; false after ten minutes.
     func wait(until isReached: ([Value]) -> Bool) async throws -> Bool {
-        let end = ContinuousClock.now + .seconds(60)
+        let end = ContinuousClock.now + .seconds(600)
         while ContinuousClock.now < end {
             if isReached(all) { return true }
             try await Task.sleep(for: .milliseconds(5))

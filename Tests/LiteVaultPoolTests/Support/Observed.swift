@@ -62,9 +62,12 @@ final class Observed: Sendable {
 
     /// Waits until nothing has been told for a while.
     private func settle() async throws {
-        var last = -1
-        while last != told.value.values.reduce(0, +) {
-            last = told.value.values.reduce(0, +)
+        var (last, quiet) = (-1, 0)
+        // On a busy machine one pause may be between two notifications.
+        while quiet < 2 {
+            let now = told.value.values.reduce(0, +)
+            quiet = now == last ? quiet + 1 : 0
+            last = now
             try await Task.sleep(for: .milliseconds(80))
             _ = try await access.read { try $0.value("SELECT 1", as: Int64?.self) }
         }

@@ -61,9 +61,9 @@ final class Terminal {
         return settings.c_lflag & tcflag_t(ECHO) != 0
     }
 
-    /// Waits until `text` appears after what was waited for before. Returns whether it did, within 30 seconds.
+    /// Waits until `text` appears after what was waited for before. Returns whether it did, within 5 minutes.
     func waitFor(_ text: String) -> Bool {
-        let end = Date(timeIntervalSinceNow: 30)
+        let end = Date(timeIntervalSinceNow: 300)
         while Date() < end {
             if let found = screen.range(of: text, range: position..<screen.endIndex) {
                 position = found.upperBound
