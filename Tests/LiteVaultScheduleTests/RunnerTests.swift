@@ -336,7 +336,7 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
         let jobs = job("a", "every: 1d, retry: 10m") + job("b", "every: 1d, allow-none: true")
         #expect(try await runner(jobs).runDue().count == 2)
         try makeDatabase("a1")
-        try StateFile(folder: scratch.path("state"), configuration: scratch.path("schedule.yml")).requestRetry()
+        try StateFile(folder: scratch.path("state"), configuration: scratch.path("backup.yml")).requestRetry()
         let outcomes = try await runner(jobs).runDue()
         #expect(outcomes.map(\.job) == ["a"] && outcomes[0].isSuccess)
         // Once only.

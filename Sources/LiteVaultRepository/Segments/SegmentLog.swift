@@ -184,7 +184,12 @@ extension Repository {
         // A listing of a directory is not of one moment, and joined segments were listed first: one may have been stored since, and what
         // it has removed. A second listing has all that is older than the newest known one.
         let newest = max(listing.newest, memories.map(\.mark.sequence).max() ?? 0)
-        return log(try await segmentListing(database).through(newest))
+        let again = try await segmentListing(database).through(newest)
+        let second = log(again)
+        if second.holes.isEmpty { return second }
+        // This listing is newer than the record: what retention has recorded, and removed, since then is not in it.
+        if let known = try? await self.forgetRecord(database) { forgotten = known }
+        return log(again)
     }
 }
 

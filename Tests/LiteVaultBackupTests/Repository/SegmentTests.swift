@@ -1,6 +1,7 @@
 import Foundation
 import LiteVault
 import LiteVaultBackup
+import LiteVaultSupport
 import Testing
 
 /// A followed log in a repository: every time that was seen is restored.
@@ -107,6 +108,87 @@ import Testing
         #expect(try await repository.store.list("segments/").count < 8)
         #expect(try await rows(repository, .latest) == 8)
         #expect(try await repository.check(options).problems == [])
+    }
+
+    @Test func `H-LOG-05 what retention removes while a log is listed is not taken for a loss`() async throws {
+        let repository = try await repository()
+        let followed = try await Followed(scratch, repository)
+        try await followed.poll()
+        #expect(followed.spool.takeNewRun())
+        _ = try await followed.take()
+        for value in 1...5 {
+            if value == 4 { _ = try await followed.take() }
+            try followed.insert(value)
+            try await followed.poll()
+        }
+        await followed.writer.close()
+        let names = try await repository.store.list("segments/").map(\.name).sorted()
+        try #require(names.count == 5)
+        let (shown, hidden) = (scratch.path("repository") + "/" + names[1], scratch.path("hidden"))
+
+        // A listing of a directory is not of one moment: the first lacks a segment. Before the second, retention removes it, and others.
+        let store = HookedStore(DirectoryStore(scratch.path("repository")))
+        let reader = try await Repository.open(
+            store, secret: try .passphrase(Array("secret".utf8)),
+            local: LocalDirectories(state: scratch.path("state-2"), cache: scratch.path("cache-2")))
+        let listings = Locked(0)
+        let all = RepositoryFormat.segments(repository.databaseID("a.db"))
+        store.setHooks(
+            before: { call, name in
+                guard call == "list", name == all else { return }
+                let number = listings.withLock { count in
+                    count += 1
+                    return count
+                }
+                if number == 1 { try FileManager.default.moveItem(atPath: shown, toPath: hidden) }
+                if number == 2 {
+                    var policy = RetentionPolicy()
+                    policy.last = 1
+                    _ = try await repository.forget(policy)
+                }
+            },
+            after: { call, name in
+                guard call == "list", name == all, listings.value == 1 else { return }
+                try FileManager.default.moveItem(atPath: hidden, toPath: shown)
+            })
+        let snapshots = try await reader.snapshots()
+        #expect(snapshots.warnings == [])
+        #expect(try await reader.followed(Array(snapshots)).warnings == [])
+        #expect(listings.value == 2)
+        #expect(try await repository.store.list("segments/").count < 5)
+    }
+
+    @Test func `H-LOG-05 what retention removes between a listing and its reading is not taken for a loss`() async throws {
+        let repository = try await repository()
+        let followed = try await Followed(scratch, repository)
+        try await followed.poll()
+        #expect(followed.spool.takeNewRun())
+        for _ in 1...3 {
+            _ = try await followed.take()
+            try followed.insert(1)
+            try await followed.poll()
+        }
+        await followed.writer.close()
+        let store = HookedStore(DirectoryStore(scratch.path("repository")))
+        let reader = try await Repository.open(
+            store, secret: try .passphrase(Array("secret".utf8)),
+            local: LocalDirectories(state: scratch.path("state-2"), cache: scratch.path("cache-2")))
+        let snapshots = Array(try await reader.snapshots())
+        let once = OnceOnly()
+        let all = RepositoryFormat.segments(repository.databaseID("a.db"))
+        store.setHooks(after: { call, name in
+            guard call == "list", name == all else { return }
+            try await once {
+                var policy = RetentionPolicy()
+                policy.last = 1
+                _ = try await repository.forget(policy)
+            }
+        })
+        #expect(try await reader.followed(snapshots).warnings == [])
+        // What nobody has removed is a loss.
+        let last = try #require(try await repository.store.list("segments/").map(\.name).max())
+        try FileManager.default.removeItem(atPath: scratch.path("repository") + "/" + last)
+        #expect(try await reader.followed(snapshots).warnings.map(\.severity) == [.damage])
     }
 
     @Test func `a follower that was stopped makes a gap, over which nothing is applied`() async throws {
