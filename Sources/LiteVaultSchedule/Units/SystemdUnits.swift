@@ -89,7 +89,8 @@ package struct SystemdUnits: Sendable {
             "RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6", "RestrictNamespaces=yes", "RestrictRealtime=yes",
             "RestrictSUIDSGID=yes", "LockPersonality=yes", "MemoryDenyWriteExecute=yes",
             "SystemCallArchitectures=native",
-            "SystemCallFilter=@system-service", "CPUWeight=20", "IOSchedulingClass=best-effort", "IOSchedulingPriority=7",
+            "SystemCallFilter=@system-service", "CPUWeight=20", "IOSchedulingClass=best-effort",
+            "IOSchedulingPriority=7",
             "",
         ]
         if follows {

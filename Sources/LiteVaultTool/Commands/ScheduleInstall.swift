@@ -31,7 +31,8 @@ struct ScheduleInstall: VaultCommand {
         ])
 
     @Argument(
-        help: "The configuration file (default: /etc/litevault/backup.yml).", completion: .file(), transform: PathArgument.literal)
+        help: "The configuration file (default: /etc/litevault/backup.yml).", completion: .file(),
+        transform: PathArgument.literal)
     var config = "/etc/litevault/backup.yml"
 
     @OptionGroup(title: "Units") var units: UnitOptions
@@ -144,11 +145,14 @@ extension ScheduleInstall {
 
     /// The sandbox of the service has an empty /home, and a /tmp of its own.
     private func requireVisible(_ tool: String) throws {
-        guard let hidden = ["/home", "/root", "/run/user", "/tmp", "/var/tmp"].first(where: { tool.hasPrefix($0 + "/") })
+        guard
+            let hidden = ["/home", "/root", "/run/user", "/tmp", "/var/tmp"].first(where: { tool.hasPrefix($0 + "/") })
         else { return }
         throw Failure(
             .usage, "the service does not see the program: its sandbox hides \(hidden)", path: tool,
-            remedy: "Install it, with 'install \(Quoting.shellWordWhereNeeded(tool)) /usr/local/bin/litevault', and run that one.")
+            remedy:
+                "Install it, with 'install \(Quoting.shellWordWhereNeeded(tool)) /usr/local/bin/litevault', and run that one."
+        )
     }
 
     /// Credentials that units name and nobody has made keep a service from starting.

@@ -75,7 +75,9 @@ struct ServiceManager {
     /// The last lines that a unit has logged since a time.
     func log(_ unit: String, since time: Date) -> [String] {
         let seconds = Int64(time.timeIntervalSince1970)
-        let arguments = ["--unit", unit, "--since", "@\(seconds)", "--no-pager", "--output=cat", "--lines=20", "--quiet"]
+        let arguments = [
+            "--unit", unit, "--since", "@\(seconds)", "--no-pager", "--output=cat", "--lines=20", "--quiet",
+        ]
         guard let (ending, text) = try? run("journalctl", arguments), ending == .status(0) else { return [] }
         return Self.lines(text)
     }

@@ -83,7 +83,10 @@ struct StatementBuffer {
         switch place {
         case .quoted(let end):
             let sign = String(UnicodeScalar(end))
-            return (opening, "what is quoted from here on has no closing \(sign)", "Close it, and end the statement with ';'.")
+            return (
+                opening, "what is quoted from here on has no closing \(sign)",
+                "Close it, and end the statement with ';'."
+            )
         case .blockComment: return (opening, "the comment that begins here does not end", "End it with '*/'.")
         case .outside, .lineComment: return (line, "the last statement is not complete", "End it with ';'.")
         }
