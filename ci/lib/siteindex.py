@@ -12,9 +12,14 @@ LIBRARY, COMMANDS = "documentation/litevault", "documentation/commands"
 LEFT_OUT = {"Design decisions"}
 
 
+def _number():
+    """The version of the sources."""
+    return re.search(r'"(\d+\.\d+\.\d+[^"]*)"', (ROOT / "Sources/LiteVaultTool/Session/Version.swift").read_text(encoding="utf-8"))[1]
+
+
 def _version():
     """The version of the sources, and whether it is released: what CHANGELOG.md begins with says so."""
-    number = re.search(r'"(\d+\.\d+\.\d+[^"]*)"', (ROOT / "Sources/LiteVaultTool/Session/Version.swift").read_text(encoding="utf-8"))[1]
+    number = _number()
     heading = re.search(r"^## \[(.+?)\]", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.M)[1]
     return f"Version {number}" if heading == number else f"Version {number}, not released yet"
 
@@ -63,8 +68,9 @@ def html(pages):
 <meta name="description" content="{escaped(library.abstract())}">
 <link rel="icon" href="favicon.ico">
 <link rel="stylesheet" href="{sitepages.STYLE}">
+<script src="{sitepages.SCRIPT}" defer></script>
 </head>
-<body>
+<body>{sitepages.HEADER.replace("UP/", "")}
 <header><div>
 <h1>LiteVault</h1>
 <p>{escaped(library.abstract())}</p>
@@ -79,6 +85,9 @@ def html(pages):
 <ul class="cards">{cards}</ul>
 <h2 id="example">An encrypted database</h2>
 <pre><code>{escaped(chr(10).join(listing["code"]))}</code></pre>
+<h2 id="tonight">From the package to tonight's backup</h2>
+<pre><code>apt install ./litevault_{_number()}_amd64.deb
+litevault schedule install --source '/srv/app/*.db' --repository /backup/vaults</code></pre>
 <h2 id="articles">Articles</h2>
 {_lists(_groups(pages, LIBRARY, "article"))}
 <h2 id="commands">Commands</h2>

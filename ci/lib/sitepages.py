@@ -1,8 +1,6 @@
-"""The pages of the website that ci/site makes of the archive of ci/docs.
+"""The pages of the website that ci/site makes of the archive of ci/docs: plain HTML, one file a page, from the page's JSON.
 
-DocC's own application shows a page in a browser, from the page's JSON; `docc` gives each page the same empty HTML. Here each gets
-its title, its description, and its content in plain HTML for readers and programs without JavaScript. All addresses are
-relative, so that the tree can be served under any path.
+All addresses are relative, so that the tree can be served under any path, or opened without a server.
 """
 
 import html
@@ -11,22 +9,13 @@ import os
 import re
 import urllib.parse
 
-STYLE = "site.css"
-# DocC's application: an option is not broken after its hyphens where there is room.
-APPLICATION_STYLE = "<style>@media (min-width:736px){p code,dt code,td code{white-space:nowrap}}</style>"
-# What DocC's application shows above each page. Its links leave the application for the tree's first page and for others.
-HEADER = """<template id="custom-header"><style>
-:host { display: block; background: #0b2239; font: 15px/1.3 system-ui, "Helvetica Neue", Arial, sans-serif; }
-div { display: flex; flex-wrap: wrap; gap: 6px 24px; padding: 11px 22px; }
-a { color: #c9d7e6; text-decoration: none; } a:hover, a:focus-visible { color: #fff; text-decoration: underline; }
-a:first-child { color: #fff; font-weight: 600; }
-</style><div><a href="UP/">LiteVault</a><a href="UP/documentation/litevault/">Library</a><a
-href="UP/documentation/litevault/gettingstarted/">Getting started</a><a href="UP/documentation/commands/">Commands</a></div></template>
-<script>/* The application changes the page's address without loading it, and relative ones would change with it. */
-for (const tree of [document, document.getElementById("custom-header").content])
-  for (const link of tree.querySelectorAll("a, link"))
-    link.href = new URL(link.getAttribute("href"), document.baseURI).pathname
-</script>"""
+STYLE, SCRIPT, INDEX = "site.css", "site.js", "search-index.js"
+# Where one looks for what a class or protocol is made of.
+INHERITED = ("inheritsFrom", "conformsTo")
+# Above each page; UP/ is the tree's root.
+HEADER = """<nav class="bar"><div><a href="UP/">LiteVault</a><a href="UP/documentation/litevault/">Library</a><a
+href="UP/documentation/litevault/gettingstarted/">Getting started</a><a href="UP/documentation/commands/">Commands</a><input
+type="search" placeholder="Search" aria-label="Search the documentation" data-up="UP/"></div><ol id="found"></ol></nav>"""
 
 
 def _escaped(text):
@@ -47,6 +36,27 @@ class Page:
         self.references = self.json.get("references", {})
         self.title = self.json["metadata"].get("title", path)
         self.up = "../" * (path.count("/") + 1)
+        # Pages below this one that no other page lists, and what the types and protocols of this one have: (title, identifiers).
+        self.unlisted = []
+        self.inherited = []
+
+    def targets(self, kinds=None):
+        """The paths of the pages that its relationships of these kinds lead to, or that it lists or mentions, if none is given."""
+        if kinds:
+            found = [one for section in self.json.get("relationshipsSections", []) if section.get("type") in kinds for one in section["identifiers"]]
+            urls = [self.references.get(one, {}).get("url", "") for one in found]
+        else:
+            urls = re.findall(r'href="([^"#]*)', self.content())
+            return {os.path.normpath(os.path.join(self.path, html.unescape(urllib.parse.unquote(one)))) for one in urls if "://" not in one}
+        return [one.strip("/").partition("#")[0] for one in urls if one.startswith("/")]
+
+    def members(self):
+        """The identifiers that its topics list."""
+        return [one for section in self.json.get("topicSections", []) for one in section["identifiers"]]
+
+    def text(self):
+        """The words of the page, for the search."""
+        return re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]*>", " ", self.content()))).strip()
 
     def abstract(self):
         return "".join(self._plain(inline) for inline in self.json.get("abstract", []))
@@ -81,7 +91,8 @@ class Page:
         if kind == "text":
             return _escaped(inline["text"])
         if kind == "codeVoice":
-            return f"<code>{_escaped(inline['code'])}</code>"
+            # A line does not end after the hyphens of an option.
+            return "<code>" + re.sub(r"--?[a-z][\w-]*", r'<span class="option">\g<0></span>', _escaped(inline["code"])) + "</code>"
         if kind == "reference":
             text = inline.get("overridingTitleInlineContent")
             return self._link(inline["identifier"], self._inlines(text) if text else None)
@@ -98,10 +109,13 @@ class Page:
 
     def _table(self, block):
         rows, names = [], block.get("alignments", [])
+        headings = [re.sub(r"<[^>]*>", "", self._blocks(one)) for one in block["rows"][0]] if block.get("header") in ("row", "both") else []
         for number, row in enumerate(block["rows"]):
-            cell = "th" if number == 0 and block.get("header") in ("row", "both") else "td"
+            cell = "th" if number == 0 and headings else "td"
             styles = [f' style="text-align:{one}"' if one != "unset" else "" for one in names] or [""] * len(row)
-            cells = (f"<{cell}{style}>{self._blocks(content)}</{cell}>" for content, style in zip(row, styles))
+            # In a narrow window each cell is a line of its own, below the heading of its column.
+            labels = [f' data-label="{one}"' if cell == "td" else "" for one in headings] or [""] * len(row)
+            cells = (f"<{cell}{style}{label}>{self._blocks(content)}</{cell}>" for content, style, label in zip(row, styles, labels))
             rows.append(f"<tr>{''.join(cells)}</tr>")
         return f'<div class="wide"><table>{"".join(rows)}</table></div>'
 
@@ -172,23 +186,36 @@ class Page:
         result += f"<h1>{_escaped(self.title)}</h1>"
         if data.get("abstract"):
             result += f'<p class="abstract">{self._inlines(data["abstract"])}</p>'
-        result += "".join(map(self._primary, data.get("primaryContentSections", [])))
+        sections = data.get("primaryContentSections", [])
+        result += "".join(self._primary(one) for one in sections if one["kind"] != "mentions")
         result += self._listed("Topics", data.get("topicSections"))
         result += self._listed("Default implementations", data.get("defaultImplementationsSections"))
+        for title, identifiers in self.inherited:
+            result += self._listed(f"Inherited from {title}", [{"identifiers": identifiers}])
         result += self._listed("Relationships", data.get("relationshipsSections"))
+        if self.unlisted:
+            links = "".join(f'<li><a href="{self.up}{address(one.path)}/"><code>{_escaped(one.title)}</code></a></li>' for one in self.unlisted)
+            result += f"<h2>Further symbols</h2><ul>{links}</ul>"
+        result += "".join(self._primary(one) for one in sections if one["kind"] == "mentions")
         return result + self._listed("See also", data.get("seeAlsoSections")) + "</main>"
 
-    def html(self, shell):
-        """The HTML of this page, from DocC's empty one: the application, or this content where it cannot run."""
+    def html(self):
+        """The HTML of this page."""
         title = f"{self.title} | LiteVault" if self.title != "LiteVault" else "LiteVault"
-        head = f'<title>{_escaped(title)}</title><meta name="description" content="{_escaped(self.abstract())}">'
-        result = re.sub(r"<title>.*?</title>", lambda _: head, shell, count=1, flags=re.S)
-        result = result.replace('var baseUrl = "/"', f'var baseUrl = new URL("{self.up}", document.baseURI).pathname')
-        result = re.sub(r'\b(href|src)="/', lambda match: f'{match[1]}="{self.up}', result)
-        plain = f'<noscript><link rel="stylesheet" href="{self.up}{STYLE}"></noscript>'
-        result = result.replace("</head>", APPLICATION_STYLE + plain + "</head>", 1)
-        result = re.sub(r"(<body[^>]*>)", lambda match: match[1] + HEADER.replace("UP/", self.up), result, count=1)
-        return re.sub(r"<noscript><style>.*?</noscript>", lambda _: f"<noscript>{self.content()}</noscript>", result, count=1, flags=re.S)
+        return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{_escaped(title)}</title>
+<meta name="description" content="{_escaped(self.abstract())}">
+<link rel="icon" href="{self.up}favicon.ico">
+<link rel="stylesheet" href="{self.up}{STYLE}">
+<script src="{self.up}{SCRIPT}" defer></script>
+</head>
+<body>{HEADER.replace("UP/", self.up)}{self.content()}</body>
+</html>
+"""
 
 
 def pages(archive):
@@ -196,5 +223,61 @@ def pages(archive):
     data, found = archive / "data", {}
     for file in sorted(data.rglob("*.json")):
         path = os.fspath(file.relative_to(data))[:-len(".json")]
-        found[path] = Page(path, file)
+        # The list of modules is on the first page.
+        if path != "documentation":
+            found[path] = Page(path, file)
+    for page in found.values():
+        _inherit(page, found)
+    _list(found)
     return found
+
+
+def _inherit(page, pages):
+    """Lists what a page's types and protocols have, and theirs, as people look for it on the page of the type that they use."""
+    waiting, seen = page.targets(INHERITED), {page.path}
+    while waiting:
+        path = waiting.pop(0)
+        if path in seen or path not in pages or pages[path].json["kind"] != "symbol":
+            continue
+        seen.add(path)
+        other = pages[path]
+        for one, reference in other.references.items():
+            page.references.setdefault(one, reference)
+        if other.members():
+            page.inherited.append((other.title, other.members()))
+        waiting += other.targets(INHERITED)
+
+
+def _list(pages):
+    """Lists each page that one does not come to from its module's on the nearest page above it."""
+    targets = {path: page.targets() for path, page in pages.items()}
+    seen = set()
+
+    def reach(path):
+        waiting = [path]
+        while waiting:
+            one = waiting.pop()
+            if one in pages and one not in seen:
+                seen.add(one)
+                waiting += targets[one]
+
+    for path in pages:
+        if path.count("/") <= 1:
+            reach(path)
+    for path in sorted(pages, key=lambda path: path.count("/")):
+        above = path
+        while path not in seen:
+            above = above.rpartition("/")[0]
+            if above in seen:
+                pages[above].unlisted.append(pages[path])
+                reach(path)
+
+
+def search_index(pages):
+    """The program that the search reads: for each page its title, address, what it is, its abstract, and of articles all words."""
+    rows = []
+    for path, page in pages.items():
+        is_article = page.json["kind"] == "article"
+        rows.append([page.title, address(path) + "/", page.json["metadata"].get("roleHeading") or "Article", page.abstract(),
+                     page.text() if is_article else ""])
+    return f"window.searchIndex = {json.dumps(rows, ensure_ascii=False, separators=(',', ':'))}\n"
