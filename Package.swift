@@ -357,7 +357,8 @@ let package = Package(
             swiftSettings: swift),
         .testTarget(
             name: "LiteVaultScheduleTests",
-            dependencies: ["LiteVaultSchedule", "LiteVaultScheduleFile", "LiteVaultBackup"], swiftSettings: swift),
+            dependencies: ["LiteVaultSchedule", "LiteVaultScheduleFile", "LiteVaultBackup", "LiteVaultQuoting"],
+            swiftSettings: swift),
         .testTarget(
             name: "LiteVaultBackupServiceTests",
             dependencies: [

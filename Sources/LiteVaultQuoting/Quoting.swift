@@ -58,17 +58,19 @@ package enum Quoting {
         return "\"" + content + "\""
     }
 
-    /// A scalar of YAML in double quotes, for any text.
+    /// A scalar of YAML in double quotes, for any text. What YAML takes for a line break or does not print is escaped as a scalar.
     package static func yamlScalar(_ text: String) -> String {
-        let content = escaped(text) {
-            switch $0 {
-            case doubleQuote: "\\\""
-            case backslash: "\\\\"
-            case 0x00...0x1F, 0x7F: "\\x" + String($0 >> 4, radix: 16) + String($0 & 15, radix: 16)
-            default: nil
+        var result = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"", "\\": result.unicodeScalars.append(contentsOf: ["\\", scalar])
+            case "\u{0}"..."\u{1F}", "\u{7F}"..."\u{9F}", "\u{2028}", "\u{2029}", "\u{FEFF}":
+                let digits = String(scalar.value, radix: 16)
+                result += "\\u" + String(repeating: "0", count: 4 - digits.utf8.count) + digits
+            default: result.unicodeScalars.append(scalar)
             }
         }
-        return "\"" + content + "\""
+        return result + "\""
     }
 
     /// The value of a label in Prometheus' text format.

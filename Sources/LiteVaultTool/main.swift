@@ -3,6 +3,11 @@ internal import DurableFile
 internal import LiteVault
 internal import LiteVaultFoundation
 
+// Swift reads the arguments from /proc on Linux. Without them, each command would print help and succeed.
+guard !CommandLine.arguments.isEmpty else {
+    Terminal().printMessage("error: the arguments cannot be read: is /proc mounted?", priority: .error)
+    exit(ExitStatus.failed.rawValue)
+}
 exit(Main.run(Array(CommandLine.arguments.dropFirst())))
 
 /// Runs the command line: from arguments to an exit status.

@@ -136,25 +136,6 @@ import Testing
         }
     }
 
-    @Test func `every text is one line of YAML in double quotes`() {
-        for text in HostileText.all {
-            let scalar = Quoting.yamlScalar(text)
-            #expect(!scalar.utf8.contains { $0 < 0x20 || $0 == 0x7F })
-            #expect(scalar.utf8.first == 0x22 && scalar.utf8.last == 0x22)
-            var (read, rest) = ([UInt8](), Array(scalar.utf8.dropFirst().dropLast())[...])
-            while let byte = rest.popFirst() {
-                guard byte == 0x5C, let sign = rest.popFirst() else {
-                    read.append(byte)
-                    continue
-                }
-                // `\xNN`, or the sign itself.
-                read.append(sign == 0x78 ? UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16) ?? 0 : sign)
-                if sign == 0x78 { rest.removeFirst(2) }
-            }
-            #expect(read == Array(text.utf8))
-        }
-    }
-
     @Test func `H-SEC-24 every path comes back from a systemd unit and a crontab line`() {
         for text in HostileText.all where !text.isEmpty {
             let command = "/usr/bin/x \(Quoting.systemdWord(text, isCommand: true)) y"

@@ -1,5 +1,6 @@
 import Foundation
 import LiteVaultBackup
+import LiteVaultQuoting
 import LiteVaultSchedule
 import LiteVaultScheduleFile
 import Testing
@@ -96,6 +97,15 @@ import Testing
                 "18:5: 'every' or 'at' is missing in the job 'd'",
                 "19:5: 'sources' is missing in the job 'e'",
             ])
+    }
+
+    @Test(arguments: [
+        "plain", "'a' \"b\"", "back\\slash", "a quote\"\u{301}, marked", "tab\tline\nreturn\r", "next\u{85}line", "lines\u{2028}\u{2029}", "\u{FEFF}mark",
+        "# not a comment", "*anchor", "%percent", "\u{1F510}é",
+    ])
+    func `any text comes back from a scalar of YAML that is made of it`(_ text: String) throws {
+        let found = try read("repository: /r\njobs:\n  - {name: a, every: 1h, sources: \(Quoting.yamlScalar("/" + text))}\n")
+        #expect(found.jobs[0].sources.map { Array($0.utf8) } == [Array(("/" + text).utf8)])
     }
 
     @Test func `what cannot be read at all is the only mistake`() throws {

@@ -332,15 +332,23 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
         #expect(try await runner(jobs).runDue().isEmpty)
     }
 
-    @Test func `what has failed runs at once if that is asked for, and the rest when it is due`() async throws {
+    @Test func `all jobs run at once if that is asked for, once`() async throws {
         let jobs = job("a", "every: 1d, retry: 10m") + job("b", "every: 1d, allow-none: true")
         #expect(try await runner(jobs).runDue().count == 2)
-        try makeDatabase("a1")
-        try StateFile(folder: scratch.path("state"), configuration: scratch.path("backup.yml")).requestRetry()
-        let outcomes = try await runner(jobs).runDue()
-        #expect(outcomes.map(\.job) == ["a"] && outcomes[0].isSuccess)
-        // Once only.
         #expect(try await runner(jobs).runDue().isEmpty)
+        try makeDatabase("a1")
+        try StateFile(folder: scratch.path("state"), configuration: scratch.path("backup.yml")).requestRun()
+        let outcomes = try await runner(jobs).runDue()
+        #expect(Set(outcomes.map(\.job)) == ["a", "b"] && outcomes.allSatisfy(\.isSuccess))
+        #expect(try await runner(jobs).runDue().isEmpty)
+    }
+
+    @Test func `a run that has stored nothing has verified nothing`() async throws {
+        let jobs = job("a", "every: 1d, retry: 10m, verify: {level: structure, every: 1w}")
+        #expect(try await runner(jobs).runDue().first?.verified == nil)
+        try makeDatabase("a1")
+        clock.advance(600)
+        #expect(try await runner(jobs).runDue().first?.verified == true)
     }
 
     @Test func `the repository's snapshots count if the state was lost`() async throws {

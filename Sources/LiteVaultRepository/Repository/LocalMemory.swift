@@ -105,6 +105,14 @@ struct LocationMemory: Sendable {
     }
 }
 
+extension LocalDirectories {
+    /// Whether a repository in this place was used before. A record that cannot be read says so, too.
+    package func remembersRepository(in store: any ObjectStore) -> Bool {
+        guard let memory = LocationMemory(store, self) else { return false }
+        return (try? memory.repositories().isEmpty) != true
+    }
+}
+
 extension Repository {
     /// Compares a repository with the one that this machine used at its location, and remembers it.
     ///

@@ -22,8 +22,8 @@ package final class ScheduleRunner: Sendable {
     private let measuring = Locked(())
     /// The runs that have not ended, by job; also those that were abandoned.
     private let underWay = Locked<[String: Task<JobOutcome, Never>]>([:])
-    /// The jobs that failed and are to run at once: somebody has mended something.
-    private let retries = Locked<Set<String>>([])
+    /// The jobs that are to run at once, as somebody has asked for it.
+    private let requested = Locked<Set<String>>([])
 
     /// - Parameters:
     ///   - host: the host name, from which the jitter of the jobs is derived.
@@ -57,7 +57,7 @@ package final class ScheduleRunner: Sendable {
     /// - Returns: the outcomes in the order in which the runs ended; empty if no job was due.
     /// - Throws: `VaultError` if the state cannot be stored; what `report` throws.
     package func runDue(_ report: @Sendable (JobOutcome) throws -> Void = { _ in }) async throws -> [JobOutcome] {
-        takeRetryRequest()
+        takeRunRequest()
         let all = try await withThrowingTaskGroup(of: JobOutcome?.self) { group in
             for job in configuration.jobs {
                 group.addTask { [self] in
@@ -100,7 +100,7 @@ package final class ScheduleRunner: Sendable {
         grace: Duration = .seconds(2), following supervisor: FollowSupervisor? = nil,
         _ report: @escaping @Sendable (JobOutcome) throws -> Void
     ) async throws {
-        takeRetryRequest()
+        takeRunRequest()
         let reporter = OutcomeReporter(report)
         let lanes = configuration.jobs.map { job in BlockingWork.task { await self.lane(job, reporter) } }
         do {
@@ -198,14 +198,13 @@ package final class ScheduleRunner: Sendable {
     private func decide(_ job: BackupJob) async -> (known: JobState?, decision: DueDecision) {
         let lookup = BlockingWork.task { await self.known(job) }
         let found = await BlockingWork.value(of: lookup, within: job.limits.store) ?? nil
-        let isRetried = retries.withLock { $0.remove(job.name) } != nil
-        return (found, isRetried ? .now(now()) : DueDecision(job, found, host: host, now: now()))
+        let isRequested = requested.withLock { $0.remove(job.name) } != nil
+        return (found, isRequested ? .now(now()) : DueDecision(job, found, host: host, now: now()))
     }
 
-    private func takeRetryRequest() {
-        guard state.takeRetryRequest() else { return }
-        let failed = configuration.jobs.map(\.name).filter { (state.job($0)?.failed ?? 0) > 0 }
-        retries.withLock { $0.formUnion(failed) }
+    private func takeRunRequest() {
+        guard state.takeRunRequest() else { return }
+        requested.withLock { $0.formUnion(configuration.jobs.map(\.name)) }
     }
 
     /// Waits, but not longer than the longest pause.

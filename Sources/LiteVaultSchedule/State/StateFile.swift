@@ -125,17 +125,18 @@ package final class StateFile: Sendable {
         return Array(text.utf8.prefix(63)) + [UInt8](repeating: 32, count: max(0, 63 - text.utf8.count)) + [10]
     }
 
-    /// Asks the process that runs the jobs next to run those that failed at once, without waiting for their `retry` time.
-    package func requestRetry() throws {
-        try withErrorContext(path: retryPath) {
-            try ReplacementFile(destination: retryPath).publish(replacing: true)
+    /// Asks the process that runs the jobs next to run all of them at once, whether they are due or not.
+    package func requestRun() throws {
+        try LocalDirectory.create(LocalDirectory.parent(of: requestPath))
+        try withErrorContext(path: requestPath) {
+            try ReplacementFile(destination: requestPath).publish(replacing: true)
         }
     }
 
     /// Whether that was asked for. It is forgotten before the jobs run, so that a run that is killed repeats nothing.
-    func takeRetryRequest() -> Bool { unlink(retryPath) == 0 }
+    func takeRunRequest() -> Bool { unlink(requestPath) == 0 }
 
-    private var retryPath: String { path + ".retry" }
+    private var requestPath: String { path + ".run" }
 
     /// The file that remembers which databases of a job are unchanged.
     func unchangedPath(_ job: String) -> String {

@@ -9,6 +9,8 @@ package struct SystemdUnits: Sendable {
     package let name: String
     /// The path of the program.
     package let tool: String
+    /// The user of the service; nil for root.
+    package let user: String?
     package let service: String
     /// Nil if the service runs all the time.
     package let timer: String?
@@ -24,12 +26,14 @@ package struct SystemdUnits: Sendable {
         name: String, tool: String, configuration: ScheduleConfiguration, user: String? = nil,
         failureUnit: String? = nil
     ) throws {
-        (self.name, self.tool) = (name, tool)
+        (self.name, self.tool, self.user) = (name, tool, user)
         let follows = configuration.jobs.contains(where: \.follows)
         let command = follows ? "run" : "run-due"
         let start = [tool, "schedule", command, configuration.name]
             .map { Quoting.systemdWord($0, isCommand: true) }.joined(separator: " ")
         let paths = Self.writable(configuration)
+        // What is only read has to be seen, too.
+        let visible = paths + Self.read(configuration) + [tool, configuration.name]
         // A list of paths and a crontab line have no way to write line breaks, and nobody sees what direction marks do.
         let all = [tool, configuration.name] + paths
         if let unreadable = all.first(where: { $0.unicodeScalars.contains(where: Quoting.isHazard) }) {
@@ -76,8 +80,8 @@ package struct SystemdUnits: Sendable {
         // ssh reads the configuration, keys and known hosts of the user.
         let usesSSH = configuration.jobs.contains { $0.repository.location.lowercased().hasPrefix("sftp://") }
         lines.append(
-            usesSSH || paths.contains { Self.isBelowHome($0) } ? "ProtectHome=read-only" : "ProtectHome=yes")
-        if !paths.contains(where: { $0.hasPrefix("/tmp") || $0.hasPrefix("/var/tmp") }) {
+            usesSSH || visible.contains { Self.isBelowHome($0) } ? "ProtectHome=read-only" : "ProtectHome=yes")
+        if !visible.contains(where: { $0.hasPrefix("/tmp/") || $0.hasPrefix("/var/tmp/") }) {
             lines.append("PrivateTmp=yes")
         }
         lines += [
@@ -127,6 +131,17 @@ package struct SystemdUnits: Sendable {
             if case .credential(let name) = reference.source { name } else { nil }
         }
         return Set(names).sorted()
+    }
+
+    /// The files of secrets and keys.
+    private static func read(_ configuration: ScheduleConfiguration) -> [String] {
+        configuration.jobs.flatMap { job in
+            let references = [job.repository.secret, job.verification?.key].compactMap(\.self)
+            let files = references.compactMap { reference in
+                if case .file(let path) = reference.source { path } else { nil }
+            }
+            return files + references.compactMap(\.keyring)
+        }
     }
 
     private static func writable(_ configuration: ScheduleConfiguration) -> [String] {

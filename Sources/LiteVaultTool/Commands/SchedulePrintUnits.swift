@@ -65,7 +65,7 @@ struct UnitOptions: ParsableArguments {
     }
 
     private static func isName(_ text: String, and others: String) -> Bool {
-        !text.isEmpty
+        !text.isEmpty && text.first != "-" && text.first != "."
             && text.unicodeScalars.allSatisfy { scalar in
                 switch scalar {
                 case "a"..."z", "A"..."Z", "0"..."9", "-", "_", ".": true
@@ -75,22 +75,22 @@ struct UnitOptions: ParsableArguments {
     }
 
     /// The units of a configuration.
-    func units(_ configuration: ScheduleConfiguration) throws -> SystemdUnits {
-        try SystemdUnits(
-            name: name, tool: tool ?? Platform.programPath ?? "/usr/local/bin/litevault", configuration: configuration,
-            user: user, failureUnit: onFailure)
+    ///
+    /// - Parameter present: the present service that 'schedule install' has made: what is not given is as there.
+    func units(_ configuration: ScheduleConfiguration, as present: String? = nil) throws -> SystemdUnits {
+        func kept(_ key: String) -> String? {
+            present?.utf8.split(separator: UInt8(ascii: "\n")).map { String(decoding: $0, as: UTF8.self) }
+                .first { $0.hasPrefix(key + "=") }.map { String($0.dropFirst(key.utf8.count + 1)) }
+        }
+        let given = tool.map { URL(fileURLWithPath: $0).standardizedFileURL.path }
+        return try SystemdUnits(
+            name: name, tool: given ?? Platform.programPath ?? "/usr/local/bin/litevault", configuration: configuration,
+            user: user ?? kept("User"), failureUnit: onFailure ?? kept("OnFailure"))
     }
 
-    /// The account of the user; nil without one.
-    ///
-    /// - Throws: `no-input` for one that does not exist here.
-    var account: passwd? {
-        get throws {
-            guard let user else { return nil }
-            guard let found = getpwnam(user) else {
-                throw Failure(.noInput, "there is no user '\(user)' here", remedy: "Give --user another name.")
-            }
-            return found.pointee
-        }
+    /// The options that lead to the same units.
+    func words(of units: SystemdUnits) -> [String] {
+        (name == "litevault-backup" ? [] : ["--name", name]) + (tool.map { ["--tool", $0] } ?? [])
+            + (units.user.map { ["--user", $0] } ?? []) + (onFailure.map { ["--on-failure", $0] } ?? [])
     }
 }

@@ -45,16 +45,26 @@ struct NewConfiguration {
         return lines.joined(separator: "\n")
     }
 
-    /// Writes the file, which must not exist. Its directory is created.
+    /// The configuration as it will be read.
     ///
-    /// - Throws: `config` if one of the values makes no configuration; `VaultError` if the file exists or cannot be written.
-    func write(to path: String) throws {
-        let text = text
-        if case .failure(let found) = ScheduleConfiguration.examine(path: path, text: { text }),
-            let first = found.all.first
-        {
-            throw Failure(.config, first.message, remedy: first.remedy)
+    /// - Throws: `config` if one of the values makes no configuration; `cannot-create` if the file exists.
+    func read(as path: String) throws -> ScheduleConfiguration {
+        guard !FileManager.default.fileExists(atPath: path) else {
+            throw Failure(
+                .cannotCreate, "the configuration exists already", path: path,
+                remedy: "Add the sources to it, and run this command without --source. Or name another file.")
         }
+        switch ScheduleConfiguration.examine(path: path, text: { text }) {
+        case .success(let configuration): return configuration
+        case .failure(let found):
+            throw Failure(
+                .config, found.all.first?.message ?? "the options make no configuration",
+                remedy: found.all.first?.remedy)
+        }
+    }
+
+    /// Writes the file, which must not exist. Its directory is created.
+    func write(to path: String) throws {
         try PublicText.createParents(of: path)
         try PublicText.write(text, to: path, replacing: false)
     }

@@ -1,3 +1,4 @@
+internal import DurableFile
 internal import LiteVaultFoundation
 internal import LiteVaultQuoting
 internal import LiteVaultSupport
@@ -6,6 +7,9 @@ internal import LiteVaultSupport
 struct ServiceManager {
     /// The directory of the administrator's units.
     static let folder = "/etc/systemd/system"
+    /// The second line of a unit that 'schedule install' has written.
+    static let mark =
+        "# Made by 'litevault schedule install', which replaces it: your own settings belong in a drop-in."
 
     /// How a service ended.
     struct Ending: Encodable {
@@ -17,59 +21,127 @@ struct ServiceManager {
         var isSuccess: Bool { result == "success" }
     }
 
+    /// What systemd says of a unit.
+    struct State {
+        fileprivate let values: [String: String]
+
+        var isActive: Bool { ["active", "reloading"].contains(values["ActiveState"] ?? "") && !isRestarting }
+        /// Whether it is being started or stopped, or waits for another start.
+        var isChanging: Bool { ["activating", "deactivating"].contains(values["ActiveState"] ?? "") }
+        var isRestarting: Bool { values["SubState"] == "auto-restart" }
+        /// What tells one start from another; nil if it was never started.
+        var invocation: String? { values["InvocationID"].flatMap { $0.isEmpty ? nil : $0 } }
+        /// The file that it was read from; nil if there is none.
+        var path: String? { values["FragmentPath"].flatMap { $0.isEmpty ? nil : $0 } }
+        var ending: Ending {
+            Ending(
+                result: values["Result"] ?? "unknown", status: values["ExecMainStatus"].flatMap { Int($0) } ?? 0)
+        }
+    }
+
     /// Has systemd read all units again, which also shows whether it runs here and obeys this user.
     ///
     /// - Throws: `unsupported` without systemd, or for a user whom it does not obey.
     func reload() throws {
         let (ending, text) = try run("systemctl", ["daemon-reload"])
-        guard ending == .status(0) else {
+        // In a chroot it does nothing, and succeeds.
+        let isRunning = FileManager.default.fileExists(atPath: "/run/systemd/system")
+        guard ending == .status(0), isRunning else {
+            let reason = ending == .status(0) ? "/run/systemd/system does not exist" : Self.reason(text)
             throw Failure(
-                .unsupported, "systemd does not run here, or does not obey this user: \(Self.reason(text))",
+                .unsupported, "systemd does not run here, or does not obey this user: \(reason)",
                 remedy: geteuid() == 0
-                    ? "'litevault schedule print-units' has a line for cron."
-                    : "Run this command as root: with sudo."
-            )
+                    ? "'litevault schedule print-units' has a line for cron." : "Run this command as root: with sudo.")
         }
     }
 
-    /// Writes a unit.
+    /// What systemd says of a unit, which need not exist.
+    func state(of unit: String) throws -> State {
+        let names = "ActiveState,SubState,Result,ExecMainStatus,InvocationID,FragmentPath"
+        let shown = try require("systemctl", ["show", "--property=\(names)"], unit)
+        let pairs = Self.lines(shown).compactMap { line -> (String, String)? in
+            let parts = line.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            return parts.count == 2 ? (String(parts[0]), String(parts[1])) : nil
+        }
+        return State(values: Dictionary(pairs) { $1 })
+    }
+
+    /// The text of an administrator's unit; nil if it does not exist.
+    func text(of unit: String) throws -> String? {
+        let path = "\(Self.folder)/\(unit)"
+        guard FileManager.default.fileExists(atPath: path) else { return nil }
+        return String(decoding: try InputFile(path: path).read(upTo: 1 << 16), as: UTF8.self)
+    }
+
+    /// Whether 'schedule install' has written a text.
+    static func isOurs(_ text: String) -> Bool { lines(text).dropFirst().first == mark }
+
+    /// Makes sure that a unit may be written: nothing else has its name.
+    ///
+    /// - Throws: `conflict`.
+    func requireFree(_ unit: String) throws {
+        if let present = try text(of: unit) {
+            guard !Self.isOurs(present) else { return }
+            throw Failure(
+                .conflict, "is a unit that 'schedule install' has not written", path: "\(Self.folder)/\(unit)",
+                remedy: "Remove it if nothing in it is needed, or choose other names with --name.")
+        }
+        guard let other = try state(of: unit).path, !other.hasPrefix(Self.folder + "/") else { return }
+        // That of the package is meant to be replaced.
+        let text = (try? InputFile(path: other).read(upTo: 1 << 16)).map { String(decoding: $0, as: UTF8.self) } ?? ""
+        guard unit.hasPrefix("litevault-") || text.contains("LiteVault") else {
+            throw Failure(
+                .conflict, "is a unit of other software", path: other, remedy: "Choose other names with --name.")
+        }
+    }
+
+    /// Writes a unit, for which ``requireFree(_:)`` was asked.
     ///
     /// - Returns: whether the file was changed: one with the same text is left alone.
-    /// - Throws: `conflict` for a file that this program has not written; `VaultError`.
     func write(_ text: String, unit: String) throws -> Bool {
-        let path = "\(Self.folder)/\(unit)"
-        let present = FileManager.default.fileExists(atPath: path) ? try InputFile(path: path).read(upTo: 1 << 16) : nil
-        if present == Array(text.utf8) { return false }
-        guard present.map({ $0.starts(with: "# \(unit)\n".utf8) }) ?? true else {
-            throw Failure(
-                .conflict, "is a unit that 'schedule install' has not written", path: path,
-                remedy: "Choose other names with --name, or remove it.")
-        }
-        try PublicText.write(text, to: path, replacing: true)
+        if try self.text(of: unit) == text { return false }
+        try PublicText.write(text, to: "\(Self.folder)/\(unit)", replacing: true)
         return true
     }
 
     /// Enables a unit: it is started whenever the machine starts. A timer is started now, too.
     func enable(_ unit: String) throws {
-        let isTimer = unit.hasSuffix(".timer")
-        try require("systemctl", (isTimer ? ["enable", "--now"] : ["enable"]) + ["--quiet", unit], unit)
+        try require(
+            "systemctl", unit.hasSuffix(".timer") ? ["enable", "--now", "--quiet"] : ["enable", "--quiet"], unit)
     }
 
-    /// Starts a service. One of type `oneshot` has ended when this returns; if its timer has just started it, this waits for that run.
+    /// Stops and removes a unit that 'schedule install' has written for another configuration, if there is one.
+    func remove(_ unit: String) throws {
+        guard let text = try text(of: unit), Self.isOurs(text) else { return }
+        try require("systemctl", ["disable", "--now", "--quiet"], unit)
+        unlink("\(Self.folder)/\(unit)")
+    }
+
+    /// Starts a service, after a run of it that has begun before.
     ///
-    /// - Parameter again: whether a service that runs is stopped before, so that it reads its configuration.
+    /// - Parameter runsOn: whether it is a service that follows logs, and does not end by itself. Another one has ended when this returns.
     /// - Returns: how it ended, or that it runs.
-    func start(_ unit: String, again: Bool) throws -> Ending {
-        // Its status is that of the job that starts the unit; the unit itself says more.
-        _ = try run("systemctl", [again ? "restart" : "start", "--quiet", unit])
-        let shown = try require("systemctl", ["show", "--property=Result,ExecMainStatus", unit], unit)
-        let values = Dictionary(
-            Self.lines(shown).compactMap { line -> (String, String)? in
-                let parts = line.split(separator: "=", maxSplits: 1)
-                return parts.count == 2 ? (String(parts[0]), String(parts[1])) : nil
-            }
-        ) { $1 }
-        return Ending(result: values["Result"] ?? "unknown", status: values["ExecMainStatus"].flatMap { Int($0) } ?? 0)
+    /// - Throws: `job-failed` if systemd did not start it.
+    func start(_ unit: String, runsOn: Bool) throws -> Ending {
+        var before = try state(of: unit)
+        if before.isActive, !runsOn {
+            // It was one that follows logs.
+            try require("systemctl", ["stop"], unit)
+        } else if before.isChanging, !runsOn {
+            // Its timer has just started it, perhaps before it was changed: this waits for its end.
+            _ = try run("systemctl", ["start", "--quiet", "--", unit])
+        }
+        before = try state(of: unit)
+        // The status is that of the job that starts the unit; the unit itself says more.
+        let (_, text) = try run("systemctl", [runsOn ? "restart" : "start", "--quiet", "--", unit])
+        let after = try state(of: unit)
+        guard after.invocation != nil, after.invocation != before.invocation else {
+            throw Failure(
+                .jobFailed, "systemd did not start the service: \(Self.reason(text, "a condition is not met"))",
+                path: unit,
+                remedy: "'systemctl status \(unit)' says more.")
+        }
+        return after.ending
     }
 
     /// The last lines that a unit has logged since a time.
@@ -82,10 +154,10 @@ struct ServiceManager {
         return Self.lines(text)
     }
 
-    /// Runs a command, and takes its failure for that of an operation on a unit.
+    /// Runs a command on a unit, and takes its failure for that of an operation on it.
     @discardableResult
     private func require(_ command: String, _ arguments: [String], _ unit: String) throws -> String {
-        let (ending, text) = try run(command, arguments)
+        let (ending, text) = try run(command, arguments + ["--", unit])
         guard ending == .status(0) else {
             throw Failure(
                 .unsupported, "'\(command) \(arguments[0])' failed: \(Self.reason(text))", path: unit,
@@ -112,8 +184,8 @@ struct ServiceManager {
     }
 
     /// The last line of what a command has printed.
-    private static func reason(_ text: String) -> String {
-        Format.visible(lines(text).last ?? "it has printed nothing")
+    private static func reason(_ text: String, _ otherwise: String = "it has printed nothing") -> String {
+        Format.visible(lines(text).last ?? otherwise)
     }
 
     private static func lines(_ text: String) -> [String] {

@@ -1,0 +1,200 @@
+internal import LiteVaultBackup
+internal import LiteVaultFoundation
+internal import LiteVaultQuoting
+internal import LiteVaultSchedule
+internal import LiteVaultSupport
+
+/// Puts the units of a configuration in place, and has the service run its jobs.
+struct UnitInstallation {
+    struct Unit: Encodable {
+        let path: String
+        let changed: Bool
+    }
+
+    let units: SystemdUnits
+    private let configuration: ScheduleConfiguration
+    private let systemd = ServiceManager()
+    /// How long a service that follows logs may take to follow all of them.
+    private static let patience = Duration.seconds(60)
+
+    private var service: String { "\(units.name).service" }
+    /// Where the service keeps its state.
+    private var stateFolder: String { configuration.stateFolder ?? StateFile.serviceFolder }
+
+    init(_ configuration: ScheduleConfiguration, _ options: UnitOptions) throws {
+        self.configuration = configuration
+        let present = try systemd.text(of: "\(options.name).service").flatMap { ServiceManager.isOurs($0) ? $0 : nil }
+        units = try options.units(configuration, as: present)
+    }
+
+    /// Finds what would stop the installation. Nothing is written.
+    ///
+    /// - Throws: `unsupported` without systemd; `no-input` for a user, program or credential that does not exist; `conflict` for units of
+    ///   others.
+    func require() throws {
+        _ = try account
+        guard access(units.tool, X_OK) == 0 else {
+            throw Failure(.noInput, "is not a program", path: units.tool, remedy: "Name it with --tool.")
+        }
+        for name in SystemdUnits.credentials(configuration) {
+            let path = "/etc/credstore.encrypted/\(name)"
+            guard !FileManager.default.fileExists(atPath: path) else { continue }
+            throw Failure(
+                .noInput, "the credential that the configuration refers to does not exist", path: path,
+                remedy: "Make it: systemd-creds encrypt --name=\(name) FILE \(path)")
+        }
+        try systemd.reload()
+        for (unit, _) in units.files { try systemd.requireFree(unit) }
+    }
+
+    /// The account of the service's user; nil for root.
+    private var account: (user: uid_t, group: gid_t)? {
+        get throws {
+            guard let user = units.user else { return nil }
+            guard let found = getpwnam(user) else {
+                throw Failure(.noInput, "there is no user '\(user)' here", remedy: "Give --user another name.")
+            }
+            return (found.pointee.pw_uid, found.pointee.pw_gid)
+        }
+    }
+
+    // MARK: Files
+
+    /// The directories that the service writes to and that do not exist. Its sandbox makes a directory writable, and cannot make it.
+    ///
+    /// That of a repository which was used before is missing for a reason: its disk may not be mounted.
+    func missingDirectories() -> [String] {
+        let local = LocalDirectories(state: stateFolder, cache: stateFolder)
+        let repositories = configuration.jobs.map(\.repository.location).filter { location in
+            !location.contains("://") && !local.remembersRepository(in: DirectoryStore(location))
+        }
+        let own = [configuration.stateFolder, configuration.metrics.map { LocalDirectory.parent(of: $0) }]
+        let all = Set((repositories + own.compactMap(\.self)).map { ExactText($0) }).map(\.text)
+        return all.filter { !FileManager.default.fileExists(atPath: $0) }.sorted()
+    }
+
+    /// Creates them, for the service's user.
+    func createDirectories() throws -> [String] {
+        let missing = missingDirectories()
+        for path in missing {
+            // As administrators make them: the service of another user has to get through to its own.
+            try PublicText.createParents(of: path)
+            try LocalDirectory.create(path)
+            guard let (user, group) = try account else { continue }
+            // Not by its path: who owns the directory above could have put a link in its place.
+            let directory = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+            defer { if directory >= 0 { close(directory) } }
+            guard directory >= 0, fchown(directory, user, group) == 0 else {
+                throw VaultError(errno: errno, "fchown", path: path)
+            }
+        }
+        return missing
+    }
+
+    /// Writes the units, and removes the timer of a configuration that follows logs now.
+    func write() throws -> [Unit] {
+        let written = try units.files.map { unit, text in
+            let marked = text.replacing("# \(unit)\n", with: "# \(unit)\n\(ServiceManager.mark)\n", maxReplacements: 1)
+            return Unit(path: "\(ServiceManager.folder)/\(unit)", changed: try systemd.write(marked, unit: unit))
+        }
+        if units.timer == nil { try systemd.remove("\(units.name).timer") }
+        try systemd.reload()
+        return written
+    }
+
+    func enable() throws { try systemd.enable(units.starter) }
+
+    // MARK: The first run
+
+    /// What the jobs have done.
+    struct Outcome {
+        let ending: ServiceManager.Ending
+        let jobs: [JobReport]
+        /// The jobs that have run.
+        let ran: Set<String>
+        /// The end of the service's log, if that says more than the jobs.
+        let log: [String]?
+        /// Whether a service that follows logs has come to follow all of them.
+        let isFollowing: Bool
+
+        /// What went wrong.
+        ///
+        /// - Parameter again: the command that repeats the installation.
+        func failure(_ path: String, again: String, _ starter: String) -> Failure? {
+            let failed = jobs.filter { ran.contains($0.job) && $0.isFailing }.map(\.job)
+            let idle = jobs.filter { !ran.contains($0.job) }.map(\.job)
+            let remedy = "Fix what is listed above, then run '\(again)'. \(starter) stays enabled."
+            if !failed.isEmpty {
+                return Failure(
+                    .jobFailed, "\(Format.count(failed.count, "job")) failed: \(Format.list(failed))", path: path,
+                    remedy: remedy)
+            }
+            if !ending.isSuccess {
+                return Failure(
+                    .jobFailed, "the service failed (\(ending.result), status \(ending.status))", path: path,
+                    remedy: remedy)
+            }
+            if !isFollowing {
+                return Failure(
+                    .jobFailed, "the service runs, and has not come to follow its databases yet", path: path,
+                    remedy: "'litevault schedule status \(path)' shows when it does.")
+            }
+            guard !idle.isEmpty else { return nil }
+            return Failure(
+                .jobFailed, "\(Format.count(idle.count, "job")) did not run: \(Format.list(idle))", path: path,
+                remedy: "'litevault doctor \(path)' finds what keeps a job from running.")
+        }
+    }
+
+    /// Starts the service, waits for the jobs, and tells what they have done. A service that follows logs runs on.
+    func run() throws -> Outcome {
+        let before = try starts()
+        try state().requestRun()
+        let began = Date()
+        let follows = units.timer == nil
+        var ending = try systemd.start(service, runsOn: follows)
+        let deadline = ContinuousClock.now + Self.patience
+        var isFollowing = !follows
+        while follows, ContinuousClock.now < deadline {
+            let shown = try systemd.state(of: service)
+            guard shown.isActive || (shown.isChanging && !shown.isRestarting) else {
+                // A service that runs has no result yet.
+                ending = shown.ending.isSuccess ? .init(result: "ended", status: shown.ending.status) : shown.ending
+                break
+            }
+            isFollowing = try hasFollowedAll(since: before)
+            if isFollowing { break }
+            try Interruption.shared.check()
+            SystemThread.sleep(seconds: 0.2)
+        }
+        let state = try state()
+        let after = try starts()
+        let ran = Set(configuration.jobs.map(\.name).filter { after[$0] != nil && after[$0] != before[$0] })
+        let jobs = try JobReport.all(of: configuration, state, nil, configured: began)
+        // The jobs say why they have failed; what kept them from running is in the log alone.
+        let isExplained = jobs.contains { ran.contains($0.job) && !$0.failures.isEmpty }
+        let log = ending.isSuccess || isExplained ? nil : systemd.log(service, since: began)
+        return Outcome(ending: ending, jobs: jobs, ran: ran, log: log, isFollowing: isFollowing || !ending.isSuccess)
+    }
+
+    private func state() throws -> StateFile { try StateFile(folder: stateFolder, configuration: configuration.name) }
+
+    /// When each job last started.
+    private func starts() throws -> [String: Double] {
+        let state = try state()
+        let pairs = configuration.jobs.compactMap { job in
+            state.job(job.name)?.lastStart.map { (job.name, $0) }
+        }
+        return Dictionary(pairs) { $1 }
+    }
+
+    private func hasFollowedAll(since before: [String: Double]) throws -> Bool {
+        let (state, starts) = (try state(), try starts())
+        return configuration.jobs.allSatisfy { job in
+            guard let start = starts[job.name], start != before[job.name] else { return false }
+            guard job.follows else { return true }
+            guard let following = state.job(job.name)?.following, following.isRunning == true else { return false }
+            return following.databases.allSatisfy { $0.stored != nil || $0.base != nil || $0.isFailing }
+        }
+    }
+}
