@@ -51,7 +51,7 @@ struct NewConfiguration {
     func read(as path: String) throws -> ScheduleConfiguration {
         guard !FileManager.default.fileExists(atPath: path) else {
             throw Failure(
-                .cannotCreate, "the configuration exists already", path: path,
+                .cannotCreate, "the configuration already exists", path: path,
                 remedy: "Add the sources to it, and run this command without --source. Or name another file.")
         }
         switch ScheduleConfiguration.examine(path: path, text: { text }) {

@@ -94,7 +94,11 @@ struct UnitInstallation {
     /// Writes the units, and removes the timer of a configuration that follows logs now.
     func write() throws -> [Unit] {
         let written = try units.files.map { unit, text in
-            let marked = text.replacing("# \(unit)\n", with: "# \(unit)\n\(ServiceManager.mark)\n", maxReplacements: 1)
+            // Behind the line that names the file.
+            let head = "# \(unit)\n"
+            let marked =
+                head + ServiceManager.mark + "\n"
+                + String(decoding: text.utf8.dropFirst(head.utf8.count), as: UTF8.self)
             return Unit(path: "\(ServiceManager.folder)/\(unit)", changed: try systemd.write(marked, unit: unit))
         }
         if units.timer == nil { try systemd.remove("\(units.name).timer") }
