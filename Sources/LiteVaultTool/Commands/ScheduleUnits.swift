@@ -59,7 +59,7 @@ struct ScheduleInstall: VaultCommand {
         let path = URL(fileURLWithPath: config).standardizedFileURL.path
         let new = new.configuration
         let configuration = try new?.read(as: path) ?? ScheduleConfiguration(path: path)
-        var installation = try UnitInstallation(configuration, units)
+        let installation = try UnitInstallation(configuration, units)
         if dryRun { return plan(installation, new, path) }
 
         // All that can be refused is refused before anything is written.

@@ -40,7 +40,8 @@ func serve() async throws {
 
     var services = ScheduleServices(tool: "BackupServer 1.0", local: local)
     // The reference of the job says which one.
-    services.secret = { _ in try repositorySecret() }
+    let secret = try repositorySecret()
+    services.secret = { _ in secret }
 
     let logger = Logger(label: "server")
     let orders = try OrderService(DatabasePool(database, key: databaseKey()))
