@@ -16,7 +16,7 @@ struct ScheduleInstall: VaultCommand {
         same sandbox. It waits for their end and shows what they did; the exit status is 1 if one of them failed, and the \
         units stay enabled. Ctrl-C ends the waiting, not the service.
 
-        With --source, the configuration is written first: one job, every night at 4. It must not exist.
+        With --source, the configuration is written first: one job, every night at 4. The file must not exist.
 
         Installing again replaces the units and runs all jobs again; units that this command has not written are refused. Your own settings belong \
         in /etc/systemd/system/NAME.service.d/. To remove everything but the configuration and the backups:

@@ -49,6 +49,12 @@ struct NewConfiguration {
     ///
     /// - Throws: `config` if one of the values makes no configuration; `cannot-create` if the file exists.
     func read(as path: String) throws -> ScheduleConfiguration {
+        // Everybody may read the file.
+        guard isSameText(repository, repository.withoutPassword) else {
+            throw Failure(
+                .usage, "the address of the repository has a password, which does not belong in a configuration",
+                remedy: "Use a key for SSH, and the environment or a credentials file for S3.")
+        }
         guard !FileManager.default.fileExists(atPath: path) else {
             throw Failure(
                 .cannotCreate, "the configuration already exists", path: path,

@@ -110,6 +110,9 @@ struct ServiceManager {
             "systemctl", unit.hasSuffix(".timer") ? ["enable", "--now", "--quiet"] : ["enable", "--quiet"], unit)
     }
 
+    /// Has a unit no longer started when the machine starts. One that runs is left alone.
+    func disable(_ unit: String) throws { try require("systemctl", ["disable", "--quiet"], unit) }
+
     /// Stops and removes a unit that 'schedule install' has written for another configuration, if there is one.
     func remove(_ unit: String) throws {
         guard let text = try text(of: unit), Self.isOurs(text) else { return }

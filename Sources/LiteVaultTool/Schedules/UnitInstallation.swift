@@ -91,7 +91,8 @@ struct UnitInstallation {
         return missing
     }
 
-    /// Writes the units, and removes the timer of a configuration that follows logs now.
+    /// Writes the units. What a configuration had that followed logs, or did not yet, is taken back: its timer, or the start of its service
+    /// with the machine.
     func write() throws -> [Unit] {
         let written = try units.files.map { unit, text in
             // Behind the line that names the file.
@@ -103,6 +104,7 @@ struct UnitInstallation {
         }
         if units.timer == nil { try systemd.remove("\(units.name).timer") }
         try systemd.reload()
+        if units.timer != nil { try systemd.disable(service) }
         return written
     }
 
@@ -118,7 +120,7 @@ struct UnitInstallation {
         let ran: Set<String>
         /// The end of the service's log, if that says more than the jobs.
         let log: [String]?
-        /// Whether a service that follows logs has come to follow all of them.
+        /// Whether a service that follows logs follows all of them by now; true for any other.
         let isFollowing: Bool
 
         /// What went wrong.
@@ -140,7 +142,7 @@ struct UnitInstallation {
             }
             if !isFollowing {
                 return Failure(
-                    .jobFailed, "the service runs, and has not come to follow its databases yet", path: path,
+                    .jobFailed, "the service runs, and does not follow all its databases yet", path: path,
                     remedy: "'litevault schedule status \(path)' shows when it does.")
             }
             guard !idle.isEmpty else { return nil }
@@ -198,7 +200,8 @@ struct UnitInstallation {
             guard let start = starts[job.name], start != before[job.name] else { return false }
             guard job.follows else { return true }
             guard let following = state.job(job.name)?.following, following.isRunning == true else { return false }
-            return following.databases.allSatisfy { $0.stored != nil || $0.base != nil || $0.isFailing }
+            // A database that nobody has open has no log to follow, and waits.
+            return following.databases.allSatisfy { ![.starting, .attached].contains($0.phase) || $0.isFailing }
         }
     }
 }
