@@ -101,7 +101,7 @@ final class Lease: Sendable {
     ///   - purpose: what it protects, for messages.
     ///   - fence: for a lease to store snapshots: keeps a previous holder that did not release it from storing its own.
     ///   - takesOver: whether it is taken from a holder that is alive, who then finds out with its next renewal.
-    /// - Throws: `VaultError` `busy` if another process holds it.
+    /// - Throws: `VaultError` `busy` if another process holds it, with a ``HeldLeaseError`` as its cause if that process is known.
     static func take(
         _ short: String, of repository: Repository, for purpose: String, fence: ((Record) async throws -> Void)? = nil,
         takesOver: Bool = false
@@ -136,7 +136,8 @@ final class Lease: Sendable {
                         throw VaultError(
                             .busy, "\(purpose) is in use by process \(held.process) on \(held.host)",
                             path: "\(store.location)/\(name)",
-                            remedy: "Try again later. If that process is gone, its lease expires after 10 minutes.")
+                            remedy: "Try again later. If that process is gone, its lease expires after 10 minutes.",
+                            cause: HeldLeaseError(holder: held.holder))
                     }
                     if supportsConditionalWrites, let fence {
                         // Another writer may have taken it since, and must not be fenced.
@@ -350,6 +351,12 @@ final class Lease: Sendable {
         }
         throw lost()
     }
+}
+
+/// The cause of an error for a lease that somebody else holds.
+package struct HeldLeaseError: Error, Sendable, Equatable {
+    /// Identifies the holder. A process that takes the lease twice is two holders.
+    package let holder: String
 }
 
 /// The leases that this process holds. Any other lease of this process was left behind by failed work.

@@ -184,7 +184,7 @@ struct JobRun: Sendable {
             do {
                 outcome.note(removed: try await forget(name).filter { !$0.keeps }.map(\.snapshot))
                 outcome.mayRemove = true
-            } catch let error as VaultError where error.code == .busy && (outcome.mayRemove || !isStuck(&outcome)) {
+            } catch let error as VaultError where error.code == .busy && (outcome.mayRemove || !isStuck(error, &outcome)) {
                 // Another job is pruning, or something is copied into the repository. The next run removes what is left.
                 return log.info("nothing removed: the repository is in use", metadata: ["job": "\(job.name)"])
             } catch {
@@ -200,11 +200,16 @@ struct JobRun: Sendable {
 
     /// Whether the lease for removing has been taken for longer than pruning takes: by a lease that does not expire, or because
     /// the store refuses it to everybody.
-    func isStuck(_ outcome: inout JobOutcome) -> Bool {
+    ///
+    /// - Parameter error: the `busy` that this job got.
+    func isStuck(_ error: VaultError, _ outcome: inout JobOutcome) -> Bool {
         let time = start.timeIntervalSince1970
-        // If the clock was set back, the time starts again.
-        let since = state?.pruneBusySince.map { min($0, time) } ?? time
-        outcome.pruneBusySince = since
+        let holder = (error.cause as? HeldLeaseError)?.holder
+        // Jobs that start at the same time may meet each other in every run, each time in another lease: the time starts again.
+        // It does as well if the clock was set back.
+        let isSame = holder == state?.pruneBusyHolder
+        let since = state?.pruneBusySince.flatMap { isSame ? min($0, time) : nil } ?? time
+        (outcome.pruneBusySince, outcome.pruneBusyHolder) = (since, holder)
         return time - since >= Self.longestPrune
     }
 
@@ -356,6 +361,8 @@ package struct JobOutcome: Sendable {
     var mayRemove = false
     /// Since when another process has kept this job from removing from the repository.
     package internal(set) var pruneBusySince: Double?
+    /// What ``JobState/pruneBusyHolder`` becomes.
+    var pruneBusyHolder: String?
     /// When the job is due again.
     package internal(set) var next: Date?
 
@@ -396,6 +403,8 @@ extension JobState {
         allStored = ScheduleState.sum(allStored, outcome.storedBytes)
         if outcome.pruned { lastPrune = lastStart }
         if let found = outcome.unrestorable { (unrestorable, examined) = (found, outcome.examined) }
-        if outcome.mayRemove || outcome.pruneBusySince != nil { pruneBusySince = outcome.pruneBusySince }
+        if outcome.mayRemove || outcome.pruneBusySince != nil {
+            (pruneBusySince, pruneBusyHolder) = (outcome.pruneBusySince, outcome.pruneBusyHolder)
+        }
     }
 }

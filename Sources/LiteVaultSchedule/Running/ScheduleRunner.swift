@@ -292,7 +292,7 @@ package final class ScheduleRunner: Sendable {
                 grace: job.grace, progress: { _ in try check() })
             outcome.pruned = true
             outcome.mayRemove = true
-        } catch let error as VaultError where error.code == .busy && !run.isStuck(&outcome) {
+        } catch let error as VaultError where error.code == .busy && !run.isStuck(error, &outcome) {
             // Another job or machine is pruning: the next run tries again.
             log.info("nothing pruned: the repository is in use", metadata: ["job": "\(job.name)"])
         } catch {

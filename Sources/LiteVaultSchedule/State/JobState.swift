@@ -138,6 +138,8 @@ package struct JobState: Codable, Sendable, Equatable {
     package var lastPrune: Double?
     /// Since when another process has kept this job from removing from its repository; nil once it could.
     package var pruneBusySince: Double?
+    /// Who that is; nil if the store refused it without saying so.
+    package var pruneBusyHolder: String?
     /// The snapshots of the job's databases that are known not to be restorable, at most a hundred, when the repository was last asked: by a
     /// run, or for the metrics. Nil before the first.
     package var unrestorable: [Unrestorable]?
