@@ -150,34 +150,36 @@ where T.SQLBase.Datatype: Comparable {
 public func ~= <T: SQLType>(lhs: ClosedRange<T.SQLBase>, rhs: SQLExpression<T>) -> SQLExpression<T.SQLLogical>
 where T.SQLBase: Comparable, T.SQLBase.Datatype: Comparable & Value {
     SQLExpression(
-        root: .words(
-            rhs.root, .text("BETWEEN"), .value(lhs.lowerBound.datatypeValue), .text("AND"),
-            .value(lhs.upperBound.datatypeValue)))
+        root: .infix(
+            rhs.root, "BETWEEN",
+            .words(.value(lhs.lowerBound.datatypeValue), .text("AND"), .value(lhs.upperBound.datatypeValue))))
 }
 
 /// Whether the value is in the range, excluding its upper bound, in SQL.
 public func ~= <T: SQLType>(lhs: Range<T.SQLBase>, rhs: SQLExpression<T>) -> SQLExpression<T.SQLLogical>
 where T.SQLBase: Comparable, T.SQLBase.Datatype: Comparable & Value {
     SQLExpression(
-        root: .words(
-            rhs.root, .text(">="), .value(lhs.lowerBound.datatypeValue), .text("AND"), rhs.root, .text("<"),
-            .value(lhs.upperBound.datatypeValue)))
+        root: .wrapped(
+            "",
+            .words(
+                rhs.root, .text(">="), .value(lhs.lowerBound.datatypeValue), .text("AND"), rhs.root, .text("<"),
+                .value(lhs.upperBound.datatypeValue))))
 }
 
 /// Whether the value is at most the range's upper bound, in SQL.
 public func ~= <T: SQLType>(lhs: PartialRangeThrough<T.SQLBase>, rhs: SQLExpression<T>) -> SQLExpression<T.SQLLogical>
 where T.SQLBase: Comparable, T.SQLBase.Datatype: Comparable & Value {
-    SQLExpression(root: .words(rhs.root, .text("<="), .value(lhs.upperBound.datatypeValue)))
+    SQLExpression(root: .infix(rhs.root, "<=", .value(lhs.upperBound.datatypeValue)))
 }
 
 /// Whether the value is below the range's upper bound, in SQL.
 public func ~= <T: SQLType>(lhs: PartialRangeUpTo<T.SQLBase>, rhs: SQLExpression<T>) -> SQLExpression<T.SQLLogical>
 where T.SQLBase: Comparable, T.SQLBase.Datatype: Comparable & Value {
-    SQLExpression(root: .words(rhs.root, .text("<"), .value(lhs.upperBound.datatypeValue)))
+    SQLExpression(root: .infix(rhs.root, "<", .value(lhs.upperBound.datatypeValue)))
 }
 
 /// Whether the value is at least the range's lower bound, in SQL.
 public func ~= <T: SQLType>(lhs: PartialRangeFrom<T.SQLBase>, rhs: SQLExpression<T>) -> SQLExpression<T.SQLLogical>
 where T.SQLBase: Comparable, T.SQLBase.Datatype: Comparable & Value {
-    SQLExpression(root: .words(rhs.root, .text(">="), .value(lhs.lowerBound.datatypeValue)))
+    SQLExpression(root: .infix(rhs.root, ">=", .value(lhs.lowerBound.datatypeValue)))
 }

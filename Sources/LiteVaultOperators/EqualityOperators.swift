@@ -144,7 +144,7 @@ public func === <V: Value>(lhs: SQLExpression<V>, rhs: V) -> SQLExpression<Bool>
 
 /// Whether both are equal, in SQL (`IS`): NULL equals NULL only. nil stands for NULL.
 public func === <V: Value>(lhs: SQLExpression<V?>, rhs: V?) -> SQLExpression<Bool?> where V.Datatype: Equatable {
-    SQLExpression(root: .infix(lhs.root, rhs.isNull ? "IS" : "IS", .value(rhs?.datatypeValue)))
+    SQLExpression(root: .infix(lhs.root, "IS", .value(rhs?.datatypeValue)))
 }
 
 /// Whether both are equal, in SQL (`IS`): NULL equals NULL only.
@@ -154,7 +154,7 @@ public func === <V: Value>(lhs: V, rhs: SQLExpression<V>) -> SQLExpression<Bool>
 
 /// Whether both are equal, in SQL (`IS`): NULL equals NULL only. nil stands for NULL.
 public func === <V: Value>(lhs: V?, rhs: SQLExpression<V?>) -> SQLExpression<Bool?> where V.Datatype: Equatable {
-    SQLExpression(root: .infix(.value(lhs?.datatypeValue), lhs.isNull ? "IS" : "IS", rhs.root))
+    SQLExpression(root: .infix(.value(lhs?.datatypeValue), "IS", rhs.root))
 }
 
 /// Whether both differ, in SQL (`IS NOT`): NULL differs from every value.
@@ -182,7 +182,7 @@ public func !== <V: Value>(lhs: SQLExpression<V>, rhs: V) -> SQLExpression<Bool>
 
 /// Whether both differ, in SQL (`IS NOT`): NULL differs from every value. nil stands for NULL.
 public func !== <V: Value>(lhs: SQLExpression<V?>, rhs: V?) -> SQLExpression<Bool?> where V.Datatype: Equatable {
-    SQLExpression(root: .infix(lhs.root, rhs.isNull ? "IS NOT" : "IS NOT", .value(rhs?.datatypeValue)))
+    SQLExpression(root: .infix(lhs.root, "IS NOT", .value(rhs?.datatypeValue)))
 }
 
 /// Whether both differ, in SQL (`IS NOT`): NULL differs from every value.
@@ -192,5 +192,5 @@ public func !== <V: Value>(lhs: V, rhs: SQLExpression<V>) -> SQLExpression<Bool>
 
 /// Whether both differ, in SQL (`IS NOT`): NULL differs from every value. nil stands for NULL.
 public func !== <V: Value>(lhs: V?, rhs: SQLExpression<V?>) -> SQLExpression<Bool?> where V.Datatype: Equatable {
-    SQLExpression(root: .infix(.value(lhs?.datatypeValue), lhs.isNull ? "IS NOT" : "IS NOT", rhs.root))
+    SQLExpression(root: .infix(.value(lhs?.datatypeValue), "IS NOT", rhs.root))
 }

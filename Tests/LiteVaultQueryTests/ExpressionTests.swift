@@ -39,10 +39,10 @@ func sql(_ expression: any Expressible) -> String { expression.asSQL() }
         #expect(sql(admin && id > 1) == #"("admin" AND ("id" > 1))"#)
         #expect(sql(!admin || name == "x") == #"(NOT ("admin") OR ("name" = 'x'))"#)
         #expect(sql(and(admin, admin, admin)) == #"("admin" AND "admin" AND "admin")"#)
-        #expect(sql(Int64(1)...5 ~= id) == #""id" BETWEEN 1 AND 5"#)
-        #expect(sql(Int64(1)..<5 ~= id) == #""id" >= 1 AND "id" < 5"#)
-        #expect(sql(Int64(3)... ~= id) == #""id" >= 3"#)
-        #expect(sql(...5 ~= age) == #""age" <= 5"#)
+        #expect(sql(Int64(1)...5 ~= id) == #"("id" BETWEEN 1 AND 5)"#)
+        #expect(sql(Int64(1)..<5 ~= id) == #"("id" >= 1 AND "id" < 5)"#)
+        #expect(sql(Int64(3)... ~= id) == #"("id" >= 3)"#)
+        #expect(sql(...5 ~= age) == #"("age" <= 5)"#)
     }
 
     @Test func `functions`() {

@@ -61,7 +61,7 @@ extension UIImage: Value {
         let published = posts.filter(startDate...now ~= published_at)
         expectSQL(
             published,
-            #"SELECT * FROM "posts" WHERE "published_at" BETWEEN '1970-01-01T00:00:00.000' AND '2014-11-18T12:45:30.000'"#)
+            #"SELECT * FROM "posts" WHERE ("published_at" BETWEEN '1970-01-01T00:00:00.000' AND '2014-11-18T12:45:30.000')"#)
         #expect(try db.prepareRowIterator(published).map { $0[id] } == [10])
         #expect(try db.scalar(posts.filter(published_at <= Date()).count) == 1)
     }

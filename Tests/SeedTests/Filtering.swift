@@ -55,7 +55,7 @@ import Testing
         #expect(try ids(verified || id == 2) == [1, 2])
         #expect(try ids(name === "Alice") == [1])
         #expect(try ids(managerId !== 1) == [1])
-        expectSQL(1...3 ~= id, #""id" BETWEEN 1 AND 3"#)
+        expectSQL(1...3 ~= id, #"("id" BETWEEN 1 AND 3)"#)
         expectSQL(managerId == nil, #"("manager_id" IS NULL)"#)
         expectSQL(name !== "Alice", #"("name" IS NOT 'Alice')"#)
     }

@@ -115,34 +115,34 @@ import Testing
 
     @Test func `operator ~= matches a range`() {
         func l560<V>(_ lhs: ClosedRange<V>, _ rhs: Expression<V>) -> Expression<Bool> where V : Value, V : Comparable, V.Datatype : Value, V.Datatype : Comparable { lhs ~= rhs }
-        assertSQL("\"int64\" BETWEEN 2 AND 5", l560(2...5, int64))
-        assertSQL("\"int64\" BETWEEN 2 AND 5", (2...5) ~= int64)
+        assertSQL("(\"int64\" BETWEEN 2 AND 5)", l560(2...5, int64))
+        assertSQL("(\"int64\" BETWEEN 2 AND 5)", (2...5) ~= int64)
         func l564<V>(_ lhs: ClosedRange<V>, _ rhs: Expression<V?>) -> Expression<Bool?> where V : Value, V : Comparable, V.Datatype : Value, V.Datatype : Comparable { lhs ~= rhs }
-        assertSQL("\"int64Optional\" BETWEEN 2 AND 5", l564(2...5, int64Optional))
-        assertSQL("\"int64Optional\" BETWEEN 2 AND 5", (2...5) ~= int64Optional)
+        assertSQL("(\"int64Optional\" BETWEEN 2 AND 5)", l564(2...5, int64Optional))
+        assertSQL("(\"int64Optional\" BETWEEN 2 AND 5)", (2...5) ~= int64Optional)
         func l568<V>(_ lhs: Range<V>, _ rhs: Expression<V>) -> Expression<Bool> where V : Value, V : Comparable, V.Datatype : Value, V.Datatype : Comparable { lhs ~= rhs }
-        assertSQL("\"int64\" >= 2 AND \"int64\" < 5", l568(2..<5, int64))
-        assertSQL("\"int64\" >= 2 AND \"int64\" < 5", (2..<5) ~= int64)
+        assertSQL("(\"int64\" >= 2 AND \"int64\" < 5)", l568(2..<5, int64))
+        assertSQL("(\"int64\" >= 2 AND \"int64\" < 5)", (2..<5) ~= int64)
         func l573<V>(_ lhs: Range<V>, _ rhs: Expression<V?>) -> Expression<Bool?> where V : Value, V : Comparable, V.Datatype : Value, V.Datatype : Comparable { lhs ~= rhs }
-        assertSQL("\"int64Optional\" >= 2 AND \"int64Optional\" < 5", l573(2..<5, int64Optional))
-        assertSQL("\"int64Optional\" >= 2 AND \"int64Optional\" < 5", (2..<5) ~= int64Optional)
+        assertSQL("(\"int64Optional\" >= 2 AND \"int64Optional\" < 5)", l573(2..<5, int64Optional))
+        assertSQL("(\"int64Optional\" >= 2 AND \"int64Optional\" < 5)", (2..<5) ~= int64Optional)
         func l578<V>(_ lhs: PartialRangeThrough<V>, _ rhs: Expression<V>) -> Expression<Bool> where V : Value, V : Comparable, V.Datatype : Value, V.Datatype : Comparable { lhs ~= rhs }
-        assertSQL("\"int64\" <= 5", l578(...5, int64))
-        assertSQL("\"int64\" <= 5", (...5) ~= int64)
+        assertSQL("(\"int64\" <= 5)", l578(...5, int64))
+        assertSQL("(\"int64\" <= 5)", (...5) ~= int64)
         func l582<V>(_ lhs: PartialRangeThrough<V>, _ rhs: Expression<V?>) -> Expression<Bool?> where V : Value, V : Comparable, V.Datatype : Value, V.Datatype : Comparable { lhs ~= rhs }
-        assertSQL("\"int64Optional\" <= 5", l582(...5, int64Optional))
-        assertSQL("\"int64Optional\" <= 5", (...5) ~= int64Optional)
+        assertSQL("(\"int64Optional\" <= 5)", l582(...5, int64Optional))
+        assertSQL("(\"int64Optional\" <= 5)", (...5) ~= int64Optional)
         func l586<V>(_ lhs: PartialRangeUpTo<V>, _ rhs: Expression<V>) -> Expression<Bool> where V : Value, V : Comparable, V.Datatype : Value, V.Datatype : Comparable { lhs ~= rhs }
-        assertSQL("\"int64\" < 5", l586(..<5, int64))
-        assertSQL("\"int64\" < 5", (..<5) ~= int64)
+        assertSQL("(\"int64\" < 5)", l586(..<5, int64))
+        assertSQL("(\"int64\" < 5)", (..<5) ~= int64)
         func l590<V>(_ lhs: PartialRangeUpTo<V>, _ rhs: Expression<V?>) -> Expression<Bool?> where V : Value, V : Comparable, V.Datatype : Value, V.Datatype : Comparable { lhs ~= rhs }
-        assertSQL("\"int64Optional\" < 5", l590(..<5, int64Optional))
-        assertSQL("\"int64Optional\" < 5", (..<5) ~= int64Optional)
+        assertSQL("(\"int64Optional\" < 5)", l590(..<5, int64Optional))
+        assertSQL("(\"int64Optional\" < 5)", (..<5) ~= int64Optional)
         func l594<V>(_ lhs: PartialRangeFrom<V>, _ rhs: Expression<V>) -> Expression<Bool> where V : Value, V : Comparable, V.Datatype : Value, V.Datatype : Comparable { lhs ~= rhs }
-        assertSQL("\"int64\" >= 2", l594(2..., int64))
-        assertSQL("\"int64\" >= 2", (2...) ~= int64)
+        assertSQL("(\"int64\" >= 2)", l594(2..., int64))
+        assertSQL("(\"int64\" >= 2)", (2...) ~= int64)
         func l598<V>(_ lhs: PartialRangeFrom<V>, _ rhs: Expression<V?>) -> Expression<Bool?> where V : Value, V : Comparable, V.Datatype : Value, V.Datatype : Comparable { lhs ~= rhs }
-        assertSQL("\"int64Optional\" >= 2", l598(2..., int64Optional))
-        assertSQL("\"int64Optional\" >= 2", (2...) ~= int64Optional)
+        assertSQL("(\"int64Optional\" >= 2)", l598(2..., int64Optional))
+        assertSQL("(\"int64Optional\" >= 2)", (2...) ~= int64Optional)
     }
 }

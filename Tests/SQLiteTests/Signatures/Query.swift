@@ -90,7 +90,7 @@ import Testing
             "SELECT * FROM \"users\" WHERE ((\"age\" >= 35) AND (\"admin\" = 1))",
             users.filter(age >= 35).filter(admin == true))
         assertSQL(
-            "SELECT * FROM \"users\" WHERE \"age\" BETWEEN 1 AND 3", users.filter((1...3) ~= age))
+            "SELECT * FROM \"users\" WHERE (\"age\" BETWEEN 1 AND 3)", users.filter((1...3) ~= age))
     }
 
     @Test func `group has columns and a condition`() {
