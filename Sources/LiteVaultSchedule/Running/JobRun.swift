@@ -184,7 +184,9 @@ struct JobRun: Sendable {
             do {
                 outcome.note(removed: try await forget(name).filter { !$0.keeps }.map(\.snapshot))
                 outcome.mayRemove = true
-            } catch let error as VaultError where error.code == .busy && (outcome.mayRemove || !isStuck(error, &outcome)) {
+            } catch let error as VaultError
+                where error.code == .busy && (outcome.mayRemove || !isStuck(error, &outcome))
+            {
                 // Another job is pruning, or something is copied into the repository. The next run removes what is left.
                 return log.info("nothing removed: the repository is in use", metadata: ["job": "\(job.name)"])
             } catch {
