@@ -468,7 +468,7 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
         }
         #expect(try await run("none") == [])
         for holder in ["hold", "hold2", "hold", "hold2"] { #expect(try await run(holder) == []) }
-        // The lease that was there the night before does not end.
+        // The lease of the night before has not ended.
         #expect(try await run("hold2") == ["retention busy"])
     }
 
