@@ -45,7 +45,7 @@ package struct SQLBuilder: ~Copyable {
             append(UInt8(ascii: ")"))
         case .operation(let lhs, let name, let rhs):
             append(UInt8(ascii: "("))
-            append(operand: lhs, of: name)
+            append(lhs.asLeftOperand(of: name))
             append(UInt8(ascii: " "))
             append(name)
             append(UInt8(ascii: " "))
@@ -57,14 +57,6 @@ package struct SQLBuilder: ~Copyable {
             append(column)
         case .fragment(let fragment): fragment.render(into: &self)
         }
-    }
-
-    /// Appends a left operand. In SQL, `NOT (a) = b` is `NOT (a = b)`: only `AND` and `OR` bind looser than `NOT`.
-    private mutating func append(operand node: SQLNode, of name: String) {
-        guard case .wrapped("NOT ", _) = node.kind, name != "AND", name != "OR" else { return append(node) }
-        append(UInt8(ascii: "("))
-        append(node)
-        append(UInt8(ascii: ")"))
     }
 
     /// Appends a parameter with its value.

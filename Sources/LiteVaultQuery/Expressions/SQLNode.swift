@@ -111,7 +111,14 @@ extension SQLNode {
 
     /// Two operands with an operator between them, in parentheses only if `isWrapped`.
     package static func infix(_ lhs: SQLNode, _ name: String, _ rhs: SQLNode, isWrapped: Bool) -> SQLNode {
-        isWrapped ? .infix(lhs, name, rhs) : .joined([lhs, .text(name), rhs], separator: " ")
+        isWrapped
+            ? .infix(lhs, name, rhs) : .joined([lhs.asLeftOperand(of: name), .text(name), rhs], separator: " ")
+    }
+
+    /// The node as a left operand. In SQL, `NOT (a) = b` is `NOT (a = b)`: only `AND` and `OR` bind looser than `NOT`.
+    func asLeftOperand(of name: String) -> SQLNode {
+        guard case .wrapped("NOT ", _) = kind, name != "AND", name != "OR" else { return self }
+        return .wrapped("", self)
     }
 
     /// A function and its arguments.

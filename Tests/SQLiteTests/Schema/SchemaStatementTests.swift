@@ -51,6 +51,9 @@ import Testing
             column { $0.column(int, check: 1...5 ~= int) }
                 == #""int64" INTEGER NOT NULL CHECK ("int64" BETWEEN 1 AND 5)"#)
         #expect(
+            column { $0.column(flag, check: !flag == true) }
+                == #""flag" INTEGER NOT NULL CHECK ((NOT ("flag")) = 1)"#)
+        #expect(
             column { $0.column(int, check: SQLExpression<Bool>(literal: "(a) OR (b)")) }
                 == #""int64" INTEGER NOT NULL CHECK ((a) OR (b))"#)
         #expect(column { $0.check(int > 0) } == #"CHECK (("int64" > 0))"#)
