@@ -99,12 +99,12 @@ final class Interruption: Sendable {
         return try work()
     }
 
-    /// Registers a child process, or a group as its negative number, that gets the signal too.
+    /// Registers a child process, or a group as its negative number, that is ended with this process.
     func watch(child: pid_t) {
         state.withLock { state in
             state.children.insert(child)
             // The signal came after the child was started and before this.
-            if state.received != 0 { kill(child, state.received) }
+            if state.received != 0 { Self.pass(state.received, to: child) }
         }
     }
 
@@ -112,6 +112,10 @@ final class Interruption: Sendable {
     func unwatch(child: pid_t) {
         state.withLock { _ = $0.children.remove(child) }
     }
+
+    /// SIGINT becomes SIGTERM: with `-c`, dash handles SIGINT itself, and the handler ignores one that arrives while a command
+    /// is being started (`vforked`). The command would run to its end, without us (H-JOB-14).
+    private static func pass(_ signal: Int32, to child: pid_t) { kill(child, signal == SIGINT ? SIGTERM : signal) }
 
     private func handle(_ signal: Int32) {
         let isReload = state.withLock { state in
@@ -129,7 +133,7 @@ final class Interruption: Sendable {
         let (first, grace, atOnce) = state.withLock { state in
             let isSecond = state.received != 0
             if !isSecond { state.received = signal }
-            for child in state.children { kill(child, signal) }
+            for child in state.children { Self.pass(signal, to: child) }
             let atOnce = isSecond || !state.children.isEmpty || state.actions.contains { $0.immediately }
             return (state.received, state.grace, atOnce)
         }
