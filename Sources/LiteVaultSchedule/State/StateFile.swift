@@ -26,8 +26,16 @@ package final class StateFile: Sendable {
         return "\(folder)/schedule-\(Array(name).hexadecimal).json"
     }
 
-    /// The directory of a service's state, by the units that are printed and packaged (`StateDirectory=litevault`).
-    package static let serviceFolder = "/var/lib/litevault"
+    /// The directory of the state of a service whose unit has `StateDirectory=NAME`.
+    package static func serviceFolder(_ name: String) -> String { "\(stateRoot)/\(name)" }
+
+    /// The directories of the services' states, by the names that units have which are printed, installed and packaged.
+    package static var serviceFolders: [String] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: stateRoot)) ?? []
+        return names.filter { $0 == "litevault" || $0.hasPrefix("litevault-") }.map(serviceFolder)
+    }
+
+    private static let stateRoot = "/var/lib"
 
     /// The directory that has the newest state of a configuration: a service and a person who looks at it have one each by default.
     ///

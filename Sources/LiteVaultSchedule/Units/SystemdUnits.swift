@@ -11,6 +11,8 @@ package struct SystemdUnits: Sendable {
     package let tool: String
     /// The user of the service; nil for root.
     package let user: String?
+    /// The name of the directories of the service's state and cache, in `/var/lib` and `/var/cache`.
+    package let directoryName: String
     package let service: String
     /// Nil if the service runs all the time.
     package let timer: String?
@@ -21,12 +23,15 @@ package struct SystemdUnits: Sendable {
     ///   - configuration: the configuration, whose path is absolute.
     ///   - user: the user of the service; nil for root.
     ///   - failureUnit: the unit that is started when the service fails; nil leaves a comment that says where to name one.
+    ///   - directoryName: the name of the directories of its state and cache; nil for its own.
     /// - Throws: `VaultError` `usage` for a path that neither a unit nor a crontab line can show.
     package init(
         name: String, tool: String, configuration: ScheduleConfiguration, user: String? = nil,
-        failureUnit: String? = nil
+        failureUnit: String? = nil, directoryName: String? = nil
     ) throws {
         (self.name, self.tool, self.user) = (name, tool, user)
+        let directoryName = directoryName ?? Self.directoryName(of: name)
+        self.directoryName = directoryName
         let follows = configuration.jobs.contains(where: \.follows)
         let command = follows ? "run" : "run-due"
         let start = [tool, "schedule", command, configuration.name]
@@ -63,8 +68,9 @@ package struct SystemdUnits: Sendable {
         }
         lines += [
             "# The user that owns the databases; root without this line.", user.map { "User=\($0)" } ?? "#User=app",
-            "# Directories of the state and the cache.", "StateDirectory=litevault",
-            "CacheDirectory=litevault", "StateDirectoryMode=0700", "CacheDirectoryMode=0700", "UMask=0077",
+            "# Directories of the state and the cache. systemd gives all that is in them to the user, at each start.",
+            "StateDirectory=\(directoryName)", "CacheDirectory=\(directoryName)", "StateDirectoryMode=0700",
+            "CacheDirectoryMode=0700", "UMask=0077",
         ]
         let credentials = Self.credentials(configuration)
         if !credentials.isEmpty {
@@ -114,6 +120,15 @@ package struct SystemdUnits: Sendable {
         // A service in the foreground is started once.
         let words = [tool, "schedule", command, "--quiet", configuration.name].map(Quoting.shellWordWhereNeeded)
         cron = "\(follows ? "@reboot" : period.cron) \(Quoting.crontab(words.joined(separator: " ")))\n"
+    }
+
+    /// The name of the packaged units, and of those that are printed and installed without another name.
+    package static let standardName = "litevault-backup"
+
+    /// The name of the state and cache directories of new units: each service has its own, as systemd gives a directory that two of them
+    /// share to the user of the last one that was started.
+    package static func directoryName(of name: String) -> String {
+        name == standardName ? "litevault" : "litevault-\(name)"
     }
 
     /// The unit to enable: the timer, or a service that runs all the time.

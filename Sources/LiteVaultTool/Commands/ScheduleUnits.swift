@@ -18,6 +18,9 @@ struct ScheduleInstall: VaultCommand {
 
         With --source, the configuration is written first: one job, every night at 4. The file must not exist.
 
+        One service runs a configuration: a second name for it is refused. Each service has its own state, in /var/lib/litevault-NAME \
+        (/var/lib/litevault without --name).
+
         Installing again replaces the units and runs all jobs again; units that this command has not written are refused. Your own settings belong \
         in /etc/systemd/system/NAME.service.d/. To remove everything but the configuration and the backups:
 
@@ -53,6 +56,8 @@ struct ScheduleInstall: VaultCommand {
         let jobs: [JobReport]
         @Nullable var log: [String]?
         let dryRun: Bool
+        /// What a dry run would write.
+        var files: [UnitInstallation.File] = []
     }
 
     func perform(_ session: Session) throws -> Report {
@@ -60,7 +65,10 @@ struct ScheduleInstall: VaultCommand {
         let new = new.configuration
         let configuration = try new?.read(as: path) ?? ScheduleConfiguration(path: path)
         let installation = try UnitInstallation(configuration, units)
-        if dryRun { return plan(installation, new, path) }
+        if dryRun {
+            try installation.requireAlone()
+            return plan(installation, new, path)
+        }
 
         // All that can be refused is refused before anything is written.
         try installation.require()
@@ -104,12 +112,11 @@ struct ScheduleInstall: VaultCommand {
         var report = Report(
             Result(
                 config: path, configWritten: false,
-                units: units.files.map { .init(path: "\(ServiceManager.folder)/\($0.unit)", changed: false) },
-                directoriesCreated: [], jobs: [], dryRun: true))
+                units: installation.files.map { .init(path: $0.path, changed: false) },
+                directoriesCreated: [], jobs: [], dryRun: true,
+                files: (new.map { [.init(path: path, text: $0.text)] } ?? []) + installation.files))
         if let new { report.appendLine("Would write \(Format.visible(path)):\n\n\(new.text)") }
-        for (unit, text) in units.files {
-            report.appendLine("Would write \(ServiceManager.folder)/\(unit):\n\n\(text)")
-        }
+        for file in installation.files { report.appendLine("Would write \(file.path):\n\n\(file.text)") }
         for directory in installation.missingDirectories() {
             report.appendLine("Would create \(Format.visible(directory)).")
         }

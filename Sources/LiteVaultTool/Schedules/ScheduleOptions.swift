@@ -39,7 +39,7 @@ extension LocalDirectoryOptions {
             state != nil || configuration.stateFolder != nil
             || ProcessInfo.processInfo.environment["STATE_DIRECTORY"] != nil
         if !isNamed, let own = local.state {
-            local.state = StateFile.newest(of: configuration.name, in: [own, StateFile.serviceFolder])
+            local.state = StateFile.newest(of: configuration.name, in: [own] + StateFile.serviceFolders)
         }
         return local
     }

@@ -11,6 +11,11 @@ struct ServiceManager {
     static let mark =
         "# Made by 'litevault schedule install', which replaces it: your own settings belong in a drop-in."
 
+    /// How long one call of a command may take. Reading all units again takes longest: seconds, on a machine with very many.
+    var limit = Duration.seconds(60)
+    /// The command that speaks to systemd.
+    var command = "systemctl"
+
     /// How a service ended.
     struct Ending: Encodable {
         /// systemd's word for it: `success`, `exit-code`, `signal`, `timeout`, …
@@ -28,6 +33,15 @@ struct ServiceManager {
         var isActive: Bool { ["active", "reloading"].contains(values["ActiveState"] ?? "") && !isRestarting }
         /// Whether it is being started or stopped, or waits for another start.
         var isChanging: Bool { ["activating", "deactivating"].contains(values["ActiveState"] ?? "") }
+        /// Whether something is to be done with it yet: it is being started or stopped, or waits for that.
+        var isUnsettled: Bool {
+            !["", "0"].contains(values["Job"] ?? "") || (isChanging && !isRestarting)
+        }
+        /// Whether its conditions were looked at since `before`, and one was not met.
+        func lacksCondition(since before: State) -> Bool {
+            let key = "ConditionTimestampMonotonic"
+            return values["ConditionResult"] == "no" && values[key] != before.values[key]
+        }
         var isRestarting: Bool { values["SubState"] == "auto-restart" }
         /// What tells one start from another; nil if it was never started.
         var invocation: String? { values["InvocationID"].flatMap { $0.isEmpty ? nil : $0 } }
@@ -57,7 +71,9 @@ struct ServiceManager {
 
     /// What systemd says of a unit, which need not exist.
     func state(of unit: String) throws -> State {
-        let names = "ActiveState,SubState,Result,ExecMainStatus,InvocationID,FragmentPath"
+        let names =
+            "ActiveState,SubState,Result,ExecMainStatus,InvocationID,FragmentPath,Job,ConditionResult,"
+            + "ConditionTimestampMonotonic"
         let shown = try require("systemctl", ["show", "--property=\(names)"], unit)
         let pairs = Self.lines(shown).compactMap { line -> (String, String)? in
             let parts = line.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -126,25 +142,37 @@ struct ServiceManager {
     /// - Returns: how it ended, or that it runs.
     /// - Throws: `job-failed` if systemd did not start it.
     func start(_ unit: String, runsOn: Bool) throws -> Ending {
-        var before = try state(of: unit)
-        if before.isActive, !runsOn {
+        if !runsOn {
+            let present = try state(of: unit)
             // It was one that follows logs.
-            try require("systemctl", ["stop"], unit)
-        } else if before.isChanging, !runsOn {
-            // Its timer has just started it, perhaps before it was changed: this waits for its end.
-            _ = try run("systemctl", ["start", "--quiet", "--", unit])
+            if present.isActive || present.isRestarting { try require("systemctl", ["stop", "--no-block"], unit) }
+            // Its timer may have just started it, perhaps before it was changed.
+            _ = try settled(unit)
         }
-        before = try state(of: unit)
-        // The status is that of the job that starts the unit; the unit itself says more.
-        let (_, text) = try run("systemctl", [runsOn ? "restart" : "start", "--quiet", "--", unit])
-        let after = try state(of: unit)
+        let before = try state(of: unit)
+        let (ending, text) = try run("systemctl", [runsOn ? "restart" : "start", "--no-block", "--quiet", "--", unit])
+        let after = try settled(unit)
         guard after.invocation != nil, after.invocation != before.invocation else {
+            let reason =
+                ending != .status(0)
+                ? Self.reason(text)
+                : after.lacksCondition(since: before) ? "a condition is not met" : "a unit that it needs has failed"
             throw Failure(
-                .jobFailed, "systemd did not start the service: \(Self.reason(text, "a condition is not met"))",
+                .jobFailed, "systemd did not start the service: \(reason)",
                 path: unit,
                 remedy: "'systemctl status \(unit)' says more.")
         }
         return after.ending
+    }
+
+    /// Waits until systemd has done what it was asked to do with a unit. A service that runs jobs may take hours, and no call lasts as long.
+    private func settled(_ unit: String) throws -> State {
+        var pause = Backoff(0.05...0.5)
+        while true {
+            let shown = try state(of: unit)
+            guard shown.isUnsettled else { return shown }
+            SystemThread.sleep(seconds: pause.next())
+        }
     }
 
     /// The last lines that a unit has logged since a time.
@@ -170,18 +198,26 @@ struct ServiceManager {
     }
 
     private func run(_ command: String, _ arguments: [String]) throws -> (ChildProcess.Ending, String) {
-        let words = ([command] + arguments).map(Quoting.shellWordWhereNeeded)
+        let words = ([command == "systemctl" ? self.command : command] + arguments).map(Quoting.shellWordWhereNeeded)
         var shell = ShellCommand(words.joined(separator: " ") + " 2>&1")
         shell.variables = ["LC_ALL": "C", "SYSTEMD_COLORS": "0"]
         shell.input = .null
         let output: CommandOutput
         do throws(SpawnError) {
-            output = try shell.collect(limit: nil) { child in
+            output = try shell.collect(limit: limit) { child in
                 Interruption.shared.watch(child: child)
                 return { Interruption.shared.unwatch(child: child) }
             }
         } catch { throw Failure(.internal, "'\(command)' cannot be started: \(error)") }
         try Interruption.shared.check()
+        guard !output.wasLate else {
+            throw Failure(
+                .inputOutput,
+                "systemd does not respond: '\(command) \(arguments[0])' was stopped after \(Int(limit.seconds)) seconds",
+                remedy:
+                    "'systemctl list-jobs' and 'journalctl --boot' may say what it waits for. Then run this command again."
+            )
+        }
         let text = output.bytes.withBytes { String(decoding: $0, as: UTF8.self) }
         return (output.ending ?? .status(-1), text)
     }

@@ -11,6 +11,12 @@ struct UnitInstallation {
         let changed: Bool
     }
 
+    /// A file of the installation, with its text.
+    struct File: Encodable {
+        let path: String
+        let text: String
+    }
+
     let units: SystemdUnits
     private let configuration: ScheduleConfiguration
     private let systemd = ServiceManager()
@@ -19,7 +25,7 @@ struct UnitInstallation {
 
     private var service: String { "\(units.name).service" }
     /// Where the service keeps its state.
-    private var stateFolder: String { configuration.stateFolder ?? StateFile.serviceFolder }
+    private var stateFolder: String { configuration.stateFolder ?? StateFile.serviceFolder(units.directoryName) }
 
     init(_ configuration: ScheduleConfiguration, _ options: UnitOptions) throws {
         self.configuration = configuration
@@ -43,8 +49,36 @@ struct UnitInstallation {
                 .noInput, "the credential that the configuration refers to does not exist", path: path,
                 remedy: "Make it: systemd-creds encrypt --name=\(name) FILE \(path)")
         }
+        try requireAlone()
         try systemd.reload()
         for (unit, _) in units.files { try systemd.requireFree(unit) }
+    }
+
+    /// Makes sure that no other service runs the configuration, and that none of another user has the same state.
+    ///
+    /// - Throws: `conflict`.
+    func requireAlone() throws {
+        let others = InstalledService.all.filter { $0.name != units.name }
+        if let other = others.first(where: { $0.runs(configuration.name) }) {
+            throw Failure(
+                .conflict,
+                "the service \(other.name).service runs this configuration: a second one would run its jobs twice",
+                path: configuration.name,
+                remedy: "To change it, give --name \(other.name). To replace it, remove it first: \(other.removal)")
+        }
+        let user = InstalledService.user(of: units.name, units.user)
+        guard let other = others.first(where: { $0.directoryName == units.directoryName && $0.user != user }) else {
+            return
+        }
+        let isOther = units.name == SystemdUnits.standardName
+        throw Failure(
+            .conflict,
+            "the services \(units.name).service of \(user) and \(other.name).service of \(other.user) would share the state in "
+                + StateFile.serviceFolder(units.directoryName),
+            path: other.path,
+            remedy:
+                "Remove \(isOther ? "the other service" : "this service"), and install it again, which gives it a state directory of its "
+                + "own: \(isOther ? other.removal : InstalledService.removal(of: units.name))")
     }
 
     /// The account of the service's user; nil for root.
@@ -59,6 +93,15 @@ struct UnitInstallation {
     }
 
     // MARK: Files
+
+    /// The units as they are written: with the mark behind the line that names the file.
+    var files: [File] {
+        units.files.map { unit, text in
+            let head = "# \(unit)\n"
+            let rest = String(decoding: text.utf8.dropFirst(head.utf8.count), as: UTF8.self)
+            return File(path: "\(ServiceManager.folder)/\(unit)", text: head + ServiceManager.mark + "\n" + rest)
+        }
+    }
 
     /// The directories that the service writes to and that do not exist. Its sandbox makes a directory writable, and cannot make it.
     ///
@@ -94,13 +137,8 @@ struct UnitInstallation {
     /// Writes the units. What a configuration had that followed logs, or did not yet, is taken back: its timer, or the start of its service
     /// with the machine.
     func write() throws -> [Unit] {
-        let written = try units.files.map { unit, text in
-            // Behind the line that names the file.
-            let head = "# \(unit)\n"
-            let marked =
-                head + ServiceManager.mark + "\n"
-                + String(decoding: text.utf8.dropFirst(head.utf8.count), as: UTF8.self)
-            return Unit(path: "\(ServiceManager.folder)/\(unit)", changed: try systemd.write(marked, unit: unit))
+        let written = try zip(units.files, files).map { unit, file in
+            Unit(path: file.path, changed: try systemd.write(file.text, unit: unit.unit))
         }
         if units.timer == nil { try systemd.remove("\(units.name).timer") }
         try systemd.reload()

@@ -6,7 +6,7 @@ internal import LiteVaultSupport
 /// What the units of a configuration are made of.
 struct UnitOptions: ParsableArguments {
     @Option(help: .init("Name of the units, without a suffix.", valueName: "name"))
-    var name = "litevault-backup"
+    var name = SystemdUnits.standardName
 
     @Option(help: .init("User of the service, who owns the databases (default: root).", valueName: "user"))
     var user: String?
@@ -50,12 +50,13 @@ struct UnitOptions: ParsableArguments {
         let given = tool.map { URL(fileURLWithPath: $0).standardizedFileURL.path }
         return try SystemdUnits(
             name: name, tool: given ?? Platform.programPath ?? "/usr/local/bin/litevault", configuration: configuration,
-            user: user ?? kept("User"), failureUnit: onFailure ?? kept("OnFailure"))
+            user: user ?? kept("User"), failureUnit: onFailure ?? kept("OnFailure"),
+            directoryName: kept("StateDirectory"))
     }
 
     /// The options that lead to the same units.
     func words(of units: SystemdUnits) -> [String] {
-        (name == "litevault-backup" ? [] : ["--name", name]) + (tool.map { ["--tool", $0] } ?? [])
+        (name == SystemdUnits.standardName ? [] : ["--name", name]) + (tool.map { ["--tool", $0] } ?? [])
             + (units.user.map { ["--user", $0] } ?? []) + (onFailure.map { ["--on-failure", $0] } ?? [])
     }
 }

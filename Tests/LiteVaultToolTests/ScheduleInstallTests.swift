@@ -1,0 +1,64 @@
+import Foundation
+import Testing
+
+@testable import LiteVaultTool
+
+/// `schedule install` before systemd has a part in it, and beside one that does not answer.
+@Suite struct ScheduleInstallTests {
+    let workspace: Workspace
+
+    init() throws { workspace = try Workspace() }
+
+    @Test(
+        arguments: ["sftp://me:hunter2@host/x", "SFTP://me:hunter2@host:2222/x", "s3://me:hunter2@bucket/x"],
+        [[], ["--dry-run"]])
+    func `H-SEC-29 an address with a password is not written into a configuration, nor repeated`(
+        address: String, more: [String]
+    ) throws {
+        let path = workspace.path("backup.yml")
+        let run = try workspace.tool.run(
+            ["schedule", "install", path, "--source", "/srv/app/*.db", "--repository", address] + more)
+        #expect(run.status == 64 && run.errors.contains("password"), "\(run.errors)")
+        #expect(!(run.output + run.errors).contains("hunter2"))
+        #expect(try workspace.names().isEmpty)
+    }
+
+    @Test func `a dry run has the text of every file that would be written`() throws {
+        let path = workspace.path("backup.yml")
+        let run = try workspace.tool.run(
+            "schedule", "install", path, "--name", "mine", "--user", "app", "--source", "/srv/app/*.db", "--repository",
+            "/backup/x",
+            "--dry-run", "--json")
+        #expect(run.status == 0, "\(run.errors)")
+        let files = try #require(try run.json()["files"] as? [[String: String]])
+        #expect(
+            files.map { $0["path"] } == [path, "/etc/systemd/system/mine.service", "/etc/systemd/system/mine.timer"])
+        let texts = try files.map { try #require($0["text"]) }
+        #expect(texts[0].contains("repository: \"/backup/x\"\n"))
+        #expect(texts[1].hasPrefix("# mine.service\n\(ServiceManager.mark)\n[Unit]\n"))
+        #expect(texts[1].contains("\nUser=app\n") && texts[1].contains(" schedule run-due \(path)\n"))
+        // Its own, or systemd would give that of another service to this user.
+        #expect(texts[1].contains("\nStateDirectory=litevault-mine\nCacheDirectory=litevault-mine\n"))
+        #expect(texts[2].hasPrefix("# mine.timer\n\(ServiceManager.mark)\n") && texts[2].contains("OnCalendar="))
+        #expect(try workspace.names().isEmpty)
+    }
+
+    @Test func `systemd that does not answer is an error after the time limit`() throws {
+        let command = try workspace.write("#!/bin/sh\nsleep 600\n", to: "systemctl")
+        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: command)
+        var systemd = ServiceManager()
+        systemd.command = command
+        systemd.limit = .seconds(1)
+        let began = ContinuousClock.now
+        for call in [
+            { try systemd.reload() }, { try systemd.enable("x.timer") },
+            { _ = try systemd.start("x.service", runsOn: false) },
+        ] {
+            let failure = #expect(throws: Failure.self) { try call() }
+            #expect(
+                failure?.code == .inputOutput && failure?.message.contains("does not respond") == true,
+                "\(String(describing: failure))")
+        }
+        #expect(ContinuousClock.now - began < .seconds(60))
+    }
+}
