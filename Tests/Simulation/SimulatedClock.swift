@@ -48,6 +48,9 @@ struct Seeded: RandomNumberGenerator {
         state = next() ^ (seed << 32)
     }
 
+    /// The numbers of one step of a seed's run.
+    init(_ seed: UInt64, step: Int) { self.init(seed &* 1_000_003 ^ UInt64(step) &* 0xD134_2543_DE82_EF95) }
+
     mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var z = state

@@ -10,6 +10,9 @@ extension SimulatedHost {
         var store: SimulatedStore?
         var standby: Standby?
         var standbyNumber: Int64 = 0
+        /// How many standbys were promoted, and how many repositories damaged.
+        var promotions = 0
+        var damages = 0
     }
 
     /// Copies the repository. Another machine restores from the copy whatever was stored before.
@@ -21,10 +24,7 @@ extension SimulatedHost {
         guard result.warnings.isEmpty else { throw Wrong(what: "copy: \(result.warnings)") }
         log("copied \(result.snapshots) snapshots")
         guard let newest = before.newest else { return }
-        let place = folder + "/elsewhere"
-        var other = try await Repository.open(
-            copy, local: LocalDirectories(state: place + "/state", cache: place + "/cache", spool: place + "/spool"))
-        other.clock = clock.host
+        let other = try await repository(of: copy, in: folder + "/elsewhere")
         let found = try await restored(.latest, from: other)
         guard found.state.number >= newest.number else {
             throw Wrong(what: "the copy's latest is \(found.state), although \(newest) was stored before")
@@ -84,5 +84,85 @@ extension SimulatedHost {
         await elsewhere.standby?.end()
         elsewhere.standby = nil
         log("the standby ended")
+    }
+
+    /// A repository as another host opens it.
+    private func repository(of store: SimulatedStore, in place: String) async throws -> Repository {
+        var other = try await Repository.open(store, local: Self.directories(place))
+        other.clock = clock.host
+        return other
+    }
+
+    /// Another host promotes a standby, which has whatever was stored, and the application continues there.
+    ///
+    /// - Parameters:
+    ///   - step: how far the other host's clock is ahead, in milliseconds.
+    ///   - isFormerWriting: whether the former host tries to store something afterwards.
+    func promote(clock step: Int64, isFormerWriting: Bool) async throws {
+        guard let newest = newestAcknowledged else { return }
+        await endStandby()
+        elsewhere.promotions += 1
+        let place = folder + "/host\(elsewhere.promotions)"
+        try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
+        clock.step(step)
+        let other = try await repository(of: store, in: place)
+        let promoted = try await other.promote(place + "/a.db", database: "a.db")
+        guard promoted.isFenced, promoted.missing == nil else { throw Wrong(what: "promoted \(promoted)") }
+        log("promoted on another host, whose clock is \(step) ahead")
+        try await move(to: place + "/a.db", in: place, other, isFormerWriting: isFormerWriting)
+        guard states[latest.number] == latest, latest.number >= max(newest.number, elsewhere.standbyNumber) else {
+            throw Wrong(what: "promoted with \(latest), although \(newest) was stored")
+        }
+        log("the application continues after \(latest.number)")
+    }
+
+    /// Damages an object of a copy of the store, and repairs that copy. What is restored before and after was committed, what cannot be
+    /// restored is a problem of the check, and the next snapshot can be restored.
+    func damage(choose: (Int) -> Int) async throws {
+        guard newestAcknowledged != nil else { return }
+        var objects = store.objects
+        let name = objects.keys.sorted()[choose(objects.count)]
+        guard name != "repository.json", var bytes = objects[name], !bytes.isEmpty else { return }
+        let isMissing = choose(3) == 0
+        bytes[choose(bytes.count)] ^= UInt8(1 + choose(255))
+        objects[name] = isMissing ? nil : bytes
+        log("a copy \(isMissing ? "lacks" : "has damage in") \(name)")
+        let damaged = SimulatedStore(clock, name: "damaged")
+        damaged.replace(objects)
+        elsewhere.damages += 1
+        let other = try await repository(of: damaged, in: folder + "/damaged\(elsewhere.damages)")
+        let whole = try await restored(.latest).state
+        var options = CheckOptions()
+        options.readsData = true
+        options.recordsResults = false
+        let found = try await restoredOrRefused(from: other)
+        let report = try await other.check(options)
+        // Without a newer object nothing tells that one is missing.
+        guard found != nil || !report.isIntact, found == whole || isMissing || !report.isIntact else {
+            throw Wrong(
+                what: "intact, but latest is \(found.map(String.init(describing:)) ?? "refused") instead of \(whole)")
+        }
+        var repair = RepairOptions()
+        repair.readsData = true
+        let repairs = try await other.repair(repair)
+        _ = try await restoredOrRefused(from: other)
+        var taken = SnapshotOptions()
+        taken.allowsPlaintext = true
+        _ = try await other.snapshot(of: path, options: taken)
+        let after = try await restored(.latest, from: other).state
+        guard after == latest else {
+            throw Wrong(what: "after a repair and a snapshot, latest is \(after) instead of \(latest)")
+        }
+        let repaired = try await other.check(options)
+        // What it says to have left is left.
+        let left = Set(repairs.unfinished.map(\.path))
+        guard repaired.problems.allSatisfy({ left.contains($0.path) }) else {
+            throw Wrong(what: "after \(repairs): \(repaired.problems)")
+        }
+    }
+
+    /// The newest state; nil if the repository says that it cannot be restored.
+    private func restoredOrRefused(from other: Repository) async throws -> State? {
+        do { return try await restored(.latest, from: other).state } catch is VaultError { return nil }
     }
 }

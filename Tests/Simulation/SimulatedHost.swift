@@ -44,9 +44,14 @@ final class SimulatedHost {
     let folder: String
     let clock: SimulatedClock
     let store: SimulatedStore
-    let repository: Repository
-    var path: String { folder + "/a.db" }
+    /// The directory of this host's files.
+    private(set) var place: String
+    private(set) var repository: Repository
+    /// The database: another file after a promotion.
+    private(set) var path: String
     private var connection: Connection
+    /// The number of the last commit, by any host.
+    private var numbered: Int64 = 0
     private var session: Session?
     let elsewhere = Elsewhere()
     private var newest = 0
@@ -69,20 +74,30 @@ final class SimulatedHost {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         clock = SimulatedClock()
         store = SimulatedStore(clock, isConditional: isConditional)
-        var repository = try await Repository.openOrCreate(
-            store,
-            local: LocalDirectories(
-                state: folder + "/state", cache: folder + "/cache", spool: folder + "/spool"))
+        place = folder
+        var repository = try await Repository.openOrCreate(store, local: Self.directories(folder))
         repository.clock = clock.host
         self.repository = repository
-        connection = try Connection(folder + "/a.db")
+        path = folder + "/a.db"
+        connection = try Self.opened(path)
         try connection.execute(
-            "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = OFF; PRAGMA busy_timeout = 0; CREATE TABLE t(a, filler);"
-                + "CREATE TABLE state(n); INSERT INTO state VALUES (0)")
+            "CREATE TABLE t(a, filler); CREATE TABLE state(n); INSERT INTO state VALUES (0)")
         note(try Self.state(connection))
     }
 
     deinit { try? FileManager.default.removeItem(atPath: folder) }
+
+    static func directories(_ place: String) -> LocalDirectories {
+        LocalDirectories(state: place + "/state", cache: place + "/cache", spool: place + "/spool")
+    }
+
+    private static let settings = "PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = OFF; PRAGMA busy_timeout = 0"
+
+    private static func opened(_ path: String) throws -> Connection {
+        let connection = try Connection(path)
+        try connection.execute("PRAGMA journal_mode = WAL; \(settings)")
+        return connection
+    }
 
     func log(_ event: String) { events.append("\(clock.shown % 100_000_000): \(event)") }
 
@@ -104,10 +119,11 @@ final class SimulatedHost {
     ///
     /// - Parameter isFresh: by a connection that was just opened. It has reset no log itself, so that one that another one has reset gets random salts.
     func commit(_ sql: String? = nil, isFresh: Bool = false) throws {
-        let number = latest.number + 1
+        numbered += 1
+        let number = numbered
         let writer = isFresh ? try Connection(path) : connection
         defer { if isFresh { try? writer.close() } }
-        try writer.execute("PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = OFF; PRAGMA busy_timeout = 0")
+        try writer.execute(Self.settings)
         try writer.execute(
             "BEGIN; UPDATE state SET n = \(number); \(sql ?? "INSERT INTO t VALUES (\(number * 7), zeroblob(300))"); COMMIT"
         )
@@ -129,9 +145,37 @@ final class SimulatedHost {
     func reopen() throws {
         try connection.close()
         connection = try Connection(path)
-        try connection.execute("PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = OFF; PRAGMA busy_timeout = 0")
+        try connection.execute(Self.settings)
         _ = try Self.state(connection)
         log("reopened")
+    }
+
+    /// The application writes to another file from now on, on another host, and nothing follows it yet.
+    ///
+    /// - Parameter isFormerWriting: whether the former host, which knows nothing of it, commits and tries to store that. A snapshot is
+    ///   refused. A segment may be stored until the lease is due, and is not part of the history.
+    func move(to path: String, in place: String, _ repository: Repository, isFormerWriting: Bool) async throws {
+        if isFormerWriting {
+            let known = (acknowledged, newestAcknowledged)
+            try commit()
+            let number = latest.number
+            do {
+                try await snapshot()
+                throw Wrong(what: "the former host's snapshot was stored, although a standby was promoted")
+            } catch let error as VaultError where error.code == .promoted {}
+            if session != nil {
+                try read()
+                do { try await storeAll() } catch let error as VaultError where error.code == .promoted {}
+            }
+            (acknowledged, newestAcknowledged) = known
+            states[number] = nil
+        }
+        await kill()
+        try connection.close()
+        (self.path, self.place, self.repository) = (path, place, repository)
+        (newest, label, known, gap) = (0, Date(milliseconds: 0), Locked(0), nil)
+        connection = try Self.opened(path)
+        latest = try Self.state(connection)
     }
 
     // MARK: The follower
@@ -140,7 +184,7 @@ final class SimulatedHost {
 
     /// Starts a follower, as ``DatabaseFollower`` opens a session.
     func start() async throws {
-        let writer = try await SegmentWriter.open(repository, database: "a.db")
+        let writer = try await SegmentWriter.open(repository, database: "a.db", at: path)
         let database = repository.databaseID("a.db")
         newest = max(newest, try await repository.newestSequence(database))
         let resumption = try await writer.resumption()
@@ -164,7 +208,7 @@ final class SimulatedHost {
                 path, from: start, after: await writer.newestLabel, clock: clock.host),
             start: start,
             spool: try SegmentSpool(
-                directory: folder + "/spool", allowsPlaintext: true, pages: pages, newestSnapshot: { known.value }),
+                directory: place + "/spool", allowsPlaintext: true, pages: pages, newestSnapshot: { known.value }),
             pages: pages)
         self.known = known
         log("follower starts\(start == nil ? "" : " where another one had been")")

@@ -4,9 +4,11 @@ import LiteVaultBackup
 import LiteVaultSupport
 import Testing
 
-/// Followers, snapshots, restores, retention and compaction on a clock and a store of the simulation. A seed decides what happens.
+/// Followers, snapshots, restores, retention, compaction, copies, standbys, promotions and repairs on a clock and a store of the simulation.
+/// A seed decides what happens.
 ///
-/// `LITEVAULT_SEEDS=FIRST-LAST` runs others, and `LITEVAULT_EVENTS` more events of each. A seed that fails prints its events.
+/// `LITEVAULT_SEEDS=FIRST-LAST` runs others, and `LITEVAULT_EVENTS` more events of each. The first seed that fails prints the events of the
+/// shortest run found that still fails, the others all of theirs.
 @Suite struct SimulationTests {
     private static let environment = ProcessInfo.processInfo.environment
 
@@ -19,17 +21,33 @@ import Testing
     private static var count: Int { Int(environment["LITEVAULT_EVENTS"] ?? "") ?? 60 }
 
     @Test func `H-CLOCK-11 whatever is reported as stored is restored, whatever the clock does`() async throws {
+        var isFirst = true
         for seed in Self.seeds {
-            if let failure = try await Self.run(seed) { Issue.record("seed \(seed): \(failure)") }
+            let steps = Array(0..<Self.count)
+            guard let failure = try await Self.run(seed, steps) else { continue }
+            let shortest = isFirst ? try await Self.shortened(seed, steps, failure) : (steps, failure)
+            isFirst = false
+            Issue.record("seed \(seed), \(shortest.0.count) of \(steps.count) steps: \(shortest.1)")
         }
     }
 
-    /// What is wrong, with the events that led there.
-    private static func run(_ seed: UInt64) async throws -> String? {
-        var random = Seeded(seed)
+    @Test func `a run that fails is shortened to the steps that it needs`() async throws {
+        let found = try await Self.shortened(Array(0..<60), "all") { steps in
+            Set([7, 8, 41]).isSubset(of: steps) ? "\(steps)" : nil
+        }
+        #expect(found == ([7, 8, 41], "[7, 8, 41]"))
+    }
+
+    /// What is wrong with a run of these steps of a seed, and the events that led there; nil if nothing is.
+    private static func run(_ seed: UInt64, _ steps: [Int]) async throws -> String? {
         let host = try await SimulatedHost(isConditional: seed % 5 != 0)
         do {
-            for _ in 0..<count { try await step(host, &random) }
+            // Each step has random numbers of its own: it stays what it is when others are left out.
+            for number in steps {
+                var random = Seeded(seed, step: number)
+                try await step(host, &random)
+            }
+            var random = Seeded(seed, step: .max)
             host.store.recover()
             try await host.poll()
             try await host.verify(12) { Int.random(in: 0..<$0, using: &random) }
@@ -41,12 +59,47 @@ import Testing
         }
     }
 
+    private static func shortened(
+        _ seed: UInt64, _ steps: [Int], _ failure: String
+    ) async throws -> (steps: [Int], failure: String) {
+        try await shortened(steps, failure) { try await run(seed, $0) }
+    }
+
+    /// Leaves out steps, halves first and single ones last, as long as the run fails.
+    private static func shortened(
+        _ steps: [Int], _ failure: String, _ run: ([Int]) async throws -> String?
+    ) async throws -> (steps: [Int], failure: String) {
+        var (kept, shown, runs) = (steps, failure, 0)
+        var length = max(kept.count / 2, 1)
+        while runs < 100 {
+            var (start, isShorter) = (0, false)
+            while start < kept.count, runs < 100 {
+                var candidate = kept
+                candidate.removeSubrange(start..<min(start + length, kept.count))
+                runs += 1
+                if let failure = try await run(candidate) {
+                    (kept, shown, isShorter) = (candidate, failure, true)
+                } else {
+                    start += length
+                }
+            }
+            if length == 1, !isShorter { break }
+            length = max(length / 2, 1)
+        }
+        return (kept, shown)
+    }
+
     private static func step(_ host: SimulatedHost, _ random: inout Seeded) async throws {
         switch Int.random(in: 0..<100, using: &random) {
         case 0..<22: try host.commit()
         case 22..<28: try host.commit(isFresh: true)
         case 28: try await host.copy { Int.random(in: 0..<$0, using: &random) }
-        case 29: if Int.random(in: 0..<4, using: &random) == 0 { await host.endStandby() } else { try await host.updateStandby() }
+        case 29:
+            if Int.random(in: 0..<4, using: &random) == 0 {
+                await host.endStandby()
+            } else {
+                try await host.updateStandby()
+            }
         case 30..<33: try host.commit("DELETE FROM t WHERE rowid % 3 = \(Int.random(in: 0..<3, using: &random))")
         case 33..<35: try host.commit("INSERT INTO t SELECT a, zeroblob(900) FROM t LIMIT 40")
         case 35..<58: try await host.poll()
@@ -54,7 +107,15 @@ import Testing
             if Bool.random(using: &random) { host.commitDuringUpload() }
             try await host.snapshot(byFollower: true, isStored: Bool.random(using: &random))
             host.store.onUpload(nil)
-        case 61..<64: try await host.snapshot()
+        case 61, 62: try await host.snapshot()
+        case 63:
+            if Bool.random(using: &random) {
+                try await host.damage { Int.random(in: 0..<$0, using: &random) }
+            } else {
+                let steps: [Int64] = [-7_200_000, -1000, 0, 1000, 7_200_000]
+                try await host.promote(
+                    clock: steps.randomElement(using: &random) ?? 0, isFormerWriting: Bool.random(using: &random))
+            }
         case 64..<72:
             let steps: [Int64] = [-1, -999, -1000, -2000, -7_200_000, -86_400_000, 1000, 7_200_000]
             let step = steps.randomElement(using: &random) ?? 0

@@ -31,18 +31,19 @@ struct Promotion: CheckedDocument, Sendable, Equatable {
         try require("state", state, in: 0...SegmentName.times.upperBound)
         try require("segment", segment, in: RepositoryFormat.sequences)
     }
-
-    /// Where segments of the old line end.
-    var cut: HistoryCut { HistoryCut(segment: segment, time: Date(milliseconds: state)) }
 }
 
-/// The end of a line of history: segments behind it were stored by a writer that had lost the database.
+/// What of a followed log belongs to a line of history. Segments behind its end were stored by a writer that had lost the database, and
+/// those of an earlier line are part of its first snapshot.
 struct HistoryCut: Sendable {
-    let segment: Int?
-    let time: Date
+    /// The number of the promotion that began the line, among the snapshots; 0 if none did.
+    var begin = 0
+    /// The last segment of a line that has ended, and its time; nil for the current line, and for one that ended with a snapshot.
+    var segment: Int?
+    var time: Date?
 
-    /// Whether a segment, or all that a joined one has, is before the end.
-    func contains(_ name: SegmentName) -> Bool { segment.map { name.sequence <= $0 } ?? true }
+    /// Whether a segment, or all that a joined one has, belongs to the line.
+    func contains(_ name: SegmentName) -> Bool { name.snapshot >= begin && segment.map { name.sequence <= $0 } ?? true }
 }
 
 /// The line of history that the newest objects of a database belong to.
@@ -78,9 +79,13 @@ extension DatabaseSurvey {
             ?? CurrentLine(manifest)
     }
 
-    /// Where the line of a snapshot ends; nil if it is the current one.
-    func cut(after snapshot: Snapshot) -> HistoryCut? {
-        promotions.first { $0.sequence > snapshot.sequence }?.promotion.cut
+    /// The line of a snapshot; nil if the database was never promoted.
+    func cut(of snapshot: Snapshot) -> HistoryCut? {
+        guard !promotions.isEmpty else { return nil }
+        let end = promotions.first { $0.sequence > snapshot.sequence }?.promotion
+        return HistoryCut(
+            begin: promotions.last { $0.sequence < snapshot.sequence }?.sequence ?? 0, segment: end?.segment,
+            time: end.map { Date(milliseconds: $0.state) })
     }
 }
 
@@ -154,6 +159,12 @@ extension Repository {
     /// another database beside the one that it continues. Nil for a file that was not.
     func promotedName(_ source: String) throws -> String? {
         try PromotedDatabase.read(source).flatMap { $0.repository == config.id ? $0.name : nil }
+    }
+
+    /// The label of the state that a database had when it was promoted, in milliseconds since 1970; nil for a file that was not promoted
+    /// from this repository.
+    func promotedState(_ source: String) throws -> Int64? {
+        try PromotedDatabase.read(source).flatMap { $0.repository == config.id ? $0.state : nil }
     }
 
     /// The error for a database whose name belongs to another file.

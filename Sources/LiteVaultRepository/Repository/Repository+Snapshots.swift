@@ -142,7 +142,7 @@ extension Repository {
             }
             if let missing { throw instead(ofMissing: missing, survey.database, chosen) }
             return SelectedSnapshot(
-                snapshot: chosen, warnings: warnings, others: survey.snapshots, cut: survey.cut(after: chosen))
+                snapshot: chosen, warnings: warnings, others: survey.snapshots, cut: survey.cut(of: chosen))
         }
         // A request for the best available state continues from the newest readable snapshot.
         let takesLess = selection == .latestReachable
@@ -152,7 +152,7 @@ extension Repository {
             throw VaultError(.noInput, "there is no snapshot", path: store.location, cause: NoSnapshotError())
         }
         return SelectedSnapshot(
-            snapshot: last, warnings: warnings, others: survey.snapshots, cut: survey.cut(after: last))
+            snapshot: last, warnings: warnings, others: survey.snapshots, cut: survey.cut(of: last))
     }
 
     /// A selected snapshot, with what was found beside it.
@@ -161,7 +161,7 @@ extension Repository {
         let warnings: [RepositoryWarning]
         /// All of its database, in order.
         var others: [Snapshot] = []
-        /// Where its line of history ends; nil if it is the current one.
+        /// Its line of history; nil if the database was never promoted.
         var cut: HistoryCut?
     }
 

@@ -9,7 +9,7 @@ public struct Snapshot: Sendable {
     public let time: Date
     /// The result of its last verification; nil if it was never verified.
     public internal(set) var verification: SnapshotVerification?
-    /// Where its line of history ends; nil if it is the current one, or that was not looked for.
+    /// Its line of history; nil if the database was never promoted, or that was not looked for.
     var cut: HistoryCut?
 
     init(manifest: Manifest, hash: Hash256, name: String) throws {

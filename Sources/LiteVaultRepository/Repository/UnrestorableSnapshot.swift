@@ -130,7 +130,7 @@ extension DatabaseSurvey {
         snapshots.map { snapshot in
             var snapshot = snapshot
             snapshot.verification = verifications.results[snapshot.hash.hexadecimal]
-            snapshot.cut = cut(after: snapshot)
+            snapshot.cut = cut(of: snapshot)
             return snapshot
         }
     }

@@ -92,11 +92,11 @@ extension Repository {
     /// - Parameters:
     ///   - others: other snapshots, of which the newest carries the last known newest segment forward.
     ///   - limit: the time to reach; nil for as far as possible.
-    ///   - cut: where the snapshot's line of history ends; nil if it is the current one.
+    ///   - cut: the snapshot's line of history; nil if the database was never promoted.
     func segments(
         after snapshot: Snapshot, among others: [Snapshot], until limit: Date?, cut: HistoryCut? = nil
     ) async throws -> SegmentChain {
-        let time = cut.map { min($0.time, limit ?? $0.time) } ?? limit
+        let time = [cut?.time, limit].compactMap(\.self).min()
         let database = snapshot.manifest.database
         let known = [snapshot, others.last].compactMap(\.self)
         let image = ImagePosition(snapshot, previous: others.last { $0.sequence < snapshot.sequence })

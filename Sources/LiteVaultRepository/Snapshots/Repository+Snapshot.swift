@@ -54,7 +54,10 @@ extension Repository {
             let known = newestMark(database, previous: plan.previous?.manifest)
             // No label is earlier than one of what was stored or read before, whatever the clock says. Segments that a follower stores
             // from now on do not count: most of them are not in the image, and a restore tells which are.
-            let labels = [plan.previous?.time.milliseconds, known?.seen, options.followed?.newestLabel]
+            // The host of a promoted standby has no memory of the segments before it, but of the state that they led to.
+            let labels = [
+                plan.previous?.time.milliseconds, known?.seen, options.followed?.newestLabel, try promotedState(source),
+            ]
             plan.newestLabel = labels.compactMap(\.self).max() ?? 0
             let run = options.followed?.runName
             let token = options.followed?.beginSnapshot()

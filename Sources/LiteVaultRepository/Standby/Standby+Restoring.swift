@@ -20,10 +20,10 @@ extension Standby {
         case .fence(let fence):
             guard fence.promotion != nil else { return nil }
             // Segments that the old primary may still store are not of the new line.
-            ended = "another standby was promoted, which has stored no snapshot yet"
+            ended = Self.promotedWithoutSnapshot
             return ended
         }
-        if found.manifest.line != current.line { return "the database was promoted from another standby" }
+        if found.manifest.line != current.line { return Self.promoted }
         let log = found.manifest.log
         if let log, let segment = current.segment, segment.passes(log) {
             (considered, suspected) = (newest, nil)
@@ -36,6 +36,33 @@ extension Standby {
         }
         return "there is a newer snapshot, which no segment leads to"
     }
+
+    /// The last segment of the destination's line of history, if another standby was promoted; nil if none was, or it is not yet time to
+    /// look again.
+    func endOfLine(_ current: StandbyPoint) async throws -> (segment: Int, reason: String)? {
+        if let lineEnd { return lineEnd }
+        let now = ContinuousClock.now
+        if let last = lookedForPromotion, (now - last).seconds < options.snapshotInterval { return nil }
+        lookedForPromotion = now
+        let newest = try await repository.newestSequence(state.database)
+        guard newest > current.snapshot else { return nil }
+        do {
+            switch try await repository.object(RepositoryFormat.snapshot(state.database, newest), state.database) {
+            case .snapshot(let snapshot):
+                if snapshot.manifest.line != current.line { lineEnd = (0, Self.promoted) }
+            case .fence(let fence):
+                if let promotion = fence.promotion {
+                    lineEnd = (promotion.segment ?? 0, Self.promotedWithoutSnapshot)
+                }
+            }
+        } catch let error as VaultError where error.isDamage || error.code == .missing {
+            // Segments do not depend on it.
+        }
+        return lineEnd
+    }
+
+    private static let promoted = "the database was promoted from another standby"
+    private static let promotedWithoutSnapshot = "another standby was promoted, which has stored no snapshot yet"
 
     /// Restores the newest state, when segments do not lead to it. Readers of a database in WAL mode see it as one commit.
     func renew(_ reason: String) async throws -> StandbyUpdate {
@@ -63,7 +90,7 @@ extension Standby {
         var next = StandbyPoint(result, sum: sum)
         next.pageSize = size
         try commit(pages, as: next, to: database)
-        (considered, suspected, ended) = (result.snapshot.sequence, nil, nil)
+        (considered, suspected, ended, lineEnd) = (result.snapshot.sequence, nil, nil, nil)
         passed = 0
         return .restored(reason: reason, until: next.date)
     }
@@ -106,7 +133,7 @@ extension Standby {
         let point = StandbyPoint(result, sum: sum)
         (state.current, state.next, state.file) = (point, nil, LogEnd.status(destination))
         try state.write(destination)
-        (self.sum, database, passed, ended) = (sum, nil, 0, nil)
+        (self.sum, database, passed, ended, lineEnd) = (sum, nil, 0, nil, nil)
         if let size = point.pageSize { _ = try attach(pageSize: size) }
         return .restored(reason: reason, until: point.date)
     }

@@ -30,6 +30,9 @@ public actor Standby {
     var ended: String?
     /// When snapshots were last listed, by a clock that is not set, and the newest one that does not need to be restored.
     var lookedForSnapshots: ContinuousClock.Instant?
+    /// When a promotion was last looked for, and the last segment before one that was found.
+    var lookedForPromotion: ContinuousClock.Instant?
+    var lineEnd: (segment: Int, reason: String)?
     var considered = 0
     /// The time of the state that the destination had when there was a newer snapshot that segments might still have led to.
     var suspected: Int64?
@@ -54,7 +57,8 @@ public actor Standby {
 
     /// Looks once for new segments and snapshots, and applies them.
     ///
-    /// It costs one LIST request when nothing is new, and another one for snapshots in each ``StandbyOptions/snapshotInterval``.
+    /// It costs one LIST request when nothing is new, and another one for snapshots in each ``StandbyOptions/snapshotInterval``. A promotion of
+    /// another standby is noticed within that time: segments that the old primary stores until then are still applied.
     ///
     /// - Returns: what was done.
     /// - Throws: `VaultError` `damaged` for a segment or snapshot that cannot be used, with its name as the path; what a store throws;
@@ -72,7 +76,13 @@ public actor Standby {
             step = try await firstSegments(current)
         }
         switch step {
-        case .segments(let elements): return try await apply(elements)
+        case .segments(let elements):
+            // The old primary may store segments until it learns that it is no longer the primary.
+            guard let end = try await endOfLine(current) else { return try await apply(elements) }
+            let before = elements.prefix { $0.record.sequence <= end.segment }
+            if !before.isEmpty { return try await apply(Array(before)) }
+            ended = end.reason
+            return try await renew(end.reason)
         case .broken(let reason): return try await renew(reason)
         case .ended(let reason):
             ended = reason
