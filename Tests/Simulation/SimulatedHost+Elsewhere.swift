@@ -12,6 +12,8 @@ extension SimulatedHost {
         var standbyNumber: Int64 = 0
         /// How many standbys were promoted, and how many repositories damaged.
         var promotions = 0
+        /// Whether the promoted database has no snapshot yet.
+        var isSnapshotDue = false
         var damages = 0
     }
 
@@ -98,18 +100,29 @@ extension SimulatedHost {
     /// - Parameters:
     ///   - step: how far the other host's clock is ahead, in milliseconds.
     ///   - isFormerWriting: whether the former host tries to store something afterwards.
-    func promote(clock step: Int64, isFormerWriting: Bool) async throws {
+    ///   - endsStandby: whether the standby that is kept ends before; otherwise it has to notice the promotion.
+    func promote(clock step: Int64, isFormerWriting: Bool, endsStandby: Bool = true) async throws {
         guard let newest = newestAcknowledged else { return }
-        await endStandby()
+        if endsStandby { await endStandby() }
         elsewhere.promotions += 1
         let place = folder + "/host\(elsewhere.promotions)"
         try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
         clock.step(step)
         let other = try await repository(of: store, in: place)
+        guard !elsewhere.isSnapshotDue else {
+            // Nothing of the promoted database is stored.
+            do {
+                _ = try await other.promote(place + "/a.db", database: "a.db")
+                throw Wrong(what: "promoted the former database's state although another standby was promoted")
+            } catch let error as VaultError where error.code == .promoted {}
+            log("no promotion before the first snapshot")
+            return
+        }
         let promoted = try await other.promote(place + "/a.db", database: "a.db")
+        elsewhere.isSnapshotDue = true
         guard promoted.isFenced, promoted.missing == nil else { throw Wrong(what: "promoted \(promoted)") }
         log("promoted on another host, whose clock is \(step) ahead")
-        try await move(to: place + "/a.db", in: place, other, isFormerWriting: isFormerWriting)
+        try await move(to: place + "/a.db", in: place, isFormerWriting: isFormerWriting)
         guard states[latest.number] == latest, latest.number >= max(newest.number, elsewhere.standbyNumber) else {
             throw Wrong(what: "promoted with \(latest), although \(newest) was stored")
         }

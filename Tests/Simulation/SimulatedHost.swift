@@ -50,6 +50,8 @@ final class SimulatedHost {
     /// The database: another file after a promotion.
     private(set) var path: String
     private var connection: Connection
+    /// What the log had when the database was made: no power loss takes that.
+    private(set) var synced: LogIndex?
     /// The number of the last commit, by any host.
     private var numbered: Int64 = 0
     private var session: Session?
@@ -83,6 +85,7 @@ final class SimulatedHost {
         try connection.execute(
             "CREATE TABLE t(a, filler); CREATE TABLE state(n); INSERT INTO state VALUES (0)")
         note(try Self.state(connection))
+        synced = try logIndex()
     }
 
     deinit { try? FileManager.default.removeItem(atPath: folder) }
@@ -154,7 +157,7 @@ final class SimulatedHost {
     ///
     /// - Parameter isFormerWriting: whether the former host, which knows nothing of it, commits and tries to store that. A snapshot is
     ///   refused. A segment may be stored until the lease is due, and is not part of the history.
-    func move(to path: String, in place: String, _ repository: Repository, isFormerWriting: Bool) async throws {
+    func move(to path: String, in place: String, isFormerWriting: Bool) async throws {
         if isFormerWriting {
             let known = (acknowledged, newestAcknowledged)
             try commit()
@@ -170,9 +173,18 @@ final class SimulatedHost {
             (acknowledged, newestAcknowledged) = known
             states[number] = nil
         }
+        try await restart { (self.path, self.place) = (path, place) }
+    }
+
+    /// Ends everything that runs on the host, and lets the application begin again.
+    ///
+    /// - Parameter change: what happens to the host's files in between.
+    func restart(_ change: () throws -> Void) async throws {
         await kill()
         try connection.close()
-        (self.path, self.place, self.repository) = (path, place, repository)
+        try change()
+        repository = try await Repository.open(store, local: Self.directories(place))
+        repository.clock = clock.host
         (newest, label, known, gap) = (0, Date(milliseconds: 0), Locked(0), nil)
         connection = try Self.opened(path)
         latest = try Self.state(connection)
@@ -327,6 +339,7 @@ final class SimulatedHost {
             clock.whileSleeping(nil)
         }
         let snapshot = try await repository.snapshot(of: path, options: options).snapshot
+        elsewhere.isSnapshotDue = false
         // A follower knows of its own ones alone.
         if followed != nil {
             newest = max(newest, snapshot.sequence)

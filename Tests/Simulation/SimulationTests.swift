@@ -4,8 +4,8 @@ import LiteVaultBackup
 import LiteVaultSupport
 import Testing
 
-/// Followers, snapshots, restores, retention, compaction, copies, standbys, promotions and repairs on a clock and a store of the simulation.
-/// A seed decides what happens.
+/// Followers, snapshots, restores, retention, compaction, copies, standbys, promotions, repairs and power loss on a clock and a store of the
+/// simulation. A seed decides what happens.
 ///
 /// `LITEVAULT_SEEDS=FIRST-LAST` runs others, and `LITEVAULT_EVENTS` more events of each. The first seed that fails prints the events of the
 /// shortest run found that still fails, the others all of theirs.
@@ -114,7 +114,8 @@ import Testing
             } else {
                 let steps: [Int64] = [-7_200_000, -1000, 0, 1000, 7_200_000]
                 try await host.promote(
-                    clock: steps.randomElement(using: &random) ?? 0, isFormerWriting: Bool.random(using: &random))
+                    clock: steps.randomElement(using: &random) ?? 0, isFormerWriting: Bool.random(using: &random),
+                    endsStandby: Bool.random(using: &random))
             }
         case 64..<72:
             let steps: [Int64] = [-1, -999, -1000, -2000, -7_200_000, -86_400_000, 1000, 7_200_000]
@@ -126,7 +127,13 @@ import Testing
             try host.checkpoint(["PASSIVE", "FULL", "RESTART", "TRUNCATE"].randomElement(using: &random) ?? "FULL")
         case 82..<84: try host.vacuum()
         case 84..<86: try host.reopen()
-        case 86..<89: try await host.stop()
+        case 86, 87: try await host.stop()
+        case 88:
+            if Int.random(in: 0..<4, using: &random) == 0 {
+                try await host.loseState()
+            } else {
+                try await host.losePower { Int.random(in: 0..<$0, using: &random) }
+            }
         case 89..<92: await host.kill()
         case 92..<94: try await host.compact()
         case 94: try await host.forget(keeping: Int.random(in: 1...2, using: &random))

@@ -14,7 +14,7 @@ extension Repository {
     ///   `keyRejected` for its key for example. The other results are recorded then.
     public func check(_ options: CheckOptions = .init()) async throws -> CheckReport {
         var report = CheckReport(protection: isAuthenticated ? .secret : .hashes)
-        let start = Date()
+        let start = clock.time()
         let list = ProblemList()
         let found = try await readable(options, &report, list)
         let tables = try PackTables(directory: workDirectory())

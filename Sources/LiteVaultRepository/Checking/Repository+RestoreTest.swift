@@ -37,7 +37,7 @@ extension Repository {
             // What the repository's objects lack is not made up for by content that could be read from elsewhere.
             guard !problems.isEmpty || report.snapshots[index].verification.passed else { continue }
             report.snapshots[index].verification = SnapshotVerification(
-                level: level, passed: problems.isEmpty, time: Date(), assertions: assertions)
+                level: level, passed: problems.isEmpty, time: clock.time(), assertions: assertions)
         }
         // A selection that matches nothing must not pass as intact.
         guard isAnyChosen || (options.databases == nil && options.selection == .latest) else {

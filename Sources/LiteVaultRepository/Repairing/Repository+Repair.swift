@@ -320,7 +320,8 @@ private final class Repair {
             guard count == 0 else {
                 report.lostBlocks.append(
                     .init(snapshot: snapshot, blocks: ranges, count: count, isKnown: known?.lostBlocks == count))
-                found.results[hash] = SnapshotVerification(level: level, passed: false, time: Date(), lostBlocks: count)
+                found.results[hash] = SnapshotVerification(
+                    level: level, passed: false, time: repository.clock.time(), lostBlocks: count)
                 continue
             }
             guard let known, !known.passed else { continue }
@@ -328,7 +329,10 @@ private final class Repair {
             let isBack = known.lostBlocks != nil && isListWhole
             guard known.level <= .data else {
                 // Whether it is an intact database, only as thorough a verification tells.
-                if isBack { found.results[hash] = SnapshotVerification(level: .data, passed: true, time: Date()) }
+                if isBack {
+                    found.results[hash] = SnapshotVerification(
+                        level: .data, passed: true, time: repository.clock.time())
+                }
                 continue
             }
             // It failed because of a pack that it shares, and every block that it needs of that was read now.

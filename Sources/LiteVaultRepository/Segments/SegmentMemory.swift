@@ -92,4 +92,31 @@ extension Repository {
         let known = try? rememberedMark(database)
         return [known, previous?.newestSegment].compactMap(\.self).max { $0.sequence < $1.sequence }
     }
+
+    /// The newest segment before a snapshot by a process that does not follow the database.
+    ///
+    /// A follower may have stored segments that this machine's memory does not have: it has a memory of its own, or this machine was
+    /// installed again. If its log was removed since, nothing else tells that they precede the snapshot. So they are listed, once
+    /// a snapshot shows that the database was followed.
+    ///
+    /// - Parameter snapshots: the readable ones, in order.
+    func newestMark(_ database: String, listedAfter snapshots: [Snapshot]) async throws -> SegmentMark? {
+        let known = newestMark(database, previous: snapshots.last?.manifest)
+        let isFollowed = snapshots.contains { $0.manifest.followed?.run != nil || $0.manifest.newestSegment != nil }
+        let first = (known?.sequence ?? 0) + 1
+        guard isFollowed, RepositoryFormat.sequences.contains(first) else { return known }
+        let names = try await segments(database, first...RepositoryFormat.sequences.upperBound)
+        // Damage must not stop a snapshot either: the one before it is the next best.
+        for name in names.suffix(3).reversed() {
+            do {
+                let (record, head) = try await segment(name, database)
+                let mark = SegmentMark(record, head.document.hash)
+                try? remember(mark, database)
+                return mark
+            } catch let error as VaultError where error.isDamage || error.code == .missing {
+                continue
+            }
+        }
+        return known
+    }
 }

@@ -51,7 +51,10 @@ extension Repository {
             try PackSpool.sweep(directory)
             let wholeRead = plan.wholeRead(options, now: clock.time())
             // Before the image is read: what is known to be stored by now is in it.
-            let known = newestMark(database, previous: plan.previous?.manifest)
+            let known =
+                options.followed == nil
+                ? try await newestMark(database, listedAfter: plan.known)
+                : newestMark(database, previous: plan.previous?.manifest)
             // No label is earlier than one of what was stored or read before, whatever the clock says. Segments that a follower stores
             // from now on do not count: most of them are not in the image, and a restore tells which are.
             // The host of a promoted standby has no memory of the segments before it, but of the state that they led to.
@@ -81,7 +84,7 @@ extension Repository {
             }
             var manifest = manifest(
                 for: plan, captured: captured, by: sink, report: report, wholeRead: sink.kept > 0 ? wholeRead : nil,
-                options: options)
+                after: known, options: options)
             manifest.followed = .init(segment: known?.sequence)
             if let followed = options.followed, let run, run == followed.runName {
                 manifest.followed?.run = run.hexadecimal
@@ -223,7 +226,7 @@ extension Repository {
 
     private func manifest(
         for plan: SnapshotPlan, captured: SnapshotSink.Result, by sink: SnapshotSink, report: CaptureReport,
-        wholeRead: Date?, options: SnapshotOptions
+        wholeRead: Date?, after known: SegmentMark?, options: SnapshotOptions
     ) -> Manifest {
         let last = plan.previous?.manifest
         let database = databaseID(plan.name)
@@ -231,7 +234,7 @@ extension Repository {
         let isCompared = plan.blockMap != nil && sink.damage == nil
         let rewritten =
             last.map { isCompared && captured.changed * 10 >= captured.blocks * 9 && $0.blocks >= 8 } ?? false
-        let newest = newestMark(database, previous: last)
+        let newest = [known, newestMark(database, previous: last)].compactMap(\.self).max { $0.sequence < $1.sequence }
         let label = max(report.began.milliseconds, plan.newestLabel + 1)
         return Manifest(
             repository: config.id, database: database, name: plan.name, sequence: plan.sequence,

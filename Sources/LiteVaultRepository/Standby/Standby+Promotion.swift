@@ -173,7 +173,7 @@ extension Repository {
                 repository: config.id, database: database, sequence: highest + 1,
                 promotion: Promotion(
                     line: own.line, host: ProcessInfo.processInfo.hostName, source: source,
-                    time: Timestamp.text(Date()), state: own.state, segment: own.segment))
+                    time: Timestamp.text(clock.time()), state: own.state, segment: own.segment))
             let name = RepositoryFormat.snapshot(database, highest + 1)
             try await confirm()
             if !supportsConditionalWrites, try await store.attributes(name) != nil { continue }
@@ -240,7 +240,7 @@ extension Standby {
         var quiet = 0
         // Segments that lead to a newer snapshot are awaited for one look.
         while quiet < 2 {
-            lookedForSnapshots = nil
+            (lookedForSnapshots, lookedForPromotion) = (nil, nil)
             switch try await update() {
             case .applied, .restored: quiet = 0
             case .unchanged, .waiting: quiet += 1

@@ -129,7 +129,9 @@ extension Standby {
         } catch let error as VaultError where error.code == .missing {
             return .broken("its snapshot was removed by retention")
         }
-        let row = try await repository.segments(after: snapshot, among: [snapshot], until: nil)
+        // Segments of the line before cannot be placed: a promoted database has a log of its own.
+        let cut = snapshot.manifest.line == nil ? nil : try await repository.survey(state.database).cut(of: snapshot)
+        let row = try await repository.segments(after: snapshot, among: [snapshot], until: nil, cut: cut)
         if let obstacle = row.obstacle { throw obstacle.error }
         passed = newest
         guard !row.segments.isEmpty else { return .nothing }

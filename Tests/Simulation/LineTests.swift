@@ -1,0 +1,62 @@
+import Foundation
+import LiteVault
+import LiteVaultBackup
+import Testing
+
+/// Where a line of history begins and ends, when a standby is promoted and the former primary has not learned of it.
+@Suite struct LineTests {
+    /// A host whose database is followed, with a commit that is stored.
+    private func followed() async throws -> SimulatedHost {
+        let host = try await SimulatedHost()
+        try await host.poll()
+        try host.commit()
+        try await host.poll()
+        return host
+    }
+
+    @Test(arguments: [true, false])
+    func `H-ORDER-06 a standby applies nothing that a former primary stores after a promotion`(isNew: Bool) async throws
+    {
+        let host = try await followed()
+        if !isNew { try await host.updateStandby() }
+        let stored = host.store.objects.count
+        try await host.promote(clock: 0, isFormerWriting: true, endsStandby: isNew)
+        #expect(host.store.objects.count >= stored + 2, "the fence, and what the former primary stored")
+        try await host.updateStandby()
+        try await host.snapshot()
+        try await host.updateStandby()
+        #expect(host.elsewhere.standbyNumber == host.latest.number)
+    }
+
+    @Test(arguments: [-7_200_000, -1, 7_200_000])
+    func `H-ORDER-07 the first snapshot of a promoted database is not dated before its state`(clock: Int64) async throws
+    {
+        let host = try await followed()
+        let state = try #require(host.acknowledged.map(\.label).max())
+        try await host.promote(clock: clock, isFormerWriting: false)
+        let snapshot = try await host.snapshot()
+        #expect(snapshot.time.milliseconds > state)
+        try host.commit()
+        try await host.poll()
+        try await host.expectRight()
+    }
+
+    @Test func `H-ORDER-08 points in time on both sides of a promotion are restored`() async throws {
+        let host = try await followed()
+        // A log that was reset and is longer than its beginning: its first segment is not one that a snapshot ends in.
+        try host.checkpoint("TRUNCATE")
+        for _ in 0..<3 {
+            try host.commit(isFresh: true)
+            try await host.poll()
+        }
+        try await host.promote(clock: 1000, isFormerWriting: true)
+        try await host.snapshot()
+        for _ in 0..<2 {
+            try host.commit()
+            try await host.poll()
+        }
+        try await host.expectRight()
+        let report = try await host.repository.check(CheckOptions())
+        #expect(report.problems == [])
+    }
+}
