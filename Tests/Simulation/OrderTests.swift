@@ -102,4 +102,18 @@ import Testing
         try await host.forget(keeping: 1)
         try await host.expectRight()
     }
+
+    @Test(arguments: [true, false])
+    func `H-ORDER-09 a snapshot by a host that knows nothing of the segments before it`(byFollower: Bool) async throws {
+        let host = try await followed()
+        await host.kill()
+        // The last connection removes the log, so that the next one has other salts.
+        try await host.loseState()
+        if byFollower { try await host.poll() }
+        try await host.snapshot()
+        try host.commit()
+        try await host.snapshot()
+        try await host.expectRight()
+        #expect(try await host.restored(.latest).state == host.latest)
+    }
 }

@@ -12,8 +12,8 @@ extension SimulatedHost {
         var standbyNumber: Int64 = 0
         /// How many standbys were promoted, and how many repositories damaged.
         var promotions = 0
-        /// Whether the promoted database has no snapshot yet.
-        var isSnapshotDue = false
+        /// The fence of the last promotion.
+        var fence: String?
         var damages = 0
     }
 
@@ -95,6 +95,9 @@ extension SimulatedHost {
         return other
     }
 
+    /// The newest snapshot or fence that is stored, whether or not an answer said so.
+    private var newestObject: String? { store.objects.keys.filter { $0.hasPrefix("snapshots/") }.max() }
+
     /// Another host promotes a standby, which has whatever was stored, and the application continues there.
     ///
     /// - Parameters:
@@ -109,7 +112,7 @@ extension SimulatedHost {
         try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
         clock.step(step)
         let other = try await repository(of: store, in: place)
-        guard !elsewhere.isSnapshotDue else {
+        guard newestObject != elsewhere.fence else {
             // Nothing of the promoted database is stored.
             do {
                 _ = try await other.promote(place + "/a.db", database: "a.db")
@@ -119,7 +122,7 @@ extension SimulatedHost {
             return
         }
         let promoted = try await other.promote(place + "/a.db", database: "a.db")
-        elsewhere.isSnapshotDue = true
+        elsewhere.fence = newestObject
         guard promoted.isFenced, promoted.missing == nil else { throw Wrong(what: "promoted \(promoted)") }
         log("promoted on another host, whose clock is \(step) ahead")
         try await move(to: place + "/a.db", in: place, isFormerWriting: isFormerWriting)
@@ -151,7 +154,7 @@ extension SimulatedHost {
         let found = try await restoredOrRefused(from: other)
         let report = try await other.check(options)
         // Without a newer object nothing tells that one is missing.
-        guard found != nil || !report.isIntact, found == whole || isMissing || !report.isIntact else {
+        guard found != nil || !report.isIntact || report.snapshots.isEmpty, found == whole || isMissing || !report.isIntact else {
             throw Wrong(
                 what: "intact, but latest is \(found.map(String.init(describing:)) ?? "refused") instead of \(whole)")
         }

@@ -62,6 +62,8 @@ final class SimulatedHost {
     private var gap: SnapshotGap?
     private(set) var states: [Int64: State] = [:]
     private(set) var acknowledged: [Acknowledged] = []
+    /// The labels of stored segments, and the states that these lead to, whether or not a snapshot before them was reported.
+    private var stored: [(label: Int64, state: State)] = []
     /// The label before which retention has left nothing.
     private var oldest: Int64 = 0
     /// The newest acknowledged state.
@@ -281,6 +283,7 @@ final class SimulatedHost {
             open.pages.didStore(waiting.segment)
             let label = Int64(clamping: waiting.segment.seen)
             let state = open.read.first { $0.place == waiting.segment.sequence }?.state
+            if let state { stored.append((label, state)) }
             if let state, open.based == waiting.segment.run, label > max(open.baseLabel, oldest) {
                 acknowledge(label, state)
             }
@@ -339,7 +342,6 @@ final class SimulatedHost {
             clock.whileSleeping(nil)
         }
         let snapshot = try await repository.snapshot(of: path, options: options).snapshot
-        elsewhere.isSnapshotDue = false
         // A follower knows of its own ones alone.
         if followed != nil {
             newest = max(newest, snapshot.sequence)
@@ -430,7 +432,8 @@ final class SimulatedHost {
             let one = acknowledged[index]
             let found = try await restored(.at(Date(milliseconds: one.label)))
             // Another process may label a snapshot within the same millisecond. Of states with one label, the latest counts.
-            let isLatest = acknowledged.allSatisfy { $0.label != one.label || $0.state.number <= one.state.number }
+            let others = acknowledged.map { ($0.label, $0.state) } + stored
+            let isLatest = others.allSatisfy { $0.0 != one.label || $0.1.number <= one.state.number }
             // A snapshot by another process may be labelled before commits that were made before it, if the clock was set back in between.
             let isAhead = acknowledged.contains {
                 !$0.isExact && $0.label <= one.label && $0.state.number > one.state.number

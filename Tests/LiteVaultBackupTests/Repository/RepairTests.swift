@@ -55,6 +55,36 @@ import Testing
         #expect(try await store.list("").filter { !$0.name.hasPrefix("leases/") } == before)
     }
 
+    @Test func `a follower's lease with a damaged note is rewritten, unless the follower is at work`() async throws {
+        let segments = SegmentTests()
+        let repository = try await segments.repository()
+        let followed = try await SegmentTests.Followed(segments.scratch, repository)
+        try await followed.poll()
+        _ = try await followed.take()
+        try followed.insert(1)
+        try await followed.poll()
+        await followed.writer.close()
+        let leases = try await repository.store.list("leases/").map(\.name)
+        let lease = try #require(leases.first { $0.contains("follow") })
+        func damage() async throws {
+            let text = String(decoding: try await repository.store.get(lease), as: UTF8.self)
+            let place = try #require(text.range(of: "newest-segment"))
+            let damaged = text.replacingCharacters(in: place, with: "newest-segmemt")
+            try await repository.store.put(lease, bytes: Array(damaged.utf8), condition: .none)
+        }
+        let writer = try await SegmentWriter.open(repository, database: "a.db")
+        try await damage()
+        #expect(try await repaired(repository).unfinished.map(\.path) == [lease])
+        await writer.close()
+        try await damage()
+        #expect(try await repository.check().problems.map(\.path) == [lease])
+        let dry = try await repaired(repository, dryRun: true)
+        #expect(dry.actions.map(\.path).contains(lease))
+        let report = try await repaired(repository)
+        #expect(report.isWhole && report.actions.contains { $0.kind == .rebuilt && $0.path == lease })
+        #expect(try await repository.check().problems == [])
+    }
+
     @Test(arguments: ["data/", "tree/"], [-1, 1])
     func `a pack of another length is avoided and reported, although all that snapshots need of it can be read`(
         prefix: String, difference: Int

@@ -1,0 +1,153 @@
+internal import LiteVaultCapture
+internal import LiteVaultFoundation
+
+extension Repair {
+    /// Finds the blocks that snapshots have lost, and records which.
+    ///
+    /// - Parameter isListDamaged: whether the list of damaged packs cannot be read.
+    func findLosses(_ databases: [String], isListDamaged: Bool) async throws {
+        let tables = try PackTables(directory: repository.workDirectory())
+        let packs = try await store.list("data/").filter { RepositoryFormat.isPack($0.name) }
+        let total = packs.lazy.map(\.size).sum
+        let list = try await repository.pendingDeletions()
+        let recorded = try await recordedDamage(databases).union(list.damaged ?? [])
+        var done: Int64 = 0
+        // What is damaged in packs, whether or not a snapshot has lost something by it.
+        var flaws: [String: VaultError] = [:]
+        for object in packs {
+            try options.progress(BackupProgress(.checking, done, of: total))
+            do {
+                // What a check or a repair has found damaged is read as a whole: only some of its blocks are lost, or none any more.
+                try await tables.add(
+                    object, repository: repository.id, store: store,
+                    readsData: options.readsData || recorded.contains(object.name))
+            } catch let error as VaultError where error.isDamage {
+                // The tables tell which of its blocks are intact.
+                flaws[object.name] = error
+            }
+            done = [done, object.size].sum
+        }
+        // From the store, not from cached copies.
+        let maps = try UncachedNodes(store, directory: repository.cacheDirectory("check"))
+        let walk = BlockMapWalk(
+            visit: { try tables.has($0) },
+            problem: { error in
+                guard let error = error as? VaultError, error.isDamage else { throw error }
+            })
+        // All maps first: the path to one pack leads through others, which may be damaged.
+        for object in try await store.list("tree/") where RepositoryFormat.isPack(object.name) {
+            guard let pack = object.name.split(separator: "/").last.flatMap({ PackID(hexadecimal: $0) })
+            else { continue }
+            do {
+                try await maps.source.prepare(pack)
+                // A file that cannot be read is not known to be damaged: that ends the repair.
+                if try !NodeSource.isIntact(maps.source.path(pack), pack) {
+                    flaws[object.name] = VaultError(.damaged, "does not match its hash", path: object.name)
+                }
+            } catch let error as VaultError where error.isDamage {
+                // Snapshots that need it report that.
+                flaws[object.name] = error
+            }
+        }
+        var needed: Set<String> = []
+        let finder = LostBlockFinder(source: maps.source) { entry in
+            if try tables.has(entry) { return true }
+            // The damage may be in the pack's own table.
+            guard try await self.isReadable(entry) else { return false }
+            needed.insert(RepositoryFormat.data(entry.pack))
+            return true
+        }
+        for database in databases {
+            try await findLosses(
+                of: database, walk, finder, maps.source, isListWhole: list.damaged?.isEmpty == false)
+        }
+        needed.formUnion(walk.packs.map { RepositoryFormat.tree($0) })
+        for (name, flaw) in flaws.sorted(by: { $0.key < $1.key })
+        where needed.contains(name) && finder.damaged[name] == nil {
+            report.unfinished.append(
+                RepositoryWarning(
+                    .damage, flaw.code, path: name,
+                    message: "\(flaw.message); what snapshots need of it is intact",
+                    advice: .text(
+                        "They can be restored. Take new snapshots, which store it again; forget the older ones when nobody needs them."
+                    )))
+        }
+        let damaged = finder.damaged.merging(flaws.mapValues(\.message)) { lost, _ in lost }
+        let known = Set(list.damaged ?? [])
+        for (name, reason) in damaged.sorted(by: { $0.key < $1.key }) where !known.contains(name) {
+            report.actions.append(.init(.avoided, name, reason, nil))
+        }
+        guard !options.dryRun else { return }
+        let all = known.union(damaged.keys).sorted()
+        if isListDamaged || all != list.damaged ?? [] {
+            var new = list
+            new.damaged = all.isEmpty ? nil : all
+            try await write(new, as: RepositoryFormat.pendingDeletions)
+        }
+    }
+
+    /// Finds the lost blocks of a database's snapshots, and records which snapshots have lost some.
+    private func findLosses(
+        of database: String, _ walk: BlockMapWalk, _ finder: LostBlockFinder, _ source: NodeSource, isListWhole: Bool
+    ) async throws {
+        let survey = try await repository.survey(database)
+        let verifications = try await repository.advisories(survey).verifications
+        let level: SnapshotVerification.Level = options.readsData ? .data : .structure
+        var found = VerificationResults()
+        for snapshot in survey.snapshots(with: verifications) {
+            let (manifest, known, hash) = (snapshot.manifest, snapshot.verification, snapshot.hash.hexadecimal)
+            let root = try manifest.rootEntry(snapshot.object)
+            let isWhole = try walk.walk(root: root, blocks: manifest.blocks, source: source)
+            let (ranges, count) = isWhole ? ([], 0) : try await finder.find(in: snapshot)
+            guard count == 0 else {
+                report.lostBlocks.append(
+                    .init(snapshot: snapshot, blocks: ranges, count: count, isKnown: known?.lostBlocks == count))
+                found.results[hash] = SnapshotVerification(
+                    level: level, passed: false, time: repository.clock.time(), lostBlocks: count)
+                continue
+            }
+            guard let known, !known.passed else { continue }
+            // What was lost is back: the packs that lacked it were read as a whole.
+            let isBack = known.lostBlocks != nil && isListWhole
+            guard known.level <= .data else {
+                // Whether it is an intact database, only as thorough a verification tells.
+                if isBack {
+                    found.results[hash] = SnapshotVerification(
+                        level: .data, passed: true, time: repository.clock.time())
+                }
+                continue
+            }
+            // It failed because of a pack that it shares, and every block that it needs of that was read now.
+            if options.readsData || known.level == .structure || !isWhole || isBack
+                || !verifications.damagedPacks.isEmpty
+            {
+                found.cleared.insert(hash)
+            }
+        }
+        guard let lease, !options.dryRun, !found.results.isEmpty || !found.cleared.isEmpty else { return }
+        try await lease.confirm()
+        try await repository.record(found, database)
+    }
+
+    /// The packs that checks have found damaged.
+    private func recordedDamage(_ databases: [String]) async throws -> Set<String> {
+        var names: Set<String> = []
+        for database in databases {
+            do { names.formUnion(try await repository.verifications(database).damaged ?? []) } catch let error
+                as VaultError where error.isDamage
+            {
+                // It was set aside, or is in a dry run.
+            }
+        }
+        return names
+    }
+
+    private func isReadable(_ entry: TreeEntry) async throws -> Bool {
+        do {
+            try await BlockReader(store: store).read([entry]) { _, _ in }
+            return true
+        } catch let error as VaultError where error.isDamage {
+            return false
+        }
+    }
+}
