@@ -41,6 +41,13 @@ private struct Task: Codable {
         }
     }
 
+    @Test func `of two values for one column the first is inserted, as in an INSERT of one row`() throws {
+        let task = Task(id: 1, name: "paint", state: "open", note: nil)
+        try db.run(tasks.insert(task, otherSetters: [taskName <- "other"]))
+        try db.run(tasks.insertMany([Task(id: 2, name: "sand", state: "open")], otherSetters: [taskName <- "other"]))
+        #expect(try rows().map { String($0.dropLast(1)) } == ["1 paint open nothin", "2 sand open nothin"])
+    }
+
     @Test func `a column that a row does not set is NULL, or the default value if NOT NULL`() throws {
         let rowid = try db.run(
             tasks.insertMany([

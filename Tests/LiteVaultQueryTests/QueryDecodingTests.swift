@@ -99,6 +99,15 @@ private struct Hoarder: Decodable {
         #expect(lenient.allSatisfy { $0.missing == nil && $0.absent == nil && $0.gone == nil })
     }
 
+    @Test func `a property for which there are two columns is an error, optional or not`() throws {
+        struct Named: Decodable { let name: String? }
+        let db = try database()
+        let other = people.alias("other")
+        let both = people.join(other, on: people[personID] == other[personID])
+        #expect(throws: DecodingError.self) { try db.all(both, as: Named.self) }
+        #expect(try db.all(people.order(personID), as: Named.self).map(\.name) == ["Ada", "Bob"])
+    }
+
     @Test func `keys of any kind name columns`() throws {
         struct Key: CodingKey {
             var stringValue: String

@@ -1,3 +1,4 @@
+import Foundation
 import LiteVaultCore
 import LiteVaultOperators
 import LiteVaultQuery
@@ -26,6 +27,17 @@ import Testing
         #expect(rows.map(\.0) == [.done])
         #expect(rows.map(\.1) == [.high])
         #expect(try database.first(tasks.filter(level == nil), as: Row.self)?.value(of: status) == .open)
+    }
+
+    @Test func `a wrapper reads all forms that its raw value reads`() throws {
+        struct NoteID: RawRepresentable, Value, Equatable { var rawValue: UUID }
+        let (database, id) = (try database(), SQLExpression<NoteID>("id"))
+        let uuid = try #require(UUID(uuidString: "00112233-4455-6677-8899-AABBCCDDEEFF"))
+        try database.execute(
+            "CREATE TABLE note (id); INSERT INTO note VALUES (x'00112233445566778899aabbccddeeff'), ('\(uuid)')")
+        #expect(try database.all(Table("note").select(id)) == [NoteID(rawValue: uuid), NoteID(rawValue: uuid)])
+        #expect(try database.all(Table("note"), as: Row.self).map { try $0.value(of: id).rawValue } == [uuid, uuid])
+        #expect(try database.all("SELECT id FROM note", as: NoteID.self).map(\.rawValue) == [uuid, uuid])
     }
 
     @Test func `a raw value without a case is an error and not a trap`() throws {

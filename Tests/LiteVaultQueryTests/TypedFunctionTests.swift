@@ -1,3 +1,4 @@
+import Foundation
 import LiteVaultCore
 import LiteVaultOperators
 import LiteVaultQuery
@@ -18,6 +19,19 @@ import Testing
         let three = try db.defineFunction("three") { (a: Int, b: Double, c: Bool) -> String in "\(a) \(b) \(c)" }
         _ = three
         #expect(try db.value("SELECT three(1, 2.5, 1)", as: String.self) == "1 2.5 true")
+    }
+
+    @Test(arguments: DateStorage.allCases)
+    func `a date is an argument and a result in the form of the connection`(form: DateStorage) throws {
+        let db = try Connection()
+        db.dateStorage = form
+        let later = try db.defineFunction("later") { (date: Date?, seconds: Int) -> Date? in date.map { $0 + Double(seconds) } }
+        let (at, start) = (SQLExpression<Date?>("at"), Date(timeIntervalSince1970: 86_400_000))
+        try db.execute("CREATE TABLE t (at)")
+        try db.run(Table("t").insert(at <- start))
+        try db.run(Table("t").insert(at <- nil))
+        #expect(try db.value(Table("t").filter(later(at, SQLExpression(value: 60)) == start + 60).count) == 1)
+        #expect(try db.all(Table("t").select(later(at, SQLExpression(value: 60)))) == [start + 60, nil])
     }
 
     @Test func `NULL for an argument that is not optional is an error of the statement`() throws {

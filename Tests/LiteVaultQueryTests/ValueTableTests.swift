@@ -269,9 +269,25 @@ private let table: [Expectation] = [
     func `a decimal of up to 15 digits comes back exactly from a column of any type`(type: String) throws {
         let texts = [
             "0", "0.1", "-0.1", "12.50", "123456789012.345", "0.000000000000001", "100000000000000000000", "-7",
+            // Beyond 2^53, where not every integer is a REAL.
+            "904144857732500000", "-904144857732500000", "9007199254740993", "123456789012345000", "9223372036854775000",
         ]
         for text in texts {
             #expect(try stored(text, in: type) == Decimal(string: text), "\(text) in \(type)")
+        }
+    }
+
+    @Test(arguments: ["", "TEXT", "DECIMAL(10,2)", "NUMERIC", "INTEGER", "BLOB"])
+    func `a random decimal comes back exactly, or is an error`(type: String) throws {
+        var random = SystemRandomNumberGenerator()
+        for _ in 0..<300 {
+            let digits = String(Int64.random(in: 1..<1_000_000_000_000_000_000, using: &random)).prefix(.random(in: 1...18))
+            let value = try #require(Decimal(string: "\(digits)e\(Int.random(in: -20...20))"))
+            do {
+                #expect(try stored("\(value)", in: type) == value, "\(value) in \(type)")
+            } catch let error as DatabaseError {
+                #expect(error.resultCode == .mismatch)
+            }
         }
     }
 

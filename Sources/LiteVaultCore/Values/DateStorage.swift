@@ -87,6 +87,14 @@ public enum DateStorage: String, Sendable, Hashable, CaseIterable {
 
     private func isForm(of text: String) -> Bool {
         let bytes = Array(text.utf8)
+        // A zone makes it one of another form, whatever its length is.
+        let hasSeconds = bytes.count >= 19 && bytes[16] == UInt8(ascii: ":") && isNumber(17..<19)
+        guard hasSeconds,
+            bytes.count == 19 || (bytes.count == 23 && bytes[19] == UInt8(ascii: ".") && isNumber(20..<23))
+        else { return false }
+        func isNumber(_ range: Range<Int>) -> Bool {
+            bytes[range].allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        }
         switch (self, bytes.count) {
         case (.text, 19): return bytes[10] == UInt8(ascii: " ")
         // With milliseconds that are not 0, both forms are the same; it counts as the one that is the default.

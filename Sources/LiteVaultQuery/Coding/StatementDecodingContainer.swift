@@ -153,7 +153,13 @@ struct StatementDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
     @inline(never)
     private func findIndexIfPresent(_ key: Key) throws -> Int32? {
         _ = try handle.rows()
-        return try? findIndex(key)
+        do { return try findIndex(key) } catch let DecodingError.keyNotFound(_, context) {
+            // Which of several columns is meant, nothing says: nil would be a third answer.
+            if case QueryError.ambiguousColumn? = context.underlyingError {
+                throw DecodingError.keyNotFound(key, context)
+            }
+            return nil
+        }
     }
 
     /// A decoder of the same row.

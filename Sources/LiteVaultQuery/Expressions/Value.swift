@@ -1,4 +1,5 @@
 public import LiteVaultCore
+internal import LiteVaultFoundation
 
 /// A Swift type that can be stored in a column.
 ///
@@ -47,6 +48,16 @@ public protocol SQLType: ColumnValue {
 
     /// The value to bind; nil for NULL.
     var boundValue: (any Binding)? { get }
+}
+
+extension SQLType {
+    /// Converts a stored value, where a number for a date is of a form.
+    static func value(of stored: StoredValue, dates: DateStorage) throws -> Self {
+        guard SQLBase.Datatype.self == Date.self, let date = dates.date(of: stored) as? SQLBase.Datatype,
+            let value = try SQLBase.fromDatatypeValue(date) as? Self
+        else { return try value(of: stored) }
+        return value
+    }
 }
 
 extension Optional: SQLType where Wrapped: Value {
@@ -142,4 +153,22 @@ extension Value where Self: RawRepresentable, RawValue: Value, RawValue.ValueTyp
 
     /// The raw value.
     public var datatypeValue: RawValue.Datatype { rawValue.datatypeValue }
+
+    /// Converts a stored raw value, in whatever form the raw value's type reads.
+    ///
+    /// - Throws: `QueryError` as the raw value's type, and for an unknown raw value.
+    public static func value(of stored: StoredValue) throws -> Self {
+        guard let value = Self(rawValue: try RawValue.value(of: stored)) else {
+            throw QueryError.malformedValue(name: "", expected: String(describing: Self.self))
+        }
+        return value
+    }
+
+    /// Reads the raw value from a column, in whatever form its type reads.
+    @inlinable
+    public static func read(from column: borrowing ColumnReader) throws -> Self {
+        let raw: RawValue = try RawValue.read(from: column)
+        if let value = Self(rawValue: raw) { return value }
+        throw column.malformed(expected: String(describing: Self.self))
+    }
 }

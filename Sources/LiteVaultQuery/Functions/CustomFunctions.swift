@@ -22,11 +22,12 @@ extension Connection {
     ) throws -> (repeat SQLExpression<each A>) -> SQLExpression<Z> {
         var count: UInt = 0
         for _ in repeat (each A).self { count += 1 }
-        try defineFunction(function, argumentCount: count, deterministic: deterministic) { arguments in
+        // The connection keeps the function.
+        try defineFunction(function, argumentCount: count, deterministic: deterministic) { [unowned self] arguments in
             var index = 0
             func next<T: SQLType>(_: T.Type) throws -> T {
                 defer { index += 1 }
-                return try T.value(of: StoredValue(arguments[index]))
+                return try T.value(of: StoredValue(arguments[index]), dates: self.dateStorage)
             }
             return block(repeat try next((each A).self)).boundValue
         }

@@ -125,6 +125,11 @@ extension QueryType {
     public func except(_ table: any QueryType) -> Self { compound("EXCEPT", table) }
 
     private func compound(_ operation: String, _ table: any QueryType) -> Self {
-        changed { $0.compounds.append((operation: operation, query: table.selectNode)) }
+        let other = table.clauses
+        // SQL has no parentheses around an operand.
+        let isSimple = other.compounds.isEmpty && other.limit == nil && other.with.isEmpty
+        let operand: SQLNode =
+            isSimple ? table.selectNode : .words(.text("SELECT * FROM"), .wrapped("", table.selectNode))
+        return changed { $0.compounds.append((operation: operation, query: operand)) }
     }
 }

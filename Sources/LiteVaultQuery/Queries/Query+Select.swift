@@ -44,7 +44,19 @@ extension QueryType {
     }
 
     /// The number of rows: `SELECT count(*)`. Read it by `value`.
-    public var count: ScalarQuery<Int> { select(SQLExpression<Int>(root: .call("count", [.text("*")]))) }
+    ///
+    /// Of a query that is limited, grouped, distinct or a compound, these are the rows that it returns:
+    /// `SELECT count(*) FROM (SELECT …)`.
+    public var count: ScalarQuery<Int> {
+        let number = SQLNode.call("count", [.text("*")])
+        let isWhole =
+            clauses.limit == nil && !clauses.isDistinct && clauses.grouping.isEmpty && clauses.compounds.isEmpty
+        guard !isWhole else { return ScalarQuery(selecting([number], isDistinct: false).clauses) }
+        var all = QueryClauses("rows")
+        all.source = .wrapped("", selectNode)
+        all.columns = [number]
+        return ScalarQuery(all)
+    }
 
     /// Whether the query has any row: `SELECT EXISTS (…)`. Read it by `value`.
     public var exists: Select<Bool> { Select(root: .wrapped("SELECT EXISTS ", selectNode)) }

@@ -130,11 +130,14 @@ extension QueryType {
         let positions = Dictionary(
             columns.enumerated().map { ($1.columnName, $0) }, uniquingKeysWith: { first, _ in first })
         let values = rows.map { setters -> SQLNode in
-            var values = [SQLNode](repeating: .value(nil), count: columns.count)
+            var values = [SQLNode?](repeating: nil, count: columns.count)
             for setter in setters {
-                if let position = positions[setter.column.columnName] { values[position] = setter.value }
+                // Of several values for one column SQLite takes the first.
+                if let position = positions[setter.column.columnName] {
+                    values[position] = values[position] ?? setter.value
+                }
             }
-            return row(values)
+            return row(values.map { $0 ?? .value(nil) })
         }
         return .words(
             insertHead(onConflict, columns), .text("VALUES"), .joined(values, separator: ", "), whereClause)

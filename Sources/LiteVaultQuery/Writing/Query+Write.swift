@@ -141,15 +141,28 @@ extension QueryType {
     public func update(_ values: Setter...) -> Update { update(values) }
 
     /// Returns an UPDATE of the rows of the query. ORDER BY and LIMIT need an engine built with `ENABLE_UPDATE_DELETE_LIMIT`.
+    ///
+    /// Of a join, these are the rows of its first table that are in it, which needs a rowid.
     public func update(_ values: [Setter]) -> Update {
-        Update(
-            root: .words(
-                .text("UPDATE"), tableName, .text("SET"), .joined(values.map(\.node), separator: ", "), whereClause,
-                orderClause, limitClause))
+        let head: [SQLNode?] = [
+            .text("UPDATE"), tableName, .text("SET"), .joined(values.map(\.node), separator: ", "),
+        ]
+        return Update(root: .joined((head + rows).compactMap(\.self), separator: " "))
     }
 
     /// Returns a DELETE of the rows of the query. ORDER BY and LIMIT need an engine built with `ENABLE_UPDATE_DELETE_LIMIT`.
+    ///
+    /// Of a join, these are the rows of its first table that are in it, which needs a rowid.
     public func delete() -> Delete {
-        Delete(root: .words(.text("DELETE FROM"), tableName, whereClause, orderClause, limitClause))
+        let head: [SQLNode?] = [.text("DELETE FROM"), tableName]
+        return Delete(root: .joined((head + rows).compactMap(\.self), separator: " "))
+    }
+
+    /// The clauses that choose the rows to write.
+    private var rows: [SQLNode?] {
+        guard !clauses.joins.isEmpty else { return [whereClause, orderClause, limitClause] }
+        let rowid = SQLNode.qualified(tableName, .identifier("rowid"))
+        let chosen = selecting([rowid], isDistinct: false).selectNode
+        return [.text("WHERE"), .infix(.identifier("rowid"), "IN", .wrapped("", chosen))]
     }
 }

@@ -183,6 +183,15 @@ import Testing
         #expect(try db.value("SELECT d FROM t", as: String.self) == "2026-11-26 10:00:00")
     }
 
+    @Test(arguments: [
+        "2026-11-26 10:00 +02:00", "2026-11-26 10:00:00.12Z", "2026-11-26T10:00:00.25Z", "2026-11-26T10:00 +02:00",
+        "2026-11-26 10:00Z",
+    ])
+    func `text with a zone is of no form, whatever its length is`(text: String) throws {
+        #expect(DateText.date(from: text) != nil)
+        #expect(DateStorage.form(of: .text(text)) == nil)
+    }
+
     @Test func `an empty column has no form`() throws {
         try db.execute("CREATE TABLE t (d); INSERT INTO t VALUES (NULL)")
         let forms = try DateColumn("d", of: "t", in: db).forms()

@@ -1,0 +1,62 @@
+import LiteVaultCore
+import LiteVaultOperators
+import LiteVaultQuery
+import Testing
+
+/// Queries of queries: an operand, and what is counted or written, are the rows that the query returns.
+@Suite struct CompoundTests {
+    let db: Connection
+    let value = SQLExpression<Int>("i")
+    let one = Table("one")
+    let two = Table("two")
+    let three = Table("three")
+
+    init() throws {
+        db = try Connection()
+        try db.execute(
+            """
+            CREATE TABLE one (i); INSERT INTO one VALUES (1), (2), (3), (3);
+            CREATE TABLE two (i); INSERT INTO two VALUES (2);
+            CREATE TABLE three (i); INSERT INTO three VALUES (3), (4);
+            """)
+    }
+
+    private func rows(_ query: some QueryType) throws -> [Int] {
+        try db.all(query, as: Row.self).map { try $0.value(of: value) }.sorted()
+    }
+
+    @Test func `an operand is one query, whatever it is made of`() throws {
+        #expect(try rows(one.except(two.union(three))) == [1])
+        #expect(try rows(two.unionAll(two.union(two))) == [2, 2])
+        #expect(try rows(one.unionAll(three.order(value.desc).limit(1))) == [1, 2, 3, 3, 4])
+        #expect(try rows(one.intersect(three).union(two)) == [2, 3])
+        let nested = one.except(two.union(three))
+        #expect(nested.asSQL() == #"SELECT * FROM "one" EXCEPT SELECT * FROM (SELECT * FROM "two" UNION SELECT * FROM "three")"#)
+        #expect(one.union(two).asSQL() == #"SELECT * FROM "one" UNION SELECT * FROM "two""#)
+    }
+
+    @Test func `the count is the number of rows that the query returns`() throws {
+        #expect(try db.value(one.count) == 4)
+        #expect(try db.value(one.limit(2).count) == 2)
+        #expect(try db.value(one.limit(2, offset: 3).count) == 1)
+        #expect(try db.value(one.limit(0).count) == 0)
+        #expect(try db.value(one.select(distinct: value).count) == 3)
+        #expect(try db.value(one.group(value).count) == 3)
+        #expect(try db.value(one.group(value, having: value > 5).count) == 0)
+        #expect(try db.value(one.union(three).count) == 4)
+        #expect(one.filter(value > 1).count.asSQL() == #"SELECT count(*) FROM "one" WHERE ("i" > 1)"#)
+    }
+
+    @Test func `of a join, the rows of its first table that are in it are written`() throws {
+        let joined = one.join(three, on: one[value] == three[value])
+        #expect(try db.run(joined.update(value <- 7)) == 2)
+        #expect(try rows(one) == [1, 2, 7, 7])
+        #expect(try db.run(one.join(two, on: one[value] == two[value]).delete()) == 1)
+        #expect(try rows(one) == [1, 7, 7])
+        #expect(try db.run(joined.delete()) == 0)
+        try db.execute("CREATE TABLE keyed (i PRIMARY KEY) WITHOUT ROWID; INSERT INTO keyed VALUES (3), (5)")
+        let keyed = Table("keyed")
+        #expect(throws: DatabaseError.self) { try db.run(keyed.join(three, on: keyed[value] == three[value]).delete()) }
+        #expect(try rows(keyed) == [3, 5])
+    }
+}
