@@ -126,7 +126,7 @@ private struct SystemdWordReader {
         return [Quoting.backslash, byte]
     }
 
-    /// Reads a number of exactly so many digits; nil, and nothing is read, for anything else.
+    /// Reads a number with exactly this count of digits; nil, and nothing is read, for anything else.
     private mutating func number(from start: Int, digits: Int, radix: Int) -> UInt32? {
         guard start + digits <= text.count else { return nil }
         let read = text[start..<start + digits]
