@@ -61,4 +61,41 @@ import Testing
         }
         #expect(ContinuousClock.now - began < .seconds(60))
     }
+
+    @Test func `a step that fails says what was done before it, and what to do now`() {
+        let failure = Failure(.inputOutput, "systemd does not respond", path: "x.timer", remedy: "Look at the log.")
+        var steps = InstallationSteps()
+        #expect(steps.completing(failure, again: "again", removal: nil) == failure)
+        steps.configuration = "/etc/my backup.yml"
+        var completed = steps.completing(failure, again: "again", removal: nil)
+        #expect(completed.message == "systemd does not respond; before that, /etc/my backup.yml was written")
+        #expect(
+            completed.remedy
+                == "Look at the log. To complete the installation, run 'again'. To remove it instead: rm '/etc/my backup.yml'"
+        )
+        steps.directories = ["/backup"]
+        steps.units = [.init(path: "/u/x.service", changed: false), .init(path: "/u/x.timer", changed: true)]
+        steps.removed = ["/u/y.timer"]
+        (steps.enabled, steps.started) = ("x.timer", "x.service")
+        completed = steps.completing(failure, again: "again", removal: "systemctl disable --now x.timer; rm /u/x.timer")
+        #expect(
+            completed.message
+                == "x.timer: systemd does not respond; before that, /etc/my backup.yml and /u/x.timer were written, "
+                + "/u/x.service was up to date, /backup was created, /u/y.timer was removed, x.timer was enabled and "
+                + "systemd was asked to start x.service")
+        #expect(
+            completed.remedy?.hasSuffix(
+                " To remove it instead: systemctl disable --now x.timer; rm /u/x.timer; rm '/etc/my backup.yml'")
+                == true)
+        #expect((completed.code, completed.path) == (failure.code, failure.path))
+    }
+
+    @Test func `a file is up to date if its bytes are`() throws {
+        let path = try workspace.write("caf\u{E9}\n", to: "x.service")
+        #expect(try PublicText.isWritten("caf\u{E9}\n", at: path))
+        for other in ["cafe\u{301}\n", "caf\u{E9}", "caf\u{E9}\n\n", ""] {
+            #expect(try !PublicText.isWritten(other, at: path), "\(other)")
+        }
+        #expect(try !PublicText.isWritten("", at: workspace.path("missing")))
+    }
 }

@@ -123,7 +123,8 @@ import Testing
     @Test(arguments: [("'", "'"), ("\"", "\""), ("[", "]")])
     func `a quote that is not closed is reported where it opens`(_ opening: String, _ closing: String) throws {
         let run = try shell("SELECT 1;\nSELECT 2,\n \(opening)a;\nSELECT 3;\n.quit\n", "a.db")
-        #expect(run.status == 64 && run.errors.contains("line 3: what is quoted from here on has no closing \(closing)"))
+        #expect(
+            run.status == 64 && run.errors.contains("line 3: what is quoted from here on has no closing \(closing)"))
     }
 
     @Test(arguments: [".headers on", ".read x.sql", ".timer on", ".nullvalue -", ".indexes t", ".output x"])
@@ -195,7 +196,8 @@ import Testing
 
     @Test(arguments: [
         "PRAGMA key = 'SECRET';", "pragma main . rekey='SECRET';", "PRAGMA \"hexkey\"(SECRET);",
-        "EXPLAIN PRAGMA key = 'SECRET';", "/* x */ ATTACH 'b.db' AS b KEY 'SECRET';",
+        "EXPLAIN PRAGMA key = 'SECRET';", "explain -- why\n query plan /* x */ Pragma key('SECRET');",
+        "/* x */ ATTACH 'b.db' AS b KEY 'SECRET';",
         "ATTACH 'file:b.db?key=SECRET' AS b;", ".explain PRAGMA key = 'SECRET'", ".open a.db --key SECRET",
         ".open a.db SECRET", ".open a.db --key-format SECRET",
     ])

@@ -44,13 +44,23 @@ final class StatementCache {
         statement.lastUse = uses
         var evicted: PreparedStatement?
         if statements.count >= capacity {
-            evicted = statements.values.filter { !$0.isInUse }.min { $0.lastUse < $1.lastUse }
-            guard let evicted else { return statement }
-            remove(evicted)
+            guard let oldest else { return statement }
+            remove(oldest)
+            evicted = oldest
         }
         statements[ExactText(statement.sql)] = statement
         statement.isCached = true
         return evicted
+    }
+
+    /// The statement that was not used for the longest time; nil if all are in use.
+    private var oldest: PreparedStatement? {
+        var oldest: PreparedStatement?
+        // A loop, without an array of all of them: a script drops one for each of its statements.
+        for statement in statements.values where !statement.isInUse && statement.lastUse < oldest?.lastUse ?? .max {
+            oldest = statement
+        }
+        return oldest
     }
 
     private func remove(_ statement: PreparedStatement) {

@@ -14,7 +14,8 @@ struct ScheduleInstall: VaultCommand {
         Writes NAME.service, and NAME.timer unless a job follows logs, to /etc/systemd/system as 'print-units' prints them, and \
         enables them. Then it starts the service, so that all jobs run now as they will tonight: as the same user, in the \
         same sandbox. It waits for their end and shows what they did; the exit status is 1 if one of them failed, and the \
-        units stay enabled. Ctrl-C ends the waiting, not the service.
+        units stay enabled. Ctrl-C ends the waiting, not the service. The error of a step that fails lists what was done before it, \
+        with the commands that complete the installation and that remove it.
 
         With --source, the configuration is written first: one job, every night at 4. The file must not exist.
 
@@ -67,36 +68,55 @@ struct ScheduleInstall: VaultCommand {
         let installation = try UnitInstallation(configuration, units)
         if dryRun {
             try installation.requireAlone()
-            return plan(installation, new, path)
+            return try plan(installation, new, path)
         }
 
         // All that can be refused is refused before anything is written.
         try installation.require()
+        var steps = InstallationSteps()
+        let again = again(path, installation.units)
+        do {
+            return try install(installation, new, path, again: again, &steps, session)
+        } catch {
+            // A signal asked for the end.
+            try Interruption.shared.check()
+            throw steps.completing(Failure(error), again: again, removal: installation.removal)
+        }
+    }
+
+    private func install(
+        _ installation: UnitInstallation, _ new: NewConfiguration?, _ path: String, again: String,
+        _ steps: inout InstallationSteps, _ session: Session
+    ) throws -> Report {
         var report = Report()
         if let new {
+            // It may get its name, and then fail to be synced.
+            defer { if (try? PublicText.isWritten(new.text, at: path)) == true { steps.configuration = path } }
             try new.write(to: path)
             report.appendLine("Wrote \(Format.visible(path)).")
         }
-        let created = try installation.createDirectories()
-        for directory in created { report.appendLine("Created \(Format.visible(directory)).") }
-        let written = try installation.write()
-        for unit in written {
+        try installation.createDirectories(&steps)
+        for directory in steps.directories { report.appendLine("Created \(Format.visible(directory)).") }
+        try installation.write(&steps)
+        for unit in steps.units {
             report.appendLine(unit.changed ? "Wrote \(unit.path)." : "\(unit.path) is up to date.")
         }
-        try installation.enable()
+        for path in steps.removed { report.appendLine("Removed \(path).") }
+        try installation.enable(&steps)
         report.appendLine("Enabled \(installation.units.starter).")
         if !output.quiet, !output.json {
             session.terminal.printMessage(
                 "The jobs run, as the service runs them. Ctrl-C ends the waiting, not the service.")
         }
-        let outcome = try installation.run()
+        let outcome = try installation.run(&steps)
         report.add(
             Result(
-                config: path, configWritten: new != nil, units: written, directoriesCreated: created,
+                config: path, configWritten: new != nil, units: steps.units, directoriesCreated: steps.directories,
                 service: outcome.ending, jobs: outcome.jobs, log: outcome.log, dryRun: false))
         for job in outcome.jobs { job.addLines(to: &report) }
         for line in outcome.log ?? [] { report.appendLine("  " + Format.visible(line)) }
-        report.failure = outcome.failure(path, again: again(path, installation.units), installation.units.starter)
+        let kept = ["\(installation.units.starter) stays enabled.", steps.removal(installation.removal)]
+        report.failure = outcome.failure(path, again: again, kept: kept.compactMap(\.self).joined(separator: " "))
         return report
     }
 
@@ -107,20 +127,25 @@ struct ScheduleInstall: VaultCommand {
     }
 
     /// What would be done.
-    private func plan(_ installation: UnitInstallation, _ new: NewConfiguration?, _ path: String) -> Report {
-        let units = installation.units
+    private func plan(_ installation: UnitInstallation, _ new: NewConfiguration?, _ path: String) throws -> Report {
+        let units = try installation.plannedUnits()
         var report = Report(
             Result(
                 config: path, configWritten: false,
-                units: installation.files.map { .init(path: $0.path, changed: false) },
+                units: units,
                 directoriesCreated: [], jobs: [], dryRun: true,
                 files: (new.map { [.init(path: path, text: $0.text)] } ?? []) + installation.files))
         if let new { report.appendLine("Would write \(Format.visible(path)):\n\n\(new.text)") }
-        for file in installation.files { report.appendLine("Would write \(file.path):\n\n\(file.text)") }
+        for (unit, file) in zip(units, installation.files) {
+            report.appendLine(
+                unit.changed
+                    ? "Would write \(file.path):\n\n\(file.text)" : "\(file.path) is up to date:\n\n\(file.text)")
+        }
+        if let path = try installation.removedTimer() { report.appendLine("Would remove \(path).") }
         for directory in installation.missingDirectories() {
             report.appendLine("Would create \(Format.visible(directory)).")
         }
-        report.appendLine("Would enable \(units.starter), and start \(units.name).service.")
+        report.appendLine("Would enable \(installation.units.starter), and start \(installation.units.name).service.")
         return report
     }
 }

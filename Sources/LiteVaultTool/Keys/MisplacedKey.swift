@@ -39,16 +39,19 @@ enum MisplacedKey {
     ///
     /// - Throws: `usage` for `PRAGMA key` and its like, and for `ATTACH … KEY`.
     static func refuse(inStatement sql: String) throws(Failure) {
-        let words = SQLTokens(sql).filter { ![.space, .comment].contains($0.kind) && $0.text != ";" }
+        let text = SQLTokens(sql).lazy.filter { ![.space, .comment].contains($0.kind) && $0.text != ";" }
             .map { foldedName($0.unquoted) }
             .drop { ["explain", "query", "plan"].contains($0) }
-        switch words.first {
-        case "pragma"?:
+        // Of most statements only the first word is read: a script has thousands of them.
+        guard let first = text.first(where: { _ in true }), ["pragma", "attach"].contains(first) else { return }
+        let words = Array(text)
+        switch first {
+        case "pragma":
             // PRAGMA NAME, or PRAGMA SCHEMA . NAME
             let names = words.dropFirst(words.dropFirst(2).first == "." ? 3 : 1)
             guard let name = names.first, pragmas.contains(name) else { return }
             throw refusal("'.open PATH --key-file …' takes the key options, 'litevault rekey' changes a key.")
-        case "attach"?:
+        case "attach":
             // As a word, or as a parameter of a URI.
             guard words.contains("key") || words.contains(where: { containsText($0, "key=") }) else { return }
             throw refusal("'litevault diff' and 'litevault export' work on databases with keys of their own.")

@@ -140,6 +140,17 @@ enum PublicText {
         }
     }
 
+    /// Whether a file has exactly this text.
+    ///
+    /// - Throws: what keeps an existing file from being read.
+    static func isWritten(_ text: String, at path: String) throws -> Bool {
+        guard FileManager.default.fileExists(atPath: path) else { return false }
+        return try withErrorContext(path: path) {
+            // By bytes: texts that are canonically equal are not the same file.
+            try InputFile(path: path).read(upTo: text.utf8.count + 1) == Array(text.utf8)
+        }
+    }
+
     static func write(_ text: String, to path: String, replacing: Bool) throws {
         try withErrorContext(path: path) {
             let file = try ReplacementFile(destination: path)

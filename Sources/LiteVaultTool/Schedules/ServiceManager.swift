@@ -82,6 +82,11 @@ struct ServiceManager {
         return State(values: Dictionary(pairs) { $1 })
     }
 
+    /// Whether a unit runs, or is being started. One that cannot be asked about does not.
+    func isActive(_ unit: String) -> Bool {
+        (try? state(of: unit)).map { $0.isActive || $0.isChanging } ?? false
+    }
+
     /// The text of an administrator's unit; nil if it does not exist.
     func text(of unit: String) throws -> String? {
         let path = "\(Self.folder)/\(unit)"
@@ -111,15 +116,6 @@ struct ServiceManager {
         }
     }
 
-    /// Writes a unit, for which ``requireFree(_:)`` was asked.
-    ///
-    /// - Returns: whether the file was changed: one with the same text is left alone.
-    func write(_ text: String, unit: String) throws -> Bool {
-        if try self.text(of: unit) == text { return false }
-        try PublicText.write(text, to: "\(Self.folder)/\(unit)", replacing: true)
-        return true
-    }
-
     /// Enables a unit: it is started whenever the machine starts. A timer is started now, too.
     func enable(_ unit: String) throws {
         try require(
@@ -129,19 +125,27 @@ struct ServiceManager {
     /// Has a unit no longer started when the machine starts. One that runs is left alone.
     func disable(_ unit: String) throws { try require("systemctl", ["disable", "--quiet"], unit) }
 
-    /// Stops and removes a unit that 'schedule install' has written for another configuration, if there is one.
+    /// Whether there is a unit that 'schedule install' has written.
+    func isRemovable(_ unit: String) throws -> Bool { try text(of: unit).map(Self.isOurs) ?? false }
+
+    /// Stops and removes a unit that 'schedule install' has written for another configuration.
     func remove(_ unit: String) throws {
-        guard let text = try text(of: unit), Self.isOurs(text) else { return }
         try require("systemctl", ["disable", "--now", "--quiet"], unit)
-        unlink("\(Self.folder)/\(unit)")
+        let path = "\(Self.folder)/\(unit)"
+        guard unlink(path) == 0 || errno == ENOENT else {
+            throw Failure(
+                .inputOutput, "the unit cannot be removed: \(String(cString: strerror(errno)))", path: path)
+        }
     }
 
     /// Starts a service, after a run of it that has begun before.
     ///
-    /// - Parameter runsOn: whether it is a service that follows logs, and does not end by itself. Another one has ended when this returns.
+    /// - Parameters:
+    ///   - runsOn: whether it is a service that follows logs, and does not end by itself. Another one has ended when this returns.
+    ///   - accepted: called once systemd has taken the order to start it.
     /// - Returns: how it ended, or that it runs.
     /// - Throws: `job-failed` if systemd did not start it.
-    func start(_ unit: String, runsOn: Bool) throws -> Ending {
+    func start(_ unit: String, runsOn: Bool, accepted: () -> Void = {}) throws -> Ending {
         if !runsOn {
             let present = try state(of: unit)
             // It was one that follows logs.
@@ -151,6 +155,7 @@ struct ServiceManager {
         }
         let before = try state(of: unit)
         let (ending, text) = try run("systemctl", [runsOn ? "restart" : "start", "--no-block", "--quiet", "--", unit])
+        if ending == .status(0) { accepted() }
         let after = try settled(unit)
         guard after.invocation != nil, after.invocation != before.invocation else {
             let reason =
@@ -215,7 +220,7 @@ struct ServiceManager {
                 .inputOutput,
                 "systemd does not respond: '\(command) \(arguments[0])' was stopped after \(Int(limit.seconds)) seconds",
                 remedy:
-                    "'systemctl list-jobs' and 'journalctl --boot' may say what it waits for. Then run this command again."
+                    "'systemctl list-jobs' and 'journalctl --boot' may say what it waits for."
             )
         }
         let text = output.bytes.withBytes { String(decoding: $0, as: UTF8.self) }

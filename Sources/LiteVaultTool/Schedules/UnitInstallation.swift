@@ -8,6 +8,7 @@ internal import LiteVaultSupport
 struct UnitInstallation {
     struct Unit: Encodable {
         let path: String
+        /// Whether its file is a new one, or has another text than before.
         let changed: Bool
     }
 
@@ -56,20 +57,28 @@ struct UnitInstallation {
 
     /// Makes sure that no other service runs the configuration, and that none of another user has the same state.
     ///
+    /// A service of a package counts if it is enabled or runs: otherwise it is one to choose.
+    ///
     /// - Throws: `conflict`.
     func requireAlone() throws {
-        let others = InstalledService.all.filter { $0.name != units.name }
-        if let other = others.first(where: { $0.runs(configuration.name) }) {
+        let others = InstalledService.all().filter { ![$0.name, $0.target].contains(units.name) }
+        if let other = others.first(where: { $0.runs(configuration.name) && isWanted($0) }) {
+            let remedy =
+                other.isOwn
+                ? "To change it, give --name \(other.name). To replace it, remove it first: \(other.removal)"
+                : "To have units in its place, give --name \(other.name). To replace it, disable it first: "
+                    + other.removal
             throw Failure(
                 .conflict,
-                "the service \(other.name).service runs this configuration: a second one would run its jobs twice",
-                path: configuration.name,
-                remedy: "To change it, give --name \(other.name). To replace it, remove it first: \(other.removal)")
+                "the service \(other.name).service\(other.isOwn ? "" : " (\(other.path))") runs this configuration: "
+                    + "a second one would run its jobs twice",
+                path: configuration.name, remedy: remedy)
         }
         let user = InstalledService.user(of: units.name, units.user)
-        guard let other = others.first(where: { $0.directoryName == units.directoryName && $0.user != user }) else {
-            return
+        let sharing = others.first {
+            $0.directoryName == units.directoryName && $0.user != user && isWanted($0)
         }
+        guard let other = sharing else { return }
         let isOther = units.name == SystemdUnits.standardName
         throw Failure(
             .conflict,
@@ -79,6 +88,10 @@ struct UnitInstallation {
             remedy:
                 "Remove \(isOther ? "the other service" : "this service"), and install it again, which gives it a state directory of its "
                 + "own: \(isOther ? other.removal : InstalledService.removal(of: units.name))")
+    }
+
+    private func isWanted(_ service: InstalledService) -> Bool {
+        service.isOwn || service.isEnabled || service.units.contains(where: systemd.isActive)
     }
 
     /// The account of the service's user; nil for root.
@@ -117,36 +130,73 @@ struct UnitInstallation {
     }
 
     /// Creates them, for the service's user.
-    func createDirectories() throws -> [String] {
-        let missing = missingDirectories()
-        for path in missing {
+    func createDirectories(_ steps: inout InstallationSteps) throws {
+        for path in missingDirectories() {
             // As administrators make them: the service of another user has to get through to its own.
             try PublicText.createParents(of: path)
             try LocalDirectory.create(path)
-            guard let (user, group) = try account else { continue }
-            // Not by its path: who owns the directory above could have put a link in its place.
-            let directory = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-            defer { if directory >= 0 { close(directory) } }
-            guard directory >= 0, fchown(directory, user, group) == 0 else {
-                throw VaultError(errno: errno, "fchown", path: path)
+            if let (user, group) = try account {
+                // Not by its path: who owns the directory above could have put a link in its place.
+                let directory = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+                defer { if directory >= 0 { close(directory) } }
+                guard directory >= 0, fchown(directory, user, group) == 0 else {
+                    let error = VaultError(errno: errno, "fchown", path: path)
+                    // The next installation would take it for one of the user's.
+                    if rmdir(path) != 0 { steps.directories.append(path) }
+                    throw error
+                }
             }
+            steps.directories.append(path)
         }
-        return missing
     }
 
     /// Writes the units. What a configuration had that followed logs, or did not yet, is taken back: its timer, or the start of its service
     /// with the machine.
-    func write() throws -> [Unit] {
-        let written = try zip(units.files, files).map { unit, file in
-            Unit(path: file.path, changed: try systemd.write(file.text, unit: unit.unit))
+    func write(_ steps: inout InstallationSteps) throws {
+        for file in files {
+            let isPresent = try PublicText.isWritten(file.text, at: file.path)
+            do {
+                if !isPresent { try PublicText.write(file.text, to: file.path, replacing: true) }
+                steps.units.append(.init(path: file.path, changed: !isPresent))
+            } catch {
+                // It may have got its name, and then failed to be synced.
+                if (try? PublicText.isWritten(file.text, at: file.path)) == true {
+                    steps.units.append(.init(path: file.path, changed: true))
+                }
+                throw error
+            }
         }
-        if units.timer == nil { try systemd.remove("\(units.name).timer") }
+        if let timer = try removedTimer() {
+            try systemd.remove("\(units.name).timer")
+            steps.removed.append(timer)
+        }
         try systemd.reload()
         if units.timer != nil { try systemd.disable(service) }
-        return written
     }
 
-    func enable() throws { try systemd.enable(units.starter) }
+    /// The units, and whether writing them would change their files.
+    func plannedUnits() throws -> [Unit] {
+        try files.map { Unit(path: $0.path, changed: !(try PublicText.isWritten($0.text, at: $0.path))) }
+    }
+
+    /// The timer that is removed, as the service now follows logs; nil if there is none.
+    func removedTimer() throws -> String? {
+        guard units.timer == nil, try systemd.isRemovable("\(units.name).timer") else { return nil }
+        return "\(ServiceManager.folder)/\(units.name).timer"
+    }
+
+    /// Has the units started with the machine.
+    func enable(_ steps: inout InstallationSteps) throws {
+        // It may have been enabled, and then not have answered in time.
+        defer { if UnitFiles().isEnabled(units.starter) { steps.enabled = units.starter } }
+        try systemd.enable(units.starter)
+    }
+
+    /// The commands that remove the units; nil if none of them exists.
+    var removal: String? {
+        units.files.contains { FileManager.default.fileExists(atPath: "\(ServiceManager.folder)/\($0.unit)") }
+            ? InstalledService.removal(of: units.name) : nil
+    }
 
     // MARK: The first run
 
@@ -163,11 +213,14 @@ struct UnitInstallation {
 
         /// What went wrong.
         ///
-        /// - Parameter again: the command that repeats the installation.
-        func failure(_ path: String, again: String, _ starter: String) -> Failure? {
+        /// - Parameters:
+        ///   - again: the command that repeats the installation.
+        ///   - kept: what is true of the installation all the same: sentences.
+        func failure(_ path: String, again: String, kept: String) -> Failure? {
             let failed = jobs.filter { ran.contains($0.job) && $0.isFailing }.map(\.job)
             let idle = jobs.filter { !ran.contains($0.job) }.map(\.job)
-            let remedy = "Fix what is listed above, then run '\(again)'. \(starter) stays enabled."
+            let word = Quoting.shellWordWhereNeeded(path)
+            let remedy = "Fix what is listed above, then run '\(again)'. \(kept)"
             if !failed.isEmpty {
                 return Failure(
                     .jobFailed, "\(Format.count(failed.count, "job")) failed: \(Format.list(failed))", path: path,
@@ -181,22 +234,22 @@ struct UnitInstallation {
             if !isFollowing {
                 return Failure(
                     .jobFailed, "the service runs, and does not follow all its databases yet", path: path,
-                    remedy: "'litevault schedule status \(path)' shows when it does.")
+                    remedy: "'litevault schedule status \(word)' shows when it does. \(kept)")
             }
             guard !idle.isEmpty else { return nil }
             return Failure(
                 .jobFailed, "\(Format.count(idle.count, "job")) did not run: \(Format.list(idle))", path: path,
-                remedy: "'litevault doctor \(path)' finds what keeps a job from running.")
+                remedy: "'litevault doctor \(word)' finds what keeps a job from running. \(kept)")
         }
     }
 
     /// Starts the service, waits for the jobs, and tells what they have done. A service that follows logs runs on.
-    func run() throws -> Outcome {
+    func run(_ steps: inout InstallationSteps) throws -> Outcome {
         let before = try starts()
         try state().requestRun()
         let began = Date()
         let follows = units.timer == nil
-        var ending = try systemd.start(service, runsOn: follows)
+        var ending = try systemd.start(service, runsOn: follows) { steps.started = service }
         let deadline = ContinuousClock.now + Self.patience
         var isFollowing = !follows
         while follows, ContinuousClock.now < deadline {

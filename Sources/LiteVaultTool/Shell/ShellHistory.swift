@@ -90,6 +90,8 @@ struct ShellHistory {
     /// - Parameter ran: whether it was run without an error. If it was not, a key may be misspelled.
     /// - Returns: the failure if the file cannot be written. Nothing more is written to it then.
     mutating func keep(ran: Bool) -> Failure? {
+        // Nobody types a script.
+        guard !open.isEmpty else { return nil }
         defer { open = [] }
         guard !MisplacedKey.isSuspected(in: open.joined(separator: "\n"), ran: ran) else { return nil }
         let new = open.filter { !$0.allSatisfy(\.isWhitespace) }.filter { $0 != lines.last }
