@@ -73,8 +73,8 @@ extension Row {
             return try V.fromDatatypeValue(date) as? V
         }
         guard let datatypeValue = V.Datatype(stored: stored) else {
-            // A type may read more than the type it is stored as: a UUID reads 16 bytes, too.
-            if let type = V.self as? any Binding.Type, let value = type.init(stored: stored) as? V { return value }
+            // A type may read more than the type it is stored as: a UUID, and what wraps one, reads 16 bytes, too.
+            if let value = try? V.value(of: stored) { return value }
             if V.Datatype.self == Date.self, case .text = stored {
                 throw QueryError.malformedValue(name: columns.keys[index], expected: "date")
             }

@@ -35,6 +35,8 @@ extension QueryType {
     /// cannot name a default value: `run` then reads the table's columns and inserts by several statements, all or none.
     /// The rendered text (`asSQL()`) has NULL in these places.
     ///
+    /// No rows at all insert one row of default values, as ``insert(_:)-([Setter])`` does with no values: look before.
+    ///
     /// Rows with more values than the engine takes in one statement are inserted by several, all or none;
     /// `Connection.changes` is the number of rows of the last one then.
     public func insertMany(_ values: [[Setter]]) -> Insert { insertingMany(nil, values) }
