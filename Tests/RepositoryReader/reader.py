@@ -213,13 +213,16 @@ class Repository:
         need(found["sequence"] == sequence, f"{name}: of another place")
         return found
 
-    def promotion(self, database, sequence):
-        """What ends the line of a snapshot: the first promotion behind it; None if its line continues."""
+    def line(self, database, sequence):
+        """The number of the promotion that began the line of a snapshot, 0 without one; and the promotion that ended it, None without one."""
+        begin = 0
         for number in self.numbers(database):
-            found = self.fence(database, number) if number > sequence else None
+            found = self.fence(database, number)
             if found and "promotion" in found:
-                return found["promotion"]
-        return None
+                if number > sequence:
+                    return begin, found["promotion"]
+                begin = number
+        return begin, None
 
     def manifest(self, database, sequence):
         name = f"snapshots/{database}/{sequence:010d}"
@@ -343,7 +346,8 @@ class Repository:
         database = manifest["database"]
         objects = [dict(one, _first=one["sequence"], _link=one["_hash"]) for one in self.log(database)]
         objects += self.joined(database)
-        promotion = self.promotion(database, manifest["sequence"])
+        begin, promotion = self.line(database, manifest["sequence"])
+        objects = [one for one in objects if one["snapshot"] >= begin]
         if promotion:
             objects = [one for one in objects if one["sequence"] <= promotion.get("segment", 0)]
         known = manifest.get("followed", {}).get("segment", 0)
