@@ -345,8 +345,9 @@ let package = Package(
         .testTarget(
             name: "Simulation",
             dependencies: [
-                "LiteVaultBackup", "LiteVault", "LiteVaultSupport",
+                "LiteVaultBackup", "LiteVault", "LiteVaultSupport", "LiteVaultSchedule", "LiteVaultScheduleFile",
                 external("Crypto", of: "swift-crypto", for: "Backup"),
+                external("Logging", of: "swift-log", for: "Schedule"),
             ],
             path: "Tests/Simulation", swiftSettings: swift),
         .testTarget(

@@ -1,7 +1,10 @@
 import Foundation
 import LiteVault
 import LiteVaultBackup
+import LiteVaultSchedule
+import LiteVaultScheduleFile
 import LiteVaultSupport
+import Logging
 import Testing
 
 /// A host with a database in WAL mode, an application that writes to it, and a follower, on a clock and a store of the simulation.
@@ -383,10 +386,50 @@ final class SimulatedHost {
         policy.last = last
         _ = try await repository.forget(policy)
         _ = try await repository.prune(grace: .zero)
+        try await noteRetention()
+        log("forgot all but \(last)")
+    }
+
+    /// The schedule's jobs that are due are run, with the same tool and memory as everything else on this host.
+    func runSchedule() async throws {
+        let configuration = try ScheduleConfiguration(text: Self.schedule(path), path: folder + "/schedule.yml")
+        var services = ScheduleServices(tool: "simulation", local: Self.directories(place))
+        let store = store
+        services.store = { _ in store }
+        (services.clock, services.patience) = (clock.host, .zero)
+        var logger = Logger(label: "simulation")
+        logger.logLevel = .critical
+        let state = try StateFile(folder: place + "/state", configuration: configuration.name)
+        let runner = ScheduleRunner(
+            configuration, state: state, services: services, log: logger, host: "host", now: clock.host.time)
+        let committed = latest
+        for outcome in try await runner.runDue() {
+            guard outcome.isSuccess else { throw Wrong(what: "the schedule failed: \(outcome.problems)") }
+            for one in outcome.stored {
+                let snapshot = try await repository.snapshots(database: "a.db").first { $0.id == one.snapshot }
+                guard let snapshot else { continue }
+                acknowledge(snapshot.time.milliseconds, committed, isExact: false)
+            }
+            try await noteRetention()
+            log("the schedule stored \(outcome.stored.count), verified: \(outcome.verified.map(String.init) ?? "not due")")
+        }
+    }
+
+    private static func schedule(_ path: String) -> String {
+        """
+        repository: /memory
+        jobs:
+          - {name: nightly, sources: '\(path)', database: a.db, every: 1h, allow-plaintext: yes,
+             retention: {last: 3, prune: yes, grace: 0s}, verify: {level: data, every: 6h}}
+
+        """
+    }
+
+    /// What retention has left can be restored.
+    private func noteRetention() async throws {
         let left = try await repository.snapshots(database: "a.db")
         oldest = left.map { $0.time.milliseconds }.max() ?? 0
         acknowledged.removeAll { $0.label < oldest }
-        log("forgot all but \(last)")
     }
 
     func compact() async throws {

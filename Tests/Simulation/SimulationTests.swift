@@ -4,8 +4,8 @@ import LiteVaultBackup
 import LiteVaultSupport
 import Testing
 
-/// Followers, snapshots, restores, retention, compaction, copies, standbys, promotions, repairs and power loss on a clock and a store of the
-/// simulation. A seed decides what happens.
+/// Followers, snapshots, schedules, restores, retention, compaction, copies, standbys, promotions, repairs and power loss on a clock and a store
+/// of the simulation. A seed decides what happens.
 ///
 /// `LITEVAULT_SEEDS=FIRST-LAST` runs others, and `LITEVAULT_EVENTS` more events of each. The first seed that fails prints the events of the
 /// shortest run found that still fails, the others all of theirs.
@@ -135,7 +135,9 @@ import Testing
                 try await host.losePower { Int.random(in: 0..<$0, using: &random) }
             }
         case 89..<92: await host.kill()
-        case 92..<94: try await host.compact()
+        case 92: try await host.compact()
+        case 93:
+            if Bool.random(using: &random) { try await host.compact() } else { try await host.runSchedule() }
         case 94: try await host.forget(keeping: Int.random(in: 1...2, using: &random))
         case 95..<97:
             // What a follower does then: it tries again, with the same bytes.

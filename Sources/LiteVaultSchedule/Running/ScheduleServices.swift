@@ -1,5 +1,6 @@
 public import LiteVaultBackup
 public import LiteVaultCipher
+package import LiteVaultSupport
 
 /// What the surrounding program provides to a schedule: stores, secrets and keys, and what only some programs can do.
 public struct ScheduleServices: Sendable {
@@ -18,6 +19,8 @@ public struct ScheduleServices: Sendable {
     package var check: @Sendable () throws -> Void = {}
     /// Words the remedy of an error in a run, for the program that the person will use. The default has the library's words.
     package var remedy: @Sendable (VaultError, RepositoryReference) -> String? = { error, _ in error.remedy }
+    /// The clock of the repositories that are opened.
+    package var clock = HostClock.system
     /// How long retention waits for others that remove from the repository. That of another job takes seconds.
     package var patience = Duration.seconds(20)
     /// The name and version of the program, for manifests.
@@ -102,8 +105,9 @@ actor OpenRepositories {
             open[reference]
             ?? BlockingWork.task { [services] in
                 let secret = try reference.secret.map(services.secret)
-                let opened = try await Repository.openOrCreate(
+                var opened = try await Repository.openOrCreate(
                     try services.store(reference), secret: secret, sealed: reference.isSealed, local: services.local)
+                opened.clock = services.clock
                 guard opened.isSealed || !reference.isSealed else {
                     throw VaultError(
                         .config, "is not sealed, as 'repository-sealed' asks", path: reference.location,
