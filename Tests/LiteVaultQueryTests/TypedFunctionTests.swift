@@ -37,7 +37,14 @@ import Testing
     @Test func `NULL for an argument that is not optional is an error of the statement`() throws {
         let db = try Connection()
         _ = try db.defineFunction("double") { (x: Int) -> Int in x * 2 }
-        #expect(throws: DatabaseError.self) { try db.value("SELECT \"double\"(NULL)", as: StoredValue.self) }
-        #expect(throws: DatabaseError.self) { try db.value("SELECT \"double\"('text')", as: StoredValue.self) }
+        for (argument, problem) in [
+            ("NULL", "argument 1 of double() is NULL, and its type is not optional"),
+            ("'text'", "argument 1 of double() is text, which cannot be read as INTEGER"),
+        ] {
+            let error = #expect(throws: DatabaseError.self) {
+                try db.value("SELECT \"double\"(\(argument))", as: StoredValue.self)
+            }
+            #expect(error.map(String.init(describing:))?.contains(problem) == true, "\(String(describing: error))")
+        }
     }
 }

@@ -78,7 +78,7 @@ def html(pages):
 <a href="{sitepages.address(start.path)}/">Get started in Swift</a>
 <a href="{sitepages.address(using.path)}/">Use the tool</a>
 </div>
-<p class="version">{escaped(_version())}</p>
+<p class="version">{escaped(_version())} · <a href="changelog.txt">Changelog</a></p>
 </div></header>
 <main>
 <h2 id="modules">Modules</h2>

@@ -27,7 +27,11 @@ extension Connection {
             var index = 0
             func next<T: SQLType>(_: T.Type) throws -> T {
                 defer { index += 1 }
-                return try T.value(of: StoredValue(arguments[index]), dates: self.dateStorage)
+                do {
+                    return try T.value(of: StoredValue(arguments[index]), dates: self.dateStorage)
+                } catch let problem as QueryError {
+                    throw ArgumentError(function: function, number: index + 1, problem: problem)
+                }
             }
             return block(repeat try next((each A).self)).boundValue
         }
@@ -35,6 +39,23 @@ extension Connection {
             var nodes: [SQLNode] = []
             for argument in repeat each arguments { nodes.append(argument.root) }
             return SQLExpression(root: .call(quoted(function), nodes))
+        }
+    }
+}
+
+/// A value that an argument of a typed function cannot take. The statement fails with this text.
+private struct ArgumentError: Error, CustomStringConvertible {
+    let function: String
+    let number: Int
+    let problem: QueryError
+
+    var description: String {
+        let place = "argument \(number) of \(function)()"
+        return switch problem {
+        case .unexpectedNullValue: "\(place) is NULL, and its type is not optional"
+        case .unexpectedType(_, let expected, let found): "\(place) is \(found), which cannot be read as \(expected)"
+        case .malformedValue(_, let expected): "\(place) is not a valid \(expected)"
+        default: "\(place): \(problem)"
         }
     }
 }
