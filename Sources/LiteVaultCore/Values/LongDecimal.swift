@@ -2,15 +2,19 @@ internal import LiteVaultEngine
 internal import LiteVaultQuoting
 internal import LiteVaultSupport
 
-/// A decimal number of more digits than a REAL has. It is bound only for a column that stores text unchanged, and is
-/// `SQLITE_MISMATCH` for all others: the engine would convert it, and digits would be lost.
+/// A decimal number that is stored as text where a column leaves that unchanged.
+///
+/// One of more digits than a REAL has is bound for such a column only, and is `SQLITE_MISMATCH` for all others: the engine would convert
+/// it, and digits would be lost. Any other one is a number elsewhere.
 package struct LongDecimal: Binding, CustomStringConvertible {
     /// The number in decimal digits.
     package let text: String
+    /// The same number, if a REAL has all of its digits.
+    package let number: Double?
     /// The column that it is written into; nil while it is not known.
     package var column: (name: String, table: String, database: String?)?
 
-    package init(text: String) { self.text = text }
+    package init(text: String, number: Double? = nil) { (self.text, self.number) = (text, number) }
 
     /// Never read: a column holds text.
     package init?(stored: StoredValue) { nil }
@@ -22,23 +26,36 @@ package struct LongDecimal: Binding, CustomStringConvertible {
 
     package var description: String { text }
 
-    /// Binds the text. `SQLITE_MISMATCH` for a column that would convert it.
+    /// Binds the text, or the number. `SQLITE_MISMATCH` for a column that would round it.
     package func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
-        guard keepsText(sqlite3_db_handle(statement)) else { return SQLITE_MISMATCH }
-        return text.bind(to: statement, at: index)
+        let type = declaredType(sqlite3_db_handle(statement))
+        guard let number else {
+            return type.map(Self.keepsText) == true ? text.bind(to: statement, at: index) : SQLITE_MISMATCH
+        }
+        // The engine's own conversion to text has 15 or 17 digits, depending on its version.
+        if type.map(Self.isText) == true { return text.bind(to: statement, at: index) }
+        return number.bind(to: statement, at: index)
     }
 
-    /// Whether the declared type of the column gives it the affinity TEXT or BLOB (https://sqlite.org/datatype3.html).
-    private func keepsText(_ db: OpaquePointer?) -> Bool {
-        guard let db, let column else { return false }
+    /// The declared type of the column, folded; empty without one, nil if the column is not known.
+    private func declaredType(_ db: OpaquePointer?) -> String? {
+        guard let db, let column else { return nil }
         var declared: UnsafePointer<CChar>?
         let code = sqlite3_table_column_metadata(
             db, column.database, column.table, column.name, &declared, nil, nil, nil, nil)
-        guard code == SQLITE_OK else { return false }
-        guard let declared else { return true }
-        let type = foldedKeyword(String(cString: declared))
-        if type.utf8.isEmpty { return true }
+        guard code == SQLITE_OK else { return nil }
+        return declared.map { foldedKeyword(String(cString: $0)) } ?? ""
+    }
+
+    /// Whether a type has the affinity TEXT (https://sqlite.org/datatype3.html).
+    private static func isText(_ type: String) -> Bool {
         func has(_ name: String) -> Bool { type.firstRange(ofText: name) != nil }
-        return !has("INT") && (has("CHAR") || has("CLOB") || has("TEXT") || has("BLOB"))
+        return !has("INT") && (has("CHAR") || has("CLOB") || has("TEXT"))
+    }
+
+    /// Whether a type has the affinity TEXT or BLOB.
+    private static func keepsText(_ type: String) -> Bool {
+        type.utf8.isEmpty || isText(type)
+            || (type.firstRange(ofText: "BLOB") != nil && type.firstRange(ofText: "INT") == nil)
     }
 }

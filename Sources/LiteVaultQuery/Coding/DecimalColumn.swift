@@ -17,8 +17,7 @@ enum DecimalColumn {
         }
         // Not by way of the REAL, whose integers are not all exact from 2^53 on.
         if let integer = Int64(text) { return integer }
-        guard number.magnitude >= 0x1p53, number.magnitude < 0x1p63 else { return Int64(exactly: number) ?? number }
-        return LongDecimal(text: text)
+        return LongDecimal(text: text, number: number)
     }
 
     /// The value of a column; nil for what is not a decimal number, and for text with more digits than a `Decimal` has.
