@@ -125,6 +125,18 @@ extension CreateTableText {
         }
     }
 
+    /// The conditions of CHECK constraints, without those that name the rowid by another name than a column's.
+    func checks(ofColumns columns: [String]) -> [String] {
+        let rowids = Set(["rowid", "_rowid_", "oid"].map { SQLName($0) }).subtracting(columns.map { SQLName($0) })
+        return elements.flatMap { element in
+            groups(in: element.range).filter { $0.isCheck }.map(\.range)
+        }
+        .filter { range in !tokens[range].contains { token in token.name.map { rowids.contains(SQLName($0)) } ?? false }
+        }
+        // A comment to the end of the line would hide what follows.
+        .map { range in tokens[range].map { $0.kind == .comment ? " " : $0.text }.joined() }
+    }
+
     /// The clause that parentheses belong to.
     private enum Owner: Equatable {
         case constraint
@@ -133,13 +145,13 @@ extension CreateTableText {
     }
 
     /// The parentheses of an element, with the clause before them.
-    private func groups(in range: Range<Int>) -> [(owner: Owner, range: Range<Int>)] {
-        var groups: [(Owner, Range<Int>)] = []
+    private func groups(in range: Range<Int>) -> [(owner: Owner, isCheck: Bool, range: Range<Int>)] {
+        var groups: [(Owner, Bool, Range<Int>)] = []
         var index = range.lowerBound
         var words: [SQLTokens.Token] = []
         while index < range.upperBound {
             if tokens[index].isSymbol("("), let close = tokens.closing(index) {
-                groups.append((owner(words), (index + 1)..<close))
+                groups.append((owner(words), words.last?.isKeyword("CHECK") ?? false, (index + 1)..<close))
                 index = close
             } else if tokens[index].isSignificant {
                 words.append(tokens[index])
