@@ -1,5 +1,3 @@
-public import LiteVaultCore
-
 /// When a trigger runs.
 public enum TriggerTiming: String, Sendable {
     /// Before the row is written.
@@ -31,27 +29,6 @@ public enum TriggerEvent: Sendable {
     }
 }
 
-/// A CREATE TRIGGER statement, which `Connection.run` runs.
-///
-/// A trigger takes no parameters: its values become literals. Dates get the form of the connection that runs the statement,
-/// ``Connection/dateStorage``.
-public struct TriggerStatement: Expressible, CustomStringConvertible {
-    fileprivate let root: SQLNode
-
-    /// The statement as an expression.
-    public var expression: SQLExpression<Void> { SQLExpression(root: root) }
-
-    /// The SQL text, with values as literals, as `asSQL()`: for logs. Dates have the form ``DateStorage/text``.
-    public var description: String { sql(dates: .text) }
-}
-
-extension Connection {
-    /// Creates a trigger.
-    ///
-    /// - Throws: `DatabaseError`, for example if a trigger of that name already exists; nothing is created then.
-    public func run(_ trigger: TriggerStatement) throws { try execute(trigger.sql(dates: dateStorage)) }
-}
-
 extension SchemaType {
     /// `CREATE TRIGGER "name" AFTER INSERT ON "users" WHEN … BEGIN …; END` (https://sqlite.org/lang_createtrigger.html).
     ///
@@ -70,18 +47,20 @@ extension SchemaType {
     ///     values.
     ///   - ifNotExists: if true, does nothing when a trigger of that name already exists.
     ///   - statements: inserts, updates, deletes and queries. Their values become part of the trigger.
-    /// - Returns: the statement, for `Connection.run`.
+    /// - Returns: the statement, for `Connection.run`. Its dates get the form of the connection that runs it.
     public func createTrigger(
         _ name: String, _ timing: TriggerTiming, _ event: TriggerEvent, when condition: SQLExpression<Bool>? = nil,
         ifNotExists: Bool = false, _ statements: [any Expressible]
-    ) -> TriggerStatement {
-        TriggerStatement(
-            root: .words(
-                createNode("TRIGGER", inSchema(name), ifNotExists: ifNotExists), .text(timing.rawValue), event.node,
-                .text("ON"), .identifier(clauses.from.name), .text("FOR EACH ROW"),
-                condition.map { .words(.text("WHEN"), $0.root) }, .text("BEGIN"),
-                .joined(statements.map { .joined([$0.node, .text(";")], separator: "") }, separator: " "), .text("END")
-            ))
+    ) -> Update {
+        Update(
+            literal:
+                .words(
+                    createNode("TRIGGER", inSchema(name), ifNotExists: ifNotExists), .text(timing.rawValue), event.node,
+                    .text("ON"), .identifier(clauses.from.name), .text("FOR EACH ROW"),
+                    condition.map { .words(.text("WHEN"), $0.root) }, .text("BEGIN"),
+                    .joined(statements.map { .joined([$0.node, .text(";")], separator: "") }, separator: " "),
+                    .text("END")
+                ))
     }
 
     /// The statement as text, whose dates have the form ``DateStorage/text``: run the statement itself on a connection that
@@ -93,7 +72,7 @@ extension SchemaType {
         _ name: String, _ timing: TriggerTiming, _ event: TriggerEvent, when condition: SQLExpression<Bool>? = nil,
         ifNotExists: Bool = false, _ statements: [any Expressible]
     ) -> String {
-        let statement: TriggerStatement = createTrigger(
+        let statement: Update = createTrigger(
             name, timing, event, when: condition, ifNotExists: ifNotExists, statements)
         return statement.sql(dates: .text)
     }
