@@ -205,7 +205,7 @@ import Testing
             CREATE TABLE document (id INTEGER PRIMARY KEY, email TEXT NOT NULL UNIQUE,
                 a INT CHECK (a < 100 /* ) */ -- and (
                 ), b INT NOT NULL DEFAULT 7, text TEXT, CONSTRAINT "check" CHECK (a IS NULL OR "a" <> 99 AND (document.b > -9)),
-                CHECK (rowid > -9));
+                CHECK (rowid > -9), CHECK (text IS NOT 'zz' OR "text" <> 'z"z'));
             INSERT INTO document VALUES (1, 'a', 1, 1, 'alpha one'), (2, 'b', 2, 2, 'beta two'), (3, 'c', 3, 3, 'gamma three');
             """)
         try synchronize(db, index)

@@ -125,16 +125,20 @@ extension CreateTableText {
         }
     }
 
-    /// The conditions of CHECK constraints, without those that name the rowid by another name than a column's.
-    func checks(ofColumns columns: [String]) -> [String] {
-        let rowids = Set(["rowid", "_rowid_", "oid"].map { SQLName($0) }).subtracting(columns.map { SQLName($0) })
-        return elements.flatMap { element in
-            groups(in: element.range).filter { $0.isCheck }.map(\.range)
-        }
-        .filter { range in !tokens[range].contains { token in token.name.map { rowids.contains(SQLName($0)) } ?? false }
+    /// The conditions of CHECK constraints that consist of columns: without those that name the rowid by another name, and those
+    /// with text in double quotes, which not every statement may have.
+    func checks(ofColumns columns: [String], in table: String) -> [String] {
+        let names = Set((columns + [table]).map { SQLName($0) })
+        let rowids = Set(["rowid", "_rowid_", "oid"].map { SQLName($0) })
+        return elements.flatMap { groups(in: $0.range) }.filter { group in
+            group.isCheck
+                && !tokens[group.range].contains { token in
+                    guard let name = token.name.map({ SQLName($0) }), !names.contains(name) else { return false }
+                    return rowids.contains(name) || token.kind == .literal
+                }
         }
         // A comment to the end of the line would hide what follows.
-        .map { range in tokens[range].map { $0.kind == .comment ? " " : $0.text }.joined() }
+        .map { group in tokens[group.range].map { $0.kind == .comment ? " " : $0.text }.joined() }
     }
 
     /// The clause that parentheses belong to.

@@ -47,7 +47,7 @@ struct FullTextConflicts {
         // A NULL that is replaced with the default, whatever the statement's policy is, violates nothing.
         let isReplacing = SQLWords(sql).firstIndex(of: "ON", "CONFLICT", "REPLACE") != nil
         let required = columns.filter { !$0.nullable && !isReplacing && !isSameName($0.name, rowid) }
-        let checks = CreateTableText(sql)?.checks(ofColumns: columns.map(\.name)) ?? []
+        let checks = CreateTableText(sql)?.checks(ofColumns: columns.map(\.name), in: table) ?? []
         violations =
             required.map { "new.\(quoted($0.name)) IS NULL" } + checks.map { "(SELECT NOT (\($0)) FROM \(newRow))" }
     }
