@@ -56,7 +56,9 @@ enum Generator {
         let tables = try ModelReader(database, origins).tables()
         var types = ColumnTypes(directives)
         types.infer(tables)
-        let records = try RecordModelReader(directives, types).records(tables)
+        let reader = RecordModelReader(directives, types)
+        let records = try reader.records(tables)
+        let warnings = types.warnings(tables, origins) + reader.warnings(records)
         let relations = directives.hasRelations ? try RelationReader(database, records).relations() : []
         let schema =
             ([
@@ -64,14 +66,14 @@ enum Generator {
                     of: tables)
             ] + RecordSourceWriter(directives: directives, relations: relations).source(of: records))
             .joined(separator: "\n")
-        guard !queries.isEmpty else { return (schema, "", types.warnings(tables, origins)) }
+        guard !queries.isEmpty else { return (schema, "", warnings) }
         let catalog = CatalogReader(types, directives).catalog(tables)
         let statements = try queries.flatMap { try QueryFileReader($0).statements() }
         let checked = try StatementChecks(database, tables, catalog, directives).run(statements)
         let names = Dictionary(
             records.map { ($0.table.name, $0.directive.name) }, uniquingKeysWith: { first, _ in first })
         let source = try QueryWriter(files: queries, isPublic: directives.isPublic, records: names).source(of: checked)
-        return (schema, source, types.warnings(tables, origins))
+        return (schema, source, warnings)
     }
 
     private static func write(_ text: String, to path: String) throws {

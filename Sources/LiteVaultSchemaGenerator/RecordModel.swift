@@ -74,7 +74,11 @@ struct RecordModelReader {
         }
         if column.isGenerated { return property(.generated, base + "?", "nil") }
         if directives.isVersion(column.name, in: table.name) { return property(.version, base, "0") }
-        if column.keyPosition > 0 { return property(.key, base, nil) }
+        if column.keyPosition > 0 {
+            // The engine takes NULL in a key without NOT NULL. Who asks for an optional gets it.
+            let isAsked = directives.type(of: column.name, in: table.name)?.hasSuffix("?") ?? false
+            return isAsked && column.canBeNull ? property(.key, base + "?", "nil") : property(.key, base, nil)
+        }
         let type = isOptional ? base + "?" : base
         guard let written = column.defaultValue, !isSameName(written, "NULL") else {
             return property(.plain, type, isOptional ? "nil" : nil)
@@ -82,6 +86,25 @@ struct RecordModelReader {
         if json == nil, let value = literal(written, base) { return property(.plain, type, value) }
         // A literal that Swift has no value for has to be given; what the engine computes can be left to it.
         return Self.isLiteral(written) ? property(.plain, type, nil) : property(.defaulted, base + "?", "nil")
+    }
+
+    /// A warning for each column of a key that may be NULL for the engine, and that no directive gives a type.
+    func warnings(_ records: [RecordModel]) -> [Diagnostic] {
+        records.flatMap { record in
+            record.key.filter { key in
+                key.role == .key && key.column.canBeNull && !key.isJSON
+                    && directives.type(of: key.column.name, in: record.table.name) == nil
+            }.map { key in
+                let column = Directives.name(record.table.name, key.column.name)
+                return Diagnostic(
+                    location: record.directive.location, severity: .warning,
+                    message: """
+                        column \(key.column.name) of \(record.table.name) is in the primary key without NOT NULL, so that SQLite allows \
+                        NULL in it, and the record cannot read such a row; declare it NOT NULL, or write \
+                        '-- litevault: \(column) as \(key.type)' if it never is, or '-- litevault: \(column) as \(key.type)?'
+                        """)
+            }
+        }
     }
 
     private static func isLiteral(_ sql: String) -> Bool {

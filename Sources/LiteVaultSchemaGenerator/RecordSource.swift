@@ -173,7 +173,15 @@ struct RecordSourceWriter {
             lines += ["        \(access)func write(to \(row): inout RecordWriter) {"]
             lines += columns.map { "            \(row).bind(\($0.name))" } + ["        }", "    }", ""]
             let values = columns.map { "\($0.name): \($0.name)" }.joined(separator: ", ")
-            return lines + ["    \(access)var primaryKey: PrimaryKey? { PrimaryKey(\(values)) }", ""]
+            let optional = columns.filter { $0.type.hasSuffix("?") }.map { "let \($0.name)" }
+            guard !optional.isEmpty else {
+                return lines + ["    \(access)var primaryKey: PrimaryKey? { PrimaryKey(\(values)) }", ""]
+            }
+            return lines + [
+                "    \(access)var primaryKey: PrimaryKey? {",
+                "        guard \(optional.joined(separator: ", ")) else { return nil }",
+                "        return PrimaryKey(\(values))", "    }", "",
+            ]
         }
     }
 }

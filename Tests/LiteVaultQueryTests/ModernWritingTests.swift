@@ -1,3 +1,4 @@
+import Foundation
 import LiteVaultCore
 import LiteVaultOperators
 import LiteVaultQuery
@@ -89,7 +90,7 @@ import Testing
             "renamed", .after, .updateOf([email]), when: old[email] != new[email],
             [Table("log").insert(text <- old[email] + " to " + new[email]), people.filter(id == new[id]).update(name <- nil)])
         #expect(
-            trigger
+            trigger.asSQL()
                 == #"CREATE TRIGGER "renamed" AFTER UPDATE OF "email" ON "people" FOR EACH ROW "#
                 + #"WHEN ("old"."email" != "new"."email") BEGIN INSERT INTO "log" ("text") VALUES "#
                 + #"((("old"."email" || ' to ') || "new"."email")); "#
@@ -101,6 +102,23 @@ import Testing
         #expect(try db.value(people.filter(name == nil).count) == 2)
         #expect(people.dropTrigger("renamed", ifExists: true) == #"DROP TRIGGER IF EXISTS "renamed""#)
         try db.run(people.dropTrigger("renamed"))
+    }
+
+    @Test(arguments: DateStorage.allCases)
+    func `a trigger compares and writes dates in the form of the connection that creates it`(form: DateStorage) throws {
+        db.dateStorage = form
+        try db.execute("CREATE TABLE event (at); CREATE TABLE seen (at)")
+        let at = SQLExpression<Date>("at")
+        let limit = Date(timeIntervalSince1970: 1_795_253_040)
+        try db.run(
+            Table("event").createTrigger(
+                "late", .after, .insert, when: Table("new")[at] > limit, [Table("seen").insert(at <- limit)]))
+        // A day later and an hour earlier on the same day: the forms differ in the character between day and time.
+        for offset in [-3600.0, 0, 1, 86_400] { try db.run(Table("event").insert(at <- limit + offset)) }
+        #expect(try db.value(Table("seen").filter(at == limit).count) == 2)
+        #expect(try db.value(Table("seen").count) == 2)
+        let text: String = Table("event").createTrigger("text", .after, .delete, [Table("seen").delete()])
+        try db.execute(text)
     }
 
     @Test func `an error unrelated to the version is unchanged`() throws {

@@ -18,11 +18,16 @@ import Testing
     }
 
     @Test func `a key that is not the rowid is refused as one`() throws {
-        for (index, type) in ["INT PRIMARY KEY", "BIGINT PRIMARY KEY", "INTEGER PRIMARY KEY"].enumerated() {
+        let others = [
+            "id INT PRIMARY KEY, name TEXT)", "id BIGINT PRIMARY KEY, name TEXT)", "id INTEGER PRIMARY KEY DESC, name TEXT)",
+            "id INTEGER, name TEXT, PRIMARY KEY (id, name))", "id INTEGER PRIMARY KEY, name TEXT) WITHOUT ROWID",
+        ]
+        let keys = ["id INTEGER PRIMARY KEY, name TEXT UNIQUE)", "id INTEGER, name TEXT, PRIMARY KEY (id DESC))"]
+        for columns in others + keys {
             let db = try Connection()
-            try db.execute("CREATE TABLE keyed (id \(type), name TEXT)")
+            try db.execute("CREATE TABLE keyed (\(columns)")
             var row = Keyed(name: "a")
-            if index < 2 {
+            if others.contains(columns) {
                 let error = #expect(throws: VaultError.self) { try row.insert(db) }
                 #expect(error?.code == .conformance)
                 #expect(error.map { "\($0)".contains("INTEGER PRIMARY KEY, exactly") } == true, "\(error as Any)")

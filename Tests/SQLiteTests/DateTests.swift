@@ -35,6 +35,18 @@ import Testing
         #expect(try db.scalar("SELECT created FROM notes") as? String == "1970-01-01T00:00:00.000")
     }
 
+    @Test func `a trigger compares dates in their form`() throws {
+        let db = try database()
+        let date = Date(timeIntervalSince1970: 1_795_251_187)
+        try db.run("CREATE TABLE late (created TEXT)")
+        let new = Table("new")
+        try db.run(
+            notes.createTrigger("late_notes", .after, .insert, when: new[created] > date, [Table("late").insert(created <- date)]))
+        for offset in [-60.0, 0, 60] { try db.run(notes.insert(created <- date + offset)) }
+        #expect(try db.scalar(Table("late").filter(created == date).count) == 1)
+        #expect(try db.scalar("SELECT count(*) FROM late") as? Int64 == 1)
+    }
+
     @Test func `a date of milliseconds since 1970 comes back equal`() throws {
         let db = try database()
         var generator = SystemRandomNumberGenerator()

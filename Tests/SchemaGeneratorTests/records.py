@@ -51,6 +51,21 @@ writes("a composite key is a struct in the order of the columns",
        "PRIMARY KEY (team, player))",
        "struct PrimaryKey: CompositeKey {", "init(player: Int64, team: Int64) {",
        "var primaryKey: PrimaryKey? { PrimaryKey(player: player, team: team) }", '.key("player"),')
+key = ("-- litevault: record crs\n{}CREATE TABLE crs (auth_name TEXT, code TEXT NOT NULL, name TEXT, PRIMARY KEY (auth_name, code))")
+warning = "schema.sql:1:1: warning: column auth_name of crs is in the primary key without NOT NULL"
+for directive, warnings, lines in [
+        ("", [warning], ["var authName: String", "var primaryKey: PrimaryKey? { PrimaryKey(authName: authName, code: code) }"]),
+        ("-- litevault: crs.auth_name as String\n", [], ["var authName: String"]),
+        ("-- litevault: crs.auth_name as String?\n", [],
+         ["var authName: String?", "guard let authName else { return nil }", "init(authName: String, code: String) {"])]:
+    status, said, source, _ = generate(("schema.sql", key.format(directive)))
+    declared = [line.strip() for line in (source or "").splitlines()]
+    case(f"a key that may be NULL is a warning, which a directive settles: {directive.strip()}",
+         status == 0 and [line[:len(warning)] for line in said] == warnings and all(line in declared for line in lines),
+         f"{status} {said} {source}")
+writes("a key of one column may be optional",
+       "-- litevault: record tag\n-- litevault: tag.name as String?\nCREATE TABLE tag (name TEXT PRIMARY KEY)",
+       "var name: String?", "typealias PrimaryKey = String", "var primaryKey: String? { name }")
 writes("a table without a key has none", "-- litevault: record log\nCREATE TABLE log (line TEXT NOT NULL)",
        "extension Log: Record {", without=["extension Log: Record, Identifiable {"])
 writes("enumerations, JSON and versions by directive",

@@ -124,18 +124,85 @@ let hasFTS5 = (try? Connection().execute("CREATE VIRTUAL TABLE t USING fts5(a)")
         #expect(try found("it") == [])
     }
 
-    @Test func `a rowid that a column hides is found by another name`() throws {
+    @Test func `a rowid that a column hides is found by another name, for an index that an earlier version made`() throws {
         try db.create(table: "odd") { t in
             t.column("rowid", .text)
             t.column("text", .text)
         }
         try db.run("INSERT INTO odd VALUES ('x', 'word')")
-        try db.create(virtualTable: "ft", using: FTS4()) { t in
+        try db.execute(#"CREATE VIRTUAL TABLE ft USING fts4("text", content="odd")"#)
+        try db.create(virtualTable: "ft", options: .ifNotExists, using: FTS4()) { t in
             t.synchronize(withTable: "odd")
             t.column("text")
         }
         try db.run("INSERT INTO odd VALUES ('y', 'other')")
         #expect(try found("other") == [2])
+    }
+
+    @Test func `H-SCH-12 no index follows rows that VACUUM gives other numbers`() throws {
+        try db.execute(
+            """
+            CREATE TABLE bare (text TEXT); CREATE TABLE keyed (name TEXT PRIMARY KEY, text TEXT);
+            CREATE TABLE falling (id INTEGER PRIMARY KEY DESC, text TEXT); CREATE TABLE typed (id INT PRIMARY KEY, text TEXT);
+            """)
+        let before = try db.schema.objectDefinitions().count
+        func synchronize(_ table: String, isFTS5: Bool) throws {
+            if isFTS5 {
+                try db.create(virtualTable: "ft", using: FTS5()) { t in
+                    t.synchronize(withTable: table)
+                    t.column("text")
+                }
+            } else {
+                try db.create(virtualTable: "ft", using: FTS4()) { t in
+                    t.synchronize(withTable: table)
+                    t.column("text")
+                }
+            }
+        }
+        for table in ["bare", "keyed", "falling", "typed"] {
+            for isFTS5 in hasFTS5 ? [false, true] : [false] {
+                let error = #expect(throws: VaultError.self) { try synchronize(table, isFTS5: isFTS5) }
+                #expect(error?.code == .cannotSynchronize && error?.message.contains("INTEGER PRIMARY KEY") == true)
+                #expect(try db.schema.objectDefinitions().count == before)
+            }
+        }
+        // Nor does a table with an index lose its numbers.
+        try db.create(virtualTable: "ft", using: FTS4()) { t in
+            t.synchronize(withTable: "document")
+            t.column("title")
+        }
+        let error = #expect(throws: VaultError.self) {
+            try db.recreate(table: "document") { t in
+                t.column("id", .integer)
+                t.column("title", .text)
+            }
+        }
+        #expect(error?.code == .schemaChangeRefused)
+        try db.run("INSERT INTO document VALUES (9, 'last', NULL)")
+        try db.run("DELETE FROM document WHERE id = 5")
+        try db.vacuum()
+        #expect(try found("last") == [9])
+    }
+
+    @Test func `H-SCH-13 neither a column nor a table that an index follows is renamed`() throws {
+        try db.create(virtualTable: "ft", using: FTS4()) { t in
+            t.synchronize(withTable: "document")
+            t.column("title")
+        }
+        let column = #expect(throws: VaultError.self) {
+            try db.alter(table: "document") { t in t.rename(column: "title", to: "name") }
+        }
+        #expect(column?.code == .schemaChangeRefused)
+        let table = #expect(throws: VaultError.self) { try db.rename(table: "document", to: "paper") }
+        #expect(table?.code == .schemaChangeRefused && table?.message.contains("ft") == true)
+        try db.alter(table: "document") { t in
+            t.rename(column: "my text", to: "body")
+            t.rename(column: "title", to: "Title")
+        }
+        try db.run("INSERT INTO document (title, body) VALUES ('second', 'more')")
+        #expect(try found("first") == [5] && found("second") == [6])
+        try db.run(VirtualTable("ft").rebuild())
+        #expect(try found("first") == [5] && found("second") == [6])
     }
 
     @Test func `an index has the texts of a table that the application keeps in step, or none`() throws {

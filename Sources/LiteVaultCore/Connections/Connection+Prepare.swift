@@ -47,6 +47,11 @@ extension Connection {
             throw EngineRequirement.unmet(by: sql, error) ?? error
         }
         guard let handle else { return nil }
+        // The engine ends the statement there, and the rest, such as a condition, would be missing.
+        if let end = rest.utf8.firstIndex(of: 0), Self.holdsStatement(String(rest[end...])) {
+            sqlite3_finalize(handle)
+            throw DatabaseError(misuse: "the SQL text contains a NUL", sql: sql)
+        }
         // SQLite.swift runs the first statement of a text and ignores the others; clients of it rely on that.
         guard isDropIn || !Self.holdsStatement(rest) else {
             sqlite3_finalize(handle)

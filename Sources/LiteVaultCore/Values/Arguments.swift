@@ -50,7 +50,7 @@ public struct Bindings: StatementArgument {
 
     /// Binds the values. Returns the first result code of the engine that is not `SQLITE_OK`.
     ///
-    /// - Throws: `SQLITE_RANGE` for a name that is not a parameter.
+    /// - Throws: `SQLITE_RANGE` for a name that is not a parameter, `SQLITE_MISUSE` for a name with two values.
     public func bind(to statement: OpaquePointer, after index: inout Int32) throws -> Int32 {
         var code = SQLITE_OK
         switch content {
@@ -61,12 +61,17 @@ public struct Bindings: StatementArgument {
                 if code == SQLITE_OK { code = bound }
             }
         case .named(let values):
+            var parameters = Set<Int32>()
             for (name, value) in values {
                 // A name ends at a NUL in C, and the part before it could be a parameter.
                 let parameter = name.utf8.contains(0) ? 0 : sqlite3_bind_parameter_index(statement, name)
                 guard parameter > 0 else {
                     let sql = sqlite3_sql(statement).map { String(cString: $0) } ?? ""
                     throw DatabaseError(unknownParameter: name, sql: sql)
+                }
+                // The number of values would be right, and another parameter NULL.
+                guard parameters.insert(parameter).inserted else {
+                    throw DatabaseError(misuse: "there are two values for the parameter \(name)")
                 }
                 index &+= 1
                 let bound = value?.bind(to: statement, at: parameter) ?? sqlite3_bind_null(statement, parameter)

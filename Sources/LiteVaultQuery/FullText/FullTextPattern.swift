@@ -39,7 +39,7 @@ public struct FullTextPattern: Sendable, Hashable, CustomStringConvertible {
     ///   - typed: any text.
     ///   - words: what a row must have of its words.
     ///   - prefixOfLast: whether the last word may be the beginning of one, for searches while typing.
-    ///   - module: the module of the index.
+    ///   - module: the module of the index. In an index of the other one, a pattern may find nothing.
     /// - Returns: nil if the text has no word, which would match no row, or be an error.
     public init?(_ typed: String, _ words: Words, prefixOfLast: Bool = false, module: Module = .fts5) {
         // Scalars: a blank or a quotation mark with a combining character is one to the engine.

@@ -47,17 +47,34 @@ extension SchemaType {
     ///     values.
     ///   - ifNotExists: if true, does nothing when a trigger of that name already exists.
     ///   - statements: inserts, updates, deletes and queries. Their values become part of the trigger.
-    /// - Returns: the SQL text, for `Connection.run`.
+    /// - Returns: the statement, for `Connection.run`. Its dates get the form of the connection that runs it.
+    public func createTrigger(
+        _ name: String, _ timing: TriggerTiming, _ event: TriggerEvent, when condition: SQLExpression<Bool>? = nil,
+        ifNotExists: Bool = false, _ statements: [any Expressible]
+    ) -> Update {
+        Update(
+            literal:
+                .words(
+                    createNode("TRIGGER", inSchema(name), ifNotExists: ifNotExists), .text(timing.rawValue), event.node,
+                    .text("ON"), .identifier(clauses.from.name), .text("FOR EACH ROW"),
+                    condition.map { .words(.text("WHEN"), $0.root) }, .text("BEGIN"),
+                    .joined(statements.map { .joined([$0.node, .text(";")], separator: "") }, separator: " "),
+                    .text("END")
+                ))
+    }
+
+    /// The statement as text, whose dates have the form ``DateStorage/text``: run the statement itself on a connection that
+    /// stores dates in another form.
+    ///
+    /// - Returns: the SQL text.
+    @_disfavoredOverload
     public func createTrigger(
         _ name: String, _ timing: TriggerTiming, _ event: TriggerEvent, when condition: SQLExpression<Bool>? = nil,
         ifNotExists: Bool = false, _ statements: [any Expressible]
     ) -> String {
-        SQLNode.words(
-            createNode("TRIGGER", inSchema(name), ifNotExists: ifNotExists), .text(timing.rawValue), event.node,
-            .text("ON"), .identifier(clauses.from.name), .text("FOR EACH ROW"),
-            condition.map { .words(.text("WHEN"), $0.root) }, .text("BEGIN"),
-            .joined(statements.map { .joined([$0.node, .text(";")], separator: "") }, separator: " "), .text("END")
-        ).sql(dates: .text)
+        let statement: Update = createTrigger(
+            name, timing, event, when: condition, ifNotExists: ifNotExists, statements)
+        return statement.sql(dates: .text)
     }
 
     /// `DROP TRIGGER "name"`, in the database of the table.

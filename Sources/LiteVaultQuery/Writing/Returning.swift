@@ -16,7 +16,7 @@ public struct Returning<each Column: SQLType>: Sendable, CustomStringConvertible
     fileprivate var rows: InsertedRows?
 
     /// The SQL text, with values as literals.
-    public var description: String { root.sql(dates: .text) }
+    public var description: String { SQLExpression<Void>(root: root).sql(dates: .text) }
 }
 
 extension Insert {

@@ -33,7 +33,13 @@ public struct Update: RenderedStatement {
     package let root: SQLNode
     /// Shown by `asSQL()` and `description` in place of the executed SQL.
     var printed: SQLNode?
+    /// Whether it takes no parameters, so that its values become literals.
+    private(set) var isLiteral = false
     package init(root: SQLNode) { self.root = root }
+    init(literal root: SQLNode) {
+        self.root = root
+        isLiteral = true
+    }
     /// Creates an UPDATE from SQL text and the values of its parameters.
     public init(_ template: String, _ bindings: [(any Binding)?]) { root = .template(template, bindings) }
     /// The statement without a type.
@@ -70,7 +76,11 @@ extension Connection {
     /// - Returns: the number of rows changed.
     /// - Throws: `DatabaseError`
     @discardableResult
-    public func run(_ query: Update) throws -> Int { try runCountingChanges(query.root) }
+    public func run(_ query: Update) throws -> Int {
+        guard query.isLiteral else { return try runCountingChanges(query.root) }
+        try execute(query.sql(dates: dateStorage))
+        return 0
+    }
 
     /// Runs a DELETE.
     ///

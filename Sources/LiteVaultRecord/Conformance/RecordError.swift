@@ -35,9 +35,9 @@ extension VaultError {
             remedy: "Refresh the record, make the change again and write it.")
     }
 
-    static func notRowID(_ table: String, _ column: String, _ type: String) -> VaultError {
+    static func notRowID(_ table: String, _ column: String, _ reason: String) -> VaultError {
         VaultError(
-            .conformance, "Column '\(column)' of '\(table)' is not the rowid: it is in a primary key of type '\(type)'",
+            .conformance, "Column '\(column)' of '\(table)' is not the rowid: \(reason)",
             remedy: "Declare it as INTEGER PRIMARY KEY, exactly, or use '.key' instead of '.rowID'.")
     }
 

@@ -36,8 +36,8 @@ public struct RecordColumn<R>: ExpressibleByStringLiteral, Sendable {
     /// property.
     ///
     /// Only a column of exactly that type is the rowid (https://sqlite.org/lang_createtable.html#rowid). With others, such as `INT
-    /// PRIMARY KEY`, a row without a number would get NULL: the first insert that a process makes through the table throws
-    /// `VaultError` `conformance` then.
+    /// PRIMARY KEY`, `INTEGER PRIMARY KEY DESC` or a key of a table WITHOUT ROWID, a row without a number would get NULL, or
+    /// none: the first insert that a process makes through the table throws `VaultError` `conformance` then.
     public static func rowID<V: Value>(
         _ name: String, _ property: any WritableKeyPath<R, V?> & Sendable
     ) -> RecordColumn where V.Datatype == Int64, V.ValueType == V {
@@ -313,7 +313,7 @@ enum EngineFeatures {
 }
 
 extension RecordTable {
-    /// Requires that the column that is to be the rowid is declared INTEGER, if it is the table's primary key: views and virtual tables
+    /// Requires that the column that is to be the rowid is it, if it is in the table's primary key: views and virtual tables
     /// have none.
     ///
     /// - Throws: `VaultError` `conformance`
@@ -323,7 +323,15 @@ extension RecordTable {
             return
         }
         guard let type = PrimaryKeyColumn(column, of: name, in: database, db)?.declaredType else { return }
-        guard isSameName(type, "INTEGER") else { throw VaultError.notRowID(name, column, type) }
+        guard isSameName(type, "INTEGER") else {
+            throw VaultError.notRowID(name, column, "it is in a primary key of type '\(type)'")
+        }
+        // The rowid needs no index. A key with DESC, of several columns or WITHOUT ROWID has one.
+        let prefix = database.map { quoted($0) + "." } ?? ""
+        let origins = try db.all("PRAGMA \(prefix)index_list(\(quoted(name)))") { try $0.get(3, as: String.self) }
+        guard !origins.contains("pk") else {
+            throw VaultError.notRowID(name, column, "its primary key has DESC, several columns or WITHOUT ROWID")
+        }
         isRowIDChecked.withLock { $0 = true }
     }
 }

@@ -29,7 +29,8 @@ public final class TableAlteration {
     public func addColumn(literal: SQL) { changes.append(.addRaw(literal.root)) }
 
     /// Renames a column, also in indexes, constraints, triggers, views and foreign keys. Before SQLite 3.25 the table
-    /// is rebuilt, and the change is rejected if a view mentions the column.
+    /// is rebuilt, and the change is rejected if a view mentions the column. It is also rejected if a full-text index is
+    /// synchronized with the column.
     public func rename(column: String, to newName: String) { changes.append(.renameColumn(column, newName)) }
 
     /// Drops a column that no index, key, trigger or view uses. Before SQLite 3.35 the table is rebuilt.
@@ -61,7 +62,8 @@ extension Connection {
     /// Renames a table: `ALTER TABLE "referer" RENAME TO "referrer"`.
     ///
     /// Foreign keys of other tables are updated, and so are triggers and views if the engine supports it (SQLite 3.26
-    /// and later). A change that would break one of them is rejected.
+    /// and later). A change that would break one of them is rejected, and so is one that would break a full-text index that
+    /// is synchronized with the table.
     ///
     /// - Throws: `DatabaseError` or `VaultError` `schemaChangeRefused`; the table keeps its name.
     public func rename(table: String, to newName: String) throws {
@@ -80,12 +82,11 @@ package enum TableChange {
     /// A statement that every version of the engine supports.
     case statement(String)
 
-    /// Whether the change may give the table another unique index, or take one or a column of one away.
-    fileprivate var changesUniqueColumns: Bool {
+    /// Whether the change may give the table other columns or constraints, which triggers of full-text indexes know.
+    fileprivate var changesColumns: Bool {
         switch self {
-        case .add(let column): !column.canBeAdded
-        case .dropColumn: true
-        case .addRaw, .renameColumn, .renameTable, .statement: false
+        case .add, .addRaw, .dropColumn, .renameColumn: true
+        case .renameTable, .statement: false
         }
     }
 }
@@ -106,7 +107,7 @@ package struct TableChanger {
     /// - Throws: `DatabaseError`, `VaultError`
     package func make(_ changes: [TableChange], on table: String) throws {
         let isRename = changes.contains { if case .renameTable = $0 { true } else { false } }
-        let changesColumns = changes.contains(where: \.changesUniqueColumns)
+        let changesColumns = changes.contains(where: \.changesColumns)
         func makeEach() throws { for change in changes { try make(change, table) } }
         func makeAll() throws {
             guard changesColumns else { return try makeEach() }
@@ -174,6 +175,7 @@ package struct TableChanger {
     }
 
     private func rename(_ table: String, to newName: String) throws {
+        try SynchronizedIndexes(of: table, connection).requireNoneForRename()
         let sql = "ALTER TABLE \(quoted(table)) RENAME TO \(quoted(newName))"
         guard !renamesReferences else {
             try connection.run(sql)

@@ -125,6 +125,22 @@ extension CreateTableText {
         }
     }
 
+    /// The conditions of CHECK constraints that consist of columns: without those that name the rowid by another name, and those
+    /// with text in double quotes, which not every statement may have.
+    func checks(ofColumns columns: [String], in table: String) -> [String] {
+        let names = Set((columns + [table]).map { SQLName($0) })
+        let rowids = Set(["rowid", "_rowid_", "oid"].map { SQLName($0) })
+        return elements.flatMap { groups(in: $0.range) }.filter { group in
+            group.isCheck
+                && !tokens[group.range].contains { token in
+                    guard let name = token.name.map({ SQLName($0) }), !names.contains(name) else { return false }
+                    return rowids.contains(name) || token.kind == .literal
+                }
+        }
+        // A comment to the end of the line would hide what follows.
+        .map { group in tokens[group.range].map { $0.kind == .comment ? " " : $0.text }.joined() }
+    }
+
     /// The clause that parentheses belong to.
     private enum Owner: Equatable {
         case constraint
@@ -133,13 +149,13 @@ extension CreateTableText {
     }
 
     /// The parentheses of an element, with the clause before them.
-    private func groups(in range: Range<Int>) -> [(owner: Owner, range: Range<Int>)] {
-        var groups: [(Owner, Range<Int>)] = []
+    private func groups(in range: Range<Int>) -> [(owner: Owner, isCheck: Bool, range: Range<Int>)] {
+        var groups: [(Owner, Bool, Range<Int>)] = []
         var index = range.lowerBound
         var words: [SQLTokens.Token] = []
         while index < range.upperBound {
             if tokens[index].isSymbol("("), let close = tokens.closing(index) {
-                groups.append((owner(words), (index + 1)..<close))
+                groups.append((owner(words), words.last?.isKeyword("CHECK") ?? false, (index + 1)..<close))
                 index = close
             } else if tokens[index].isSignificant {
                 words.append(tokens[index])

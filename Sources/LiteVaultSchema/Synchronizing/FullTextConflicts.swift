@@ -11,10 +11,13 @@ struct FullTextConflicts {
     let sameRowid: String
     /// The conditions that a row of the table has the values of the new row in a unique index, one for each index.
     let sameValues: [String]
+    /// The conditions that the new row violates a constraint NOT NULL or CHECK.
+    let violations: [String]
 
     init(table: String, rowid: String, _ connection: Connection) throws {
         let reader = connection.schema.attached("main")
-        let names = try reader.columnDefinitions(table: table).map { quoted($0.name) }
+        let columns = try reader.columnDefinitions(table: table)
+        let names = columns.map { quoted($0.name) }
         // The first part, which is empty, gives the columns of the second one their affinities and collations.
         // A table of the name "new" would hide the new row.
         let isHiding = isSameName(table, "new") || isSameName(table, "old")
@@ -40,5 +43,12 @@ struct FullTextConflicts {
             if let condition = index.where { terms += ["(\(condition))", "(SELECT \(condition) FROM \(newRow))"] }
             return "(" + terms.joined(separator: " AND ") + ")"
         }
+        let sql = try reader.objectDefinitions(name: table, type: .table).first?.sql ?? ""
+        // A NULL that is replaced with the default, whatever the statement's policy is, violates nothing.
+        let isReplacing = SQLWords(sql).firstIndex(of: "ON", "CONFLICT", "REPLACE") != nil
+        let required = columns.filter { !$0.nullable && !isReplacing && !isSameName($0.name, rowid) }
+        let checks = CreateTableText(sql)?.checks(ofColumns: columns.map(\.name), in: table) ?? []
+        violations =
+            required.map { "new.\(quoted($0.name)) IS NULL" } + checks.map { "(SELECT NOT (\($0)) FROM \(newRow))" }
     }
 }

@@ -40,6 +40,19 @@ struct FullTextTriggers {
     let index: String
     let module: Module
 
+    /// Creates the triggers for a new index, and fills the index from the table.
+    ///
+    /// - Throws: ``VaultError/Code/cannotSynchronize`` for a table without an INTEGER PRIMARY KEY: VACUUM would give its rows
+    ///   other rowids, under which the index would find other rows.
+    func createFirst(on table: String, columns: [String], _ connection: Connection) throws {
+        guard try connection.schema.attached("main").integerKey(of: table) != nil else {
+            throw VaultError.cannotSynchronize(
+                table: table,
+                reason: "it has no INTEGER PRIMARY KEY, without which VACUUM gives its rows other numbers; declare one")
+        }
+        try create(on: table, columns: columns, connection)
+    }
+
     /// Creates the triggers, and fills the index from the table.
     func create(on table: String, columns: [String], _ connection: Connection) throws {
         try createAlone(on: table, columns: columns, connection)
@@ -72,8 +85,25 @@ struct FullTextTriggers {
         let isComplete = try definitions(on: table, columns: columns, connection).allSatisfy { trigger in
             try connection.schema.objectDefinitions(name: trigger.name, type: .trigger).first?.sql == trigger.sql
         }
-        if try isComplete && connection.schema.hasTable("__\(index)_replaced") { return }
+        if try isComplete && connection.schema.hasTable("__\(index)_replaced") && runsFirst(on: table, connection) {
+            return
+        }
         try create(on: table, columns: columns, connection)
+    }
+
+    /// Whether no trigger of the application is newer: the engine runs the newest one first, and what it writes to the table
+    /// would reach the index before the row itself.
+    private func runsFirst(on table: String, _ connection: Connection) throws -> Bool {
+        let reader = connection.schema.attached("main")
+        let names = try reader.objectDefinitions(type: .trigger).filter { isSameName($0.tableName, table) }.map(\.name)
+        let own = Set(module.suffixes.map { SQLName(name($0)) })
+        guard let first = names.firstIndex(where: { own.contains(SQLName($0)) }) else { return false }
+        return try names[first...].allSatisfy { name in
+            if own.contains(SQLName(name)) { return true }
+            // Those of other indexes write to nothing but their index.
+            guard name.utf8.starts(with: "__".utf8) else { return false }
+            return try reader.hasTable(String(Substring(name.utf8.dropLast(2))) + "replaced")
+        }
     }
 
     func drop(_ connection: Connection) throws {
@@ -159,9 +189,9 @@ struct FullTextTriggers {
                 "INSERT INTO \(replaced) SELECT \(rowid), NULL FROM \(content.conflicts.source) WHERE \(unknown);"
             ]
         case "bu":
-            // An update that conflicts, and does not replace, is ignored or fails: the entry stays.
+            // An update that conflicts, or violates a constraint, and does not replace, is ignored or fails: the entry stays.
             return fts4Removal(content, isUpdate: true) + [
-                fts4Delete(rowid, unless: "(SELECT 1 FROM \(replaced) WHERE NOT gone)")
+                fts4Delete(rowid, unless: "(SELECT 1 FROM \(replaced) WHERE NOT gone OR id=old.\(rowid))")
             ]
         case "bd":
             // With recursive triggers, a replaced row comes here, too.
@@ -176,13 +206,18 @@ struct FullTextTriggers {
         }
     }
 
-    /// Removes the entries of the rows that will be replaced.
+    /// Removes the entries of the rows that will be replaced, and notes the row itself if its new values are not allowed.
     private func fts4Removal(_ content: Content, isUpdate: Bool) -> [String] {
         let condition = content.conflicting(isUpdate: isUpdate, isExact: true)
         let rowid = quoted(content.rowid)
+        let violations = isUpdate ? content.conflicts.violations : []
+        let violating =
+            violations.isEmpty
+            ? [] : ["INSERT INTO \(replaced) SELECT old.\(rowid), 0 WHERE \(violations.joined(separator: " OR "));"]
         return [
             clear,
             "INSERT INTO \(replaced) SELECT \(rowid), 0 FROM \(content.conflicts.source) WHERE \(condition);",
+        ] + violating + [
             "INSERT OR IGNORE INTO \(replaced) SELECT id, 1 FROM \(replaced);",
             "DELETE FROM \(quoted(index)) WHERE docid IN (SELECT id FROM \(replaced) WHERE gone);",
         ]

@@ -35,6 +35,7 @@ struct SynchronizedIndexes {
     func setAside(changesTexts: Bool = false, during change: () throws -> Void) throws {
         guard !indexes.isEmpty else { return try change() }
         let rowid = try FullTextTriggers.rowid(of: table, connection)
+        let hadKey = try connection.schema.attached("main").integerKey(of: table) != nil
         for index in indexes { try index.triggers.drop(connection) }
         try change()
         // FTS5 reads the table by the name that its rowid had.
@@ -43,14 +44,27 @@ struct SynchronizedIndexes {
         for (triggers, texts) in indexes {
             let isRead = keepsRowid || triggers.module == .fts4
             if let missing = texts.first(where: { !columns.contains(SQLName($0)) }) ?? (isRead ? nil : rowid) {
-                throw VaultError(
-                    .schemaChangeRefused,
-                    "changing \(quoted(table)) would break full-text index \(quoted(triggers.index)), which reads its "
-                        + "column \(quoted(missing))",
-                    remedy: "Drop the index and its triggers first.")
+                throw Self.refusal(triggers.index, "changing \(quoted(table))", "column \(quoted(missing))")
+            }
+            if try hadKey && connection.schema.attached("main").integerKey(of: table) == nil {
+                throw Self.refusal(triggers.index, "changing \(quoted(table))", "INTEGER PRIMARY KEY")
             }
             try triggers.createAlone(on: table, columns: texts, connection)
             if changesTexts { try triggers.rebuild(connection) }
         }
+    }
+
+    /// Requires that no index reads the table by its name.
+    ///
+    /// - Throws: `VaultError` `schemaChangeRefused`
+    func requireNoneForRename() throws {
+        guard let index = indexes.first else { return }
+        throw Self.refusal(index.triggers.index, "renaming \(quoted(table))", "rows by that name")
+    }
+
+    private static func refusal(_ index: String, _ change: String, _ read: String) -> VaultError {
+        VaultError(
+            .schemaChangeRefused, "\(change) would break full-text index \(quoted(index)), which reads its \(read)",
+            remedy: "Drop the index and its triggers first.")
     }
 }

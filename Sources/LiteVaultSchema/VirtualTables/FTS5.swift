@@ -40,7 +40,8 @@ public struct FTS5: VirtualTableModule, Sendable {
         _ connection: Connection, didCreate tableName: String, using definition: FTS5Definition
     ) throws {
         guard let table = definition.source.synchronizedTable else { return }
-        try FullTextTriggers(index: tableName, module: .fts5).create(on: table, columns: definition.texts, connection)
+        try FullTextTriggers(index: tableName, module: .fts5).createFirst(
+            on: table, columns: definition.texts, connection)
     }
 
     /// Recreates the triggers if some of them were lost, and fills the index.
@@ -101,7 +102,8 @@ public final class FTS5Definition {
     }
 
     /// Indexes the texts of a table, and updates the index when the table changes, by triggers. The columns have the names
-    /// of the table's columns. Rows that are replaced (`OR REPLACE`) leave the index, too: <doc:FullTextSearch> says how.
+    /// of the table's columns. The table needs an INTEGER PRIMARY KEY, or `cannotSynchronize` is thrown. Rows that are replaced
+    /// (`OR REPLACE`) leave the index, too: <doc:FullTextSearch> says how.
     /// See ``FTS5/dropSynchronizationTriggers(of:in:)``.
     public func synchronize(withTable table: String) { source = .synchronized(table) }
 

@@ -34,6 +34,16 @@ import Testing
         #expect(try db.value("SELECT count(*) FROM few", as: Int.self) == 0)
     }
 
+    @Test func `a name with two values is an error, and no parameter is left without one`() throws {
+        let error = #expect(throws: DatabaseError.self) {
+            try db.run("INSERT INTO few VALUES (:a, :b)", with: Bindings(named: [(":a", 1), (":a", 2)]))
+        }
+        #expect(error?.message.contains(":a") == true)
+        #expect(throws: DatabaseError.self) { try db.run("DELETE FROM few\0 WHERE a = 1") }
+        try db.run("INSERT INTO few VALUES (:a, :b)", with: Bindings(named: [(":b", 1), (":a", 2)]))
+        #expect(try db.value("SELECT count(*) FROM few WHERE a = 2 AND b = 1", as: Int.self) == 1)
+    }
+
     @Test func `a statement in the middle of its rows starts over`() throws {
         try db.execute("INSERT INTO few VALUES (1, 1), (2, 2), (3, 3)")
         let statement = try db.prepare("SELECT a FROM few WHERE a >= ? ORDER BY a")

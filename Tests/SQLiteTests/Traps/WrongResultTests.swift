@@ -32,6 +32,19 @@ import Testing
         #expect(try all() == values)
     }
 
+    @Test func `a statement that a NUL would cut off is refused`() throws {
+        try db.run("INSERT INTO notes (id) VALUES (1), (2)")
+        for sql in ["DELETE FROM notes\0 WHERE id = 1", "DELETE FROM notes;\0 SELECT 1", "DELETE FROM notes /* \0 */ WHERE id = 1"] {
+            #expect(throws: Result.self, "\(sql)") { try db.run(sql) }
+        }
+        #expect(try db.scalar(notes.count) == 2)
+        // Nothing follows.
+        try db.run("DELETE FROM notes WHERE id = 1\0\0 ; -- end")
+        // Of several statements the first one runs.
+        try db.run("DELETE FROM notes WHERE id = 2; SELECT 1")
+        #expect(try db.scalar(notes.count) == 0)
+    }
+
     @Test func `many setters in differing order or number keep their columns apart`() throws {
         try db.run(
             notes.insertMany([

@@ -15,7 +15,7 @@
 CREATE TABLE Type (id INTEGER PRIMARY KEY, "Type" TEXT, "Protocol" TEXT, "init" TEXT NOT NULL DEFAULT '', inout INTEGER, "throws" BOOLEAN, "protocol name" TEXT, "$price" REAL, "a.b" TEXT, "100%" REAL, "_hidden" INT, "été" TEXT);
 CREATE TABLE "self" ("self" INTEGER PRIMARY KEY, "Sub" TEXT, "super" INTEGER REFERENCES "self", "children" INTEGER REFERENCES children(id));
 CREATE TABLE children (id INTEGER PRIMARY KEY, parent INTEGER NOT NULL REFERENCES children(id), mother INTEGER REFERENCES Type(id), father INTEGER REFERENCES Type(id), table_id INTEGER REFERENCES "self"("self"), "ident" TEXT, is_required BOOLEAN, "count" INTEGER, "exists" TEXT, "delete" TEXT, "insert" TEXT);
-CREATE TABLE "Übersicht" ("Größe" DECIMAL(8,2) NOT NULL, "名前" TEXT PRIMARY KEY, "tag:value" TEXT);
+CREATE TABLE "Übersicht" ("Größe" DECIMAL(8,2) NOT NULL, "名前" TEXT NOT NULL PRIMARY KEY, "tag:value" TEXT);
 CREATE TABLE settings (key TEXT NOT NULL PRIMARY KEY, value, updated TIMESTAMP WITH TIME ZONE) WITHOUT ROWID;
 CREATE TABLE "2024" ("1st" INTEGER, "2nd" TEXT);
 CREATE TABLE error (code INTEGER PRIMARY KEY, message TEXT NOT NULL, description TEXT, "hashValue" INTEGER, "debugDescription" TEXT, "primaryKey" TEXT, "columns" TEXT, "row" TEXT, "value" TEXT);
