@@ -54,6 +54,11 @@ import Testing
         #expect(try db.run(one.join(two, on: one[value] == two[value]).delete()) == 1)
         #expect(try rows(one) == [1, 7, 7])
         #expect(try db.run(joined.delete()) == 0)
+        // A column that is called as the rowid is none.
+        try db.execute("CREATE TABLE odd (i, rowid); INSERT INTO odd VALUES (3, 'x'), (5, 'x')")
+        let odd = Table("odd")
+        #expect(try db.run(odd.join(three, on: odd[value] == three[value]).delete()) == 1)
+        #expect(try rows(odd) == [5])
         try db.execute("CREATE TABLE keyed (i PRIMARY KEY) WITHOUT ROWID; INSERT INTO keyed VALUES (3), (5)")
         let keyed = Table("keyed")
         #expect(throws: DatabaseError.self) { try db.run(keyed.join(three, on: keyed[value] == three[value]).delete()) }

@@ -40,6 +40,25 @@ import Testing
         #expect(try database.all("SELECT id FROM note", as: NoteID.self).map(\.rawValue) == [uuid, uuid])
     }
 
+    enum Shelf: Int, Value {
+        case low = 1, high = 2
+        static var declaredDatatype: String { "TEXT" }
+        static func fromDatatypeValue(_ text: String) -> Shelf { text == "top" ? .high : .low }
+        var datatypeValue: String { self == .high ? "top" : "bottom" }
+    }
+
+    @Test func `a type with raw values that stores another form is read by its own conversion`() throws {
+        let (database, shelf) = (try database(), SQLExpression<Shelf>("shelf"))
+        try database.execute("CREATE TABLE book (shelf)")
+        try database.run(Table("book").insert(shelf <- .high))
+        #expect(try database.value("SELECT shelf FROM book", as: String.self) == "top")
+        #expect(try database.all(Table("book").select(shelf)) == [.high])
+        #expect(try database.all(Table("book"), as: Row.self).map { try $0.value(of: shelf) } == [.high])
+        #expect(try database.all("SELECT shelf FROM book", as: Shelf.self) == [.high])
+        try database.execute("UPDATE book SET shelf = 1")
+        #expect(throws: QueryError.self) { try database.all(Table("book").select(shelf)) }
+    }
+
     @Test func `a raw value without a case is an error and not a trap`() throws {
         let database = try database()
         try database.run("INSERT INTO task VALUES ('postponed', 2)")

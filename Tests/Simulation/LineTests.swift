@@ -5,19 +5,10 @@ import Testing
 
 /// Where a line of history begins and ends, when a standby is promoted and the former primary has not learned of it.
 @Suite struct LineTests {
-    /// A host whose database is followed, with a commit that is stored.
-    private func followed() async throws -> SimulatedHost {
-        let host = try await SimulatedHost()
-        try await host.poll()
-        try host.commit()
-        try await host.poll()
-        return host
-    }
-
     @Test(arguments: [true, false])
     func `H-ORDER-06 a standby applies nothing that a former primary stores after a promotion`(isNew: Bool) async throws
     {
-        let host = try await followed()
+        let host = try await SimulatedHost.followed()
         if !isNew { try await host.updateStandby() }
         let stored = host.store.objects.count
         try await host.promote(clock: 0, isFormerWriting: true, endsStandby: isNew)
@@ -31,7 +22,7 @@ import Testing
     @Test(arguments: [-7_200_000, -1, 7_200_000])
     func `H-ORDER-07 the first snapshot of a promoted database is not dated before its state`(clock: Int64) async throws
     {
-        let host = try await followed()
+        let host = try await SimulatedHost.followed()
         let state = try #require(host.acknowledged.map(\.label).max())
         try await host.promote(clock: clock, isFormerWriting: false)
         let snapshot = try await host.snapshot()
@@ -42,7 +33,7 @@ import Testing
     }
 
     @Test func `H-ORDER-08 points in time on both sides of a promotion are restored`() async throws {
-        let host = try await followed()
+        let host = try await SimulatedHost.followed()
         // A log that was reset and is longer than its beginning: its first segment is not one that a snapshot ends in.
         try host.checkpoint("TRUNCATE")
         for _ in 0..<3 {

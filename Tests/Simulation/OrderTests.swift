@@ -5,19 +5,11 @@ import Testing
 
 /// Where an image ends among the segments of a followed log, where salts do not tell.
 @Suite struct OrderTests {
-    private func followed() async throws -> SimulatedHost {
-        let host = try await SimulatedHost()
-        try await host.poll()
-        try host.commit()
-        try await host.poll()
-        return host
-    }
-
     @Test(arguments: [true, false], [true, false])
     func `H-ORDER-01 a snapshot after a reset is continued by a log with random salts`(byFollower: Bool, isStored: Bool)
         async throws
     {
-        let host = try await followed()
+        let host = try await SimulatedHost.followed()
         try host.checkpoint("TRUNCATE")
         // The first half of the salts is random from here on, so that the next log is not the next number.
         try host.commit(isFresh: true)
@@ -40,7 +32,7 @@ import Testing
     func `H-ORDER-02 a snapshot is continued by a joined segment that it ends in`(byFollower: Bool, mode: String)
         async throws
     {
-        let host = try await followed()
+        let host = try await SimulatedHost.followed()
         // At the beginning of a window.
         host.clock.pass(60_000 - host.clock.shown % 60_000)
         for round in 0..<6 {
@@ -66,7 +58,7 @@ import Testing
     func `H-ORDER-03 what a killed follower had not stored is not taken for what its successor stores`(byFollower: Bool)
         async throws
     {
-        let host = try await followed()
+        let host = try await SimulatedHost.followed()
         try host.commit()
         try host.read()
         try await host.snapshot(byFollower: byFollower, isStored: false)
@@ -91,7 +83,7 @@ import Testing
     }
 
     @Test func `H-ORDER-05 labels follow those of snapshots by other processes`() async throws {
-        let host = try await followed()
+        let host = try await SimulatedHost.followed()
         host.clock.step(3_600_000)
         let snapshot = try await host.snapshot()
         host.clock.step(-7_200_000)
@@ -105,7 +97,7 @@ import Testing
 
     @Test(arguments: [true, false])
     func `H-ORDER-09 a snapshot by a host that knows nothing of the segments before it`(byFollower: Bool) async throws {
-        let host = try await followed()
+        let host = try await SimulatedHost.followed()
         await host.kill()
         // The last connection removes the log, so that the next one has other salts.
         try await host.loseState()

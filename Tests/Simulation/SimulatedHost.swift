@@ -95,6 +95,15 @@ final class SimulatedHost {
 
     deinit { try? FileManager.default.removeItem(atPath: folder) }
 
+    /// A host whose database is followed, with a commit that is stored.
+    static func followed() async throws -> SimulatedHost {
+        let host = try await SimulatedHost()
+        try await host.poll()
+        try host.commit()
+        try await host.poll()
+        return host
+    }
+
     static func directories(_ place: String) -> LocalDirectories {
         LocalDirectories(state: place + "/state", cache: place + "/cache", spool: place + "/spool")
     }

@@ -101,6 +101,7 @@ extension Value {
             if let type = Self.self as? any Binding.Type, let value = type.init(stored: stored) as? Self {
                 return value
             }
+            if let value = wrapped(stored) { return value }
             throw QueryError.unexpectedType(name: "value", expected: declaredDatatype, found: stored.kind)
         }
         guard let value = try fromDatatypeValue(datatypeValue) as? Self else {
@@ -118,7 +119,11 @@ extension Value {
     /// Reads the stored type from a column and converts it.
     @inlinable
     public static func read(from column: borrowing ColumnReader) throws -> Self {
-        let stored: Datatype = try Datatype.read(from: column)
+        let stored: Datatype
+        do { stored = try Datatype.read(from: column) } catch {
+            if let value = wrapped(try StoredValue.read(from: column)) { return value }
+            throw error
+        }
         do {
             if let value = try fromDatatypeValue(stored) as? Self { return value }
         } catch QueryError.malformedValue("", let expected) {
@@ -126,6 +131,20 @@ extension Value {
             throw column.malformed(expected: expected)
         }
         throw column.malformed(expected: String(describing: Self.self))
+    }
+
+    /// The value for a raw value of a type that reads more than it is stored as, such as a UUID; nil for any other type, and for one that is
+    /// stored in a form of its own.
+    @usableFromInline
+    static func wrapped(_ stored: StoredValue) -> Self? {
+        func hasDatatype<V: Value>(_: V.Type) -> Bool { V.Datatype.self == Datatype.self }
+        func value<R: RawRepresentable>(_: R.Type) -> Any? {
+            guard let type = R.RawValue.self as? any (Binding & Value).Type, hasDatatype(type),
+                let raw = type.init(stored: stored) as? R.RawValue
+            else { return nil }
+            return R(rawValue: raw)
+        }
+        return (Self.self as? any RawRepresentable.Type).flatMap { value($0) } as? Self
     }
 
     /// Binds the stored type to a parameter.
@@ -153,22 +172,4 @@ extension Value where Self: RawRepresentable, RawValue: Value, RawValue.ValueTyp
 
     /// The raw value.
     public var datatypeValue: RawValue.Datatype { rawValue.datatypeValue }
-
-    /// Converts a stored raw value, in whatever form the raw value's type reads.
-    ///
-    /// - Throws: `QueryError` as the raw value's type, and for an unknown raw value.
-    public static func value(of stored: StoredValue) throws -> Self {
-        guard let value = Self(rawValue: try RawValue.value(of: stored)) else {
-            throw QueryError.malformedValue(name: "", expected: String(describing: Self.self))
-        }
-        return value
-    }
-
-    /// Reads the raw value from a column, in whatever form its type reads.
-    @inlinable
-    public static func read(from column: borrowing ColumnReader) throws -> Self {
-        let raw: RawValue = try RawValue.read(from: column)
-        if let value = Self(rawValue: raw) { return value }
-        throw column.malformed(expected: String(describing: Self.self))
-    }
 }

@@ -163,8 +163,9 @@ extension QueryType {
     /// The clauses that choose the rows to write.
     private var rows: [SQLNode?] {
         guard !clauses.joins.isEmpty else { return [whereClause, orderClause, limitClause] }
-        let rowid = SQLNode.qualified(tableName, .identifier("rowid"))
+        // A column is hardly ever called so; one may be called rowid.
+        let rowid = SQLNode.qualified(tableName, .identifier("_rowid_"))
         let chosen = selecting([rowid], isDistinct: false).selectNode
-        return [.text("WHERE"), .infix(.identifier("rowid"), "IN", .wrapped("", chosen))]
+        return [.text("WHERE"), .infix(.identifier("_rowid_"), "IN", .wrapped("", chosen))]
     }
 }

@@ -164,10 +164,10 @@ final class Repair {
         } catch let damage as VaultError where damage.isDamage {
             if options.dryRun { return report.actions.append(.init(.rebuilt, name, damage.message, nil)) }
             do {
-                let follower = try await Lease.take(short, of: repository, for: "following the database")
-                let newest = try await repository.segmentLog(survey.database, survey.snapshots).newest?.mark
-                follower.note = try newest.map { try repository.note($0, survey.database) }
-                await follower.release()
+                try await repository.withLease(short, for: "following the database") { follower in
+                    let newest = try await repository.segmentLog(survey.database, survey.snapshots).newest?.mark
+                    follower.note = try newest.map { try repository.note($0, survey.database) }
+                }
                 report.actions.append(.init(.rebuilt, name, damage.message, nil))
             } catch let error as VaultError where error.code == .busy {
                 report.unfinished.append(
