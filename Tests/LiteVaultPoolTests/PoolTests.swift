@@ -271,6 +271,24 @@ import Testing
         #expect(try Connection(scratch.path("db")).count() == 3)
     }
 
+    @Test func `close waits for an idle reader that is being closed`() async throws {
+        let began = Flag(false)
+        var configuration = DatabaseConfiguration()
+        configuration.idleReaderTimeout = .milliseconds(10)
+        configuration.prepare = { db in
+            guard db.isReadOnly else { return }
+            try FileTap.on(db).beforeClose = {
+                began.set(true)
+                Thread.sleep(forTimeInterval: 0.3)
+            }
+        }
+        let pool = try scratch.pool(configuration: configuration)
+        _ = try await pool.read { try $0.count() }
+        #expect(await eventually { began.value })
+        try await pool.close()
+        #expect(!FileManager.default.fileExists(atPath: scratch.path("db-wal")))
+    }
+
     @Test func `a queue over one connection has the same face`() throws {
         for queue in [try DatabaseQueue(), try DatabaseQueue(scratch.path("queue"))] {
             let access: DatabaseAccess = queue

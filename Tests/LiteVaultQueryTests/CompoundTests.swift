@@ -54,7 +54,7 @@ import Testing
         #expect(try db.run(one.join(two, on: one[value] == two[value]).delete()) == 1)
         #expect(try rows(one) == [1, 7, 7])
         #expect(try db.run(joined.delete()) == 0)
-        // A column that is called as the rowid is none.
+        // A column may have the name of the rowid.
         try db.execute("CREATE TABLE odd (i, rowid); INSERT INTO odd VALUES (3, 'x'), (5, 'x')")
         let odd = Table("odd")
         #expect(try db.run(odd.join(three, on: odd[value] == three[value]).delete()) == 1)

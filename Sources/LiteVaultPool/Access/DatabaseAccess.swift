@@ -213,7 +213,8 @@ extension DatabaseAccess {
         }
     }
 
-    /// Closes all connections. Waits for running accesses; later ones throw `VaultError` `closed`.
+    /// Closes all connections. Waits for running accesses; later ones throw `VaultError` `closed`. The log of a database in
+    /// WAL mode is removed, unless another process or a ``BlobStream`` that is being read still has the database open.
     ///
     /// - Throws: `VaultError` `reentrant`; `DatabaseError` when a connection cannot be closed.
     public func close() throws { try coordinator.close() }

@@ -36,6 +36,9 @@ final class OpenConnections: Sendable {
     private let state = Locked(State())
     /// Held while the writer is being opened.
     private let opening = RecursiveLock()
+    /// Held while idle readers are being closed: closing the rest waits for them. Otherwise the last connection could be one of
+    /// them, and a reader cannot remove the log.
+    private let closingReaders = RecursiveLock()
 
     init(_ source: ConnectionSource, _ configuration: DatabaseConfiguration, usesWAL: Bool) {
         self.source = source
@@ -189,16 +192,18 @@ final class OpenConnections: Sendable {
         }
     }
 
-    /// Closes readers that have been idle since then.
+    /// Closes readers that have been idle since then, and waits for those that another thread is closing.
     func closeIdleReaders(since limit: ContinuousClock.Instant = .now) {
-        let closing = state.withLock { state in
-            let closing = state.readers.filter { $0.since <= limit }
-            state.readers.removeAll { $0.since <= limit }
-            state.openReaders -= closing.count
-            return closing
+        closingReaders.withLock {
+            let closing = state.withLock { state in
+                let closing = state.readers.filter { $0.since <= limit }
+                state.readers.removeAll { $0.since <= limit }
+                state.openReaders -= closing.count
+                return closing
+            }
+            // Not under the lock of the state: closing may wait for the disk. If it fails, deinit closes the connection.
+            for reader in closing { try? reader.connection.close() }
         }
-        // Not under the lock: closing may wait for the disk. If it fails, deinit closes the connection.
-        for reader in closing { try? reader.connection.close() }
     }
 
     // MARK: Closing
@@ -219,6 +224,10 @@ final class OpenConnections: Sendable {
     ///
     /// - Returns: false when one could not be closed, because a statement of it was kept.
     func suspend() -> Bool {
+        closingReaders.withLock { closeForSuspension() }
+    }
+
+    private func closeForSuspension() -> Bool {
         let (writer, others) = state.withLock { state in
             let others = state.readers.map(\.connection) + state.ownReaders.compactMap(\.connection)
             state.openReaders -= state.readers.count

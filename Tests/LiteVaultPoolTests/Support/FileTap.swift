@@ -3,7 +3,8 @@ import LiteVault
 import LiteVaultEngine
 
 /// Stands between the engine and the file of one connection, and runs a closure at two points of a checkpoint: before it
-/// takes its lock, and after it has read how far the log goes, before it reads how much was copied already.
+/// takes its lock, and after it has read how far the log goes, before it reads how much was copied already. A third one is the
+/// connection's close, while it still has its locks.
 final class FileTap: @unchecked Sendable {  // used by one thread at a time; the lock guards the table
     private static let lock = NSLock()
     private nonisolated(unsafe) static var taps: [UnsafeMutableRawPointer: FileTap] = [:]
@@ -13,6 +14,7 @@ final class FileTap: @unchecked Sendable {  // used by one thread at a time; the
     var beforeLock: (() -> Void)?
     /// Called only where somebody else has written since the connection looked last.
     var afterHeader: (() -> Void)?
+    var beforeClose: (() -> Void)?
 
     /// Lasts until the process ends: the engine may use the file as long as the connection is there.
     static func on(_ connection: Connection) throws -> FileTap {
@@ -41,6 +43,11 @@ final class FileTap: @unchecked Sendable {  // used by one thread at a time; the
             // The checkpoint's lock is the second one.
             if offset == 1, flags == SQLITE_SHM_LOCK | SQLITE_SHM_EXCLUSIVE { tap.beforeLock?() }
             return tap.original.xShmLock(file, offset, count, flags)
+        }
+        copy.xShmUnmap = { file, deletes in
+            guard let tap = FileTap.of(file) else { return SQLITE_ERROR }
+            tap.beforeClose?()
+            return tap.original.xShmUnmap(file, deletes)
         }
         methods.initialize(to: copy)
     }
