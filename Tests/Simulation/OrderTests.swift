@@ -108,4 +108,35 @@ import Testing
         try await host.expectRight()
         #expect(try await host.restored(.latest).state == host.latest)
     }
+
+    @Test func `H-ORDER-09 segments that continue the log of a snapshot by another process`() async throws {
+        let host = try await SimulatedHost()
+        try await host.snapshot()
+        try host.commit()
+        // No snapshot shows that the database is followed.
+        try await host.poll()
+        try await host.poll()
+        #expect(try await host.repository.snapshots().count == 1)
+        await host.kill()
+        try await host.loseState()
+        try host.commit()
+        try await host.snapshot()
+        try await host.expectRight()
+        #expect(try await host.restored(.latest).state == host.latest)
+    }
+
+    @Test func `H-ORDER-10 what is read during an upload is labelled behind a snapshot that was stored without an answer`() async throws {
+        let host = try await SimulatedHost()
+        try await host.snapshot()
+        host.clock.step(-7_200_000)
+        try await host.poll()
+        host.store.fail(.lostAnswer)
+        await #expect(throws: VaultError.self) { try await host.snapshot(byFollower: true) }
+        // In another log, so that the follower has read nothing of it when the image is read.
+        try host.checkpoint("FULL")
+        try host.commit(isFresh: true)
+        host.commitDuringUpload()
+        try await host.snapshot(byFollower: true)
+        try await host.expectRight()
+    }
 }

@@ -26,6 +26,8 @@ extension SimulatedHost {
             try? FileManager.default.removeItem(atPath: path + "-shm")
             if choose(2) == 0 { try? FileManager.default.removeItem(atPath: self.place + "/cache") }
         }
+        // What is left is on the disk. The index that was just made again does not know how much of it had been copied.
+        synced = try logIndex()
         self.log("power loss: after \(before.number) follows \(latest.number)")
         guard states[latest.number] == latest else {
             throw Wrong(what: "the model of a power loss made \(latest), which was never committed")

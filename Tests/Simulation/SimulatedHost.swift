@@ -53,8 +53,8 @@ final class SimulatedHost {
     /// The database: another file after a promotion.
     private(set) var path: String
     private var connection: Connection
-    /// What the log had when the database was made: no power loss takes that.
-    private(set) var synced: LogIndex?
+    /// What the log had when the database was made, or what the last power loss left: no power loss takes that.
+    var synced: LogIndex?
     /// The number of the last commit, by any host.
     private var numbered: Int64 = 0
     private var session: Session?

@@ -41,11 +41,12 @@ import Testing
     /// What is wrong with a run of these steps of a seed, and the events that led there; nil if nothing is.
     private static func run(_ seed: UInt64, _ steps: [Int]) async throws -> String? {
         let host = try await SimulatedHost(isConditional: seed % 5 != 0)
+        let mix = EventMix(seed)
         do {
             // Each step has random numbers of its own: it stays what it is when others are left out.
             for number in steps {
                 var random = Seeded(seed, step: number)
-                try await step(host, &random)
+                try await mix.next(using: &random).action(host, &random)
             }
             var random = Seeded(seed, step: .max)
             host.store.recover()
@@ -87,73 +88,5 @@ import Testing
             length = max(length / 2, 1)
         }
         return (kept, shown)
-    }
-
-    private static func step(_ host: SimulatedHost, _ random: inout Seeded) async throws {
-        switch Int.random(in: 0..<100, using: &random) {
-        case 0..<22: try host.commit()
-        case 22..<28: try host.commit(isFresh: true)
-        case 28: try await host.copy { Int.random(in: 0..<$0, using: &random) }
-        case 29:
-            if Int.random(in: 0..<4, using: &random) == 0 {
-                await host.endStandby()
-            } else {
-                try await host.updateStandby()
-            }
-        case 30..<33: try host.commit("DELETE FROM t WHERE rowid % 3 = \(Int.random(in: 0..<3, using: &random))")
-        case 33..<35: try host.commit("INSERT INTO t SELECT a, zeroblob(900) FROM t LIMIT 40")
-        case 35..<58: try await host.poll()
-        case 58..<61:
-            if Bool.random(using: &random) { host.commitDuringUpload() }
-            try await host.snapshot(byFollower: true, isStored: Bool.random(using: &random))
-            host.store.onUpload(nil)
-        case 61, 62: try await host.snapshot()
-        case 63:
-            if Bool.random(using: &random) {
-                try await host.damage { Int.random(in: 0..<$0, using: &random) }
-            } else {
-                let steps: [Int64] = [-7_200_000, -1000, 0, 1000, 7_200_000]
-                try await host.promote(
-                    clock: steps.randomElement(using: &random) ?? 0, isFormerWriting: Bool.random(using: &random),
-                    endsStandby: Bool.random(using: &random))
-            }
-        case 64..<72:
-            let steps: [Int64] = [-1, -999, -1000, -2000, -7_200_000, -86_400_000, 1000, 7_200_000]
-            let step = steps.randomElement(using: &random) ?? 0
-            host.clock.step(step)
-            host.log("clock \(step)")
-        case 72..<75: host.clock.pass(Int64.random(in: 1...40_000, using: &random))
-        case 75..<82:
-            try host.checkpoint(["PASSIVE", "FULL", "RESTART", "TRUNCATE"].randomElement(using: &random) ?? "FULL")
-        case 82..<84: try host.vacuum()
-        case 84..<86: try host.reopen()
-        case 86, 87: try await host.stop()
-        case 88:
-            if Int.random(in: 0..<4, using: &random) == 0 {
-                try await host.loseState()
-            } else {
-                try await host.losePower { Int.random(in: 0..<$0, using: &random) }
-            }
-        case 89..<92: await host.kill()
-        case 92: try await host.compact()
-        case 93:
-            if Bool.random(using: &random) { try await host.compact() } else { try await host.runSchedule() }
-        case 94: try await host.forget(keeping: Int.random(in: 1...2, using: &random))
-        case 95..<97:
-            // What a follower does then: it tries again, with the same bytes.
-            host.store.fail(Bool.random(using: &random) ? .lostAnswer : .lostRequest)
-            host.log("the store fails once")
-            do {
-                if host.isFollowing, Bool.random(using: &random) {
-                    try await host.snapshot(byFollower: true)
-                } else {
-                    try await host.poll()
-                }
-            } catch let error as VaultError where error.code == .io {
-                host.log("failed")
-            }
-            host.store.recover()
-        default: try await host.verify(2) { Int.random(in: 0..<$0, using: &random) }
-        }
     }
 }

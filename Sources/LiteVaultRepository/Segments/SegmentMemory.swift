@@ -96,15 +96,12 @@ extension Repository {
     /// The newest segment before a snapshot by a process that does not follow the database.
     ///
     /// A follower may have stored segments that this machine's memory does not have: it has a memory of its own, or this machine was
-    /// installed again. If its log was removed since, nothing else tells that they precede the snapshot. So they are listed, once
-    /// a snapshot shows that the database was followed.
-    ///
-    /// - Parameter snapshots: the readable ones, in order.
-    func newestMark(_ database: String, listedAfter snapshots: [Snapshot]) async throws -> SegmentMark? {
-        let known = newestMark(database, previous: snapshots.last?.manifest)
-        let isFollowed = snapshots.contains { $0.manifest.followed?.run != nil || $0.manifest.newestSegment != nil }
+    /// installed again. If its log was removed since, nothing else tells that they precede the snapshot. So they are listed. No snapshot has
+    /// to show that the database was followed: a follower that continues the log of an earlier snapshot stores none of its own.
+    func newestMark(_ database: String, listedAfter previous: Manifest?) async throws -> SegmentMark? {
+        let known = newestMark(database, previous: previous)
         let first = (known?.sequence ?? 0) + 1
-        guard isFollowed, RepositoryFormat.sequences.contains(first) else { return known }
+        guard RepositoryFormat.sequences.contains(first) else { return known }
         let names = try await segments(database, first...RepositoryFormat.sequences.upperBound)
         // Damage must not stop a snapshot either: the one before it is the next best.
         for name in names.suffix(3).reversed() {

@@ -53,7 +53,7 @@ extension Repository {
             // Before the image is read: what is known to be stored by now is in it.
             let known =
                 options.followed == nil
-                ? try await newestMark(database, listedAfter: plan.known)
+                ? try await newestMark(database, listedAfter: plan.previous?.manifest)
                 : newestMark(database, previous: plan.previous?.manifest)
             // No label is earlier than one of what was stored or read before, whatever the clock says. Segments that a follower stores
             // from now on do not count: most of them are not in the image, and a restore tells which are.
@@ -178,6 +178,8 @@ extension Repository {
                     ? .repairUnlessOwn : .text("Back the database up under another name, or into a new repository."))
         }
         let line = try requireLine(survey.line, of: name, at: source)
+        // A follower labels what it reads during the upload behind it: this machine may have stored it without an answer.
+        rememberNewest(survey)
         let host = ProcessInfo.processInfo.hostName
         if let last = survey.snapshots.last, options.database == nil, !isSameText(last.source, source),
             last.manifest.line == line
