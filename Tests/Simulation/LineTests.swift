@@ -50,4 +50,13 @@ import Testing
         let report = try await host.repository.check(CheckOptions())
         #expect(report.problems == [])
     }
+
+    @Test func `H-ORDER-11 a former primary does not report what it stores after a promotion as stored`() async throws {
+        let host = try await SimulatedHost.followed()
+        try await host.promote(clock: 0, isFormerWriting: true)
+        #expect(host.store.objects.keys.count { $0.hasPrefix("segments/") } == 2)
+        try host.commit()
+        try await host.poll()
+        try await host.expectRight()
+    }
 }

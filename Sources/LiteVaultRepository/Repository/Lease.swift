@@ -224,6 +224,18 @@ final class Lease: Sendable {
         if age.seconds >= Self.interval { try await confirm() }
     }
 
+    /// Requires that no other process had taken the lease when this was called, however recently it was renewed. That costs one request.
+    ///
+    /// What was stored before by the holder is then found by whoever takes the lease later: a promotion takes it, and lists afterwards.
+    ///
+    /// - Throws: `VaultError` `busy` if another process has taken it; what the store throws.
+    func requireHeld() async throws {
+        guard let present = try await store.attributes(name) else { throw lost() }
+        if present.tag == state.withLock({ $0.tag }) { return }
+        // This process may be renewing it.
+        guard try await Self.holder(name, store)?.holder == holder else { throw lost() }
+    }
+
     /// Records in the store which snapshot the holder may store from now on.
     ///
     /// - Throws: as ``confirm()``.
