@@ -46,7 +46,11 @@ extension SimulatedEvent {
             SimulatedEvent(3) { host, random in
                 try host.commit("DELETE FROM t WHERE rowid % 3 = \(Int.random(in: 0..<3, using: &random))")
             },
-            SimulatedEvent(2) { host, _ in try host.commit("INSERT INTO t SELECT a, zeroblob(900) FROM t LIMIT 40") },
+            // Many pages, and many blocks of pages: what a snapshot does not read is then more than nothing.
+            SimulatedEvent(2) { host, random in
+                let length = [900, 9000].randomElement(using: &random) ?? 900
+                try host.commit("INSERT INTO t SELECT a, zeroblob(\(length)) FROM t LIMIT 40")
+            },
             SimulatedEvent(7) { host, random in
                 try host.checkpoint(["PASSIVE", "FULL", "RESTART", "TRUNCATE"].randomElement(using: &random) ?? "FULL")
             },

@@ -31,8 +31,6 @@ package actor SegmentWriter {
     private var compacted: (time: Date, sequence: Int)?
     /// Where the current run began, if that is known.
     private var start: (run: [UInt8], value: RunStart)?
-    /// When the lease was last found to be held, in seconds of the clock that nobody sets.
-    private var held = -Double.infinity
     /// A segment that may or may not have been stored, and the snapshot in its name.
     private var tried: (run: [UInt8], place: UInt64, snapshot: Int, clock: Int64)?
 
@@ -135,9 +133,6 @@ package actor SegmentWriter {
         }
     }
 
-    /// Seconds for which a lease that was found to be held shows that the repository is still the same.
-    private static let heldInterval = 5.0
-
     /// Stores a segment durably, and makes sure that it belongs to the history: that no standby had been promoted before it was stored.
     ///
     /// - Parameters:
@@ -151,9 +146,7 @@ package actor SegmentWriter {
     package func append(
         _ path: String, began: Date, snapshot: Int, end: LogEnd? = nil, start: RunStart? = nil
     ) async throws {
-        let isLocal = try repository.requireLocalIdentity()
-        // The lease is an object of the same repository.
-        if !isLocal, repository.clock.now() - held >= Self.heldInterval { try await repository.requireIdentity() }
+        try await requireIdentity()
         let source = try LocalFile(reading: path)
         let size = try source.size()
         let segment = try SegmentFile(path).segment
@@ -190,7 +183,7 @@ package actor SegmentWriter {
         }
         // Whoever has not taken it by now lists what is stored afterwards.
         try await lease.requireHeld()
-        (held, tried) = (repository.clock.now(), nil)
+        tried = nil
         var stored = name
         stored.size = Int64(head.count) + size
         recent?.append(stored)
@@ -203,8 +196,8 @@ package actor SegmentWriter {
         try? repository.remember(mark, database)
     }
 
-    /// Compares the repository's identity with the one in the store. Where its objects are not files, that is a small request: a segment's
-    /// name is new, so that no condition of its own request could tell whose repository it is.
+    /// Compares the repository's identity with the one in the store. Where its objects are not files, that is a small request for each
+    /// segment: its name is new, so that no condition of its own request could tell whose repository it is.
     ///
     /// - Throws: as ``Repository/requireIdentity()``.
     package func requireIdentity() async throws {

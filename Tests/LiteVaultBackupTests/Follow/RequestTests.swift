@@ -53,7 +53,7 @@ import Testing
         return (try await SegmentTests.Followed(scratch, repository), repository)
     }
 
-    @Test func `a look that finds commits costs a PUT and a comparison of the identity, and one that finds none costs nothing`() async throws {
+    @Test func `a poll that finds commits costs a PUT and two small requests, and one that finds none costs nothing`() async throws {
         let began = ContinuousClock.now
         // The lease is renewed every 200 s, which a busy machine may take for this: by a task, and by a look when it is due.
         func possibleRenewals() -> Int { 2 * Int((ContinuousClock.now - began) / .seconds(200)) }
@@ -70,9 +70,10 @@ import Testing
         let some = requests.all
         #expect(some.count { $0.hasPrefix("put segments/") } == 10, "\(some)")
         let renewals = some.count { $0.hasPrefix("put leases/") }
+        let questions = some.count { $0.hasPrefix("attributes leases/follow-") }
         let comparisons = some.count { $0 == "get repository.json" }
-        #expect(10 + renewals + comparisons == some.count, "\(some)")
-        #expect(renewals <= possibleRenewals() && comparisons == 10, "\(some)")
+        #expect(10 + renewals + questions + comparisons == some.count, "\(some)")
+        #expect(renewals <= possibleRenewals() && questions == 10 && comparisons == 10, "\(some)")
         requests.reset()
         for _ in 1...10 { try await followed.poll() }
         let none = requests.all
