@@ -13,10 +13,14 @@ import sys
 import tempfile
 import threading
 
+import sitelighthouse
+
 APT = pathlib.Path(__file__).resolve().parent / "apt.sh"
 # A path that no page expects, with a directory that is also one of the site's own.
 BASE = "/some/documentation/1.0/"
 WIDTHS = [1280, 390]
+CHROMIUM = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--disable-dev-shm-usage", "--no-first-run",
+            "--disable-background-networking", "--disable-component-update", "--window-size=1280,1400"]
 DARK = ["--blink-settings=preferredColorScheme=0"]
 LIBRARY, COMMANDS = "documentation/litevault/", "documentation/commands/"
 # Name, address, and what has to be in the page's text.
@@ -68,6 +72,10 @@ frame.onload = async () => {
   document.getElementById("result").textContent = JSON.stringify(found)
 }
 </script>"""
+# A page that Lighthouse has to find wrong: a check that finds nothing could as well see nothing.
+PLANTED = """<!doctype html><html><meta name="viewport" content="width=device-width"><title>Planted</title>
+<style>@media (prefers-color-scheme: dark) { body { background: #222 } p { color: #333 } }</style><main><p>Text</p><input></main></html>"""
+FOUND, FOUND_DARK = ["html-has-lang", "label", "meta-description"], ["color-contrast"]
 # What is typed, and a title among the first five.
 SEARCHES = {"databasepool": "DatabasePool", "rekey": "litevault rekey", "point in time": "Restoring", "kubernetes nonsense": None}
 
@@ -105,9 +113,7 @@ def _served(site, own):
 
 
 def _chromium(profile, address, *arguments, seconds=60):
-    command = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--disable-dev-shm-usage"]
-    command += ["--no-first-run", "--disable-background-networking", "--disable-component-update", "--window-size=1280,1400"]
-    command += [f"--user-data-dir={profile}", f"--virtual-time-budget={seconds * 1000}", "--enable-logging=stderr", *arguments, address]
+    command = [*CHROMIUM, f"--user-data-dir={profile}", f"--virtual-time-budget={seconds * 1000}", "--enable-logging=stderr", *arguments, address]
     return subprocess.run(command, capture_output=True, text=True, timeout=600)
 
 
@@ -123,6 +129,26 @@ def _result(document):
     return json.loads(html.unescape(found[1])) if found and found[1] else None
 
 
+def _lighthouse(base):
+    """What Lighthouse says of each page: at all widths, and of its colours in the dark."""
+    addresses = [base + "planted.html", *(base + path for _, path, _ in PAGES)]
+    bright = sitelighthouse.reports(CHROMIUM, addresses, WIDTHS, sitelighthouse.JUDGED + sitelighthouse.PRINTED)
+    dark = sitelighthouse.reports([*CHROMIUM, *DARK], addresses, WIDTHS[:1], ["accessibility"])
+    with contextlib.closing(bright), contextlib.closing(dark):
+
+        def of_page():
+            return [*((str(width), next(bright)) for width in WIDTHS), ("in the dark", next(dark))]
+
+        planted = [(kind, wanted, sitelighthouse.faults(report)) for (kind, report), wanted in zip(of_page(), [*([FOUND] * len(WIDTHS)), FOUND_DARK])]
+        yield "Lighthouse finds what is planted", [f"{kind}: {one} is not in {faults}" for kind, wanted, faults in planted for one in wanted
+                                                   if not any(f"({one})" in fault for fault in faults)]
+        for name, _, _ in PAGES:
+            found = of_page()
+            text = "; ".join(f"{kind}: {sitelighthouse.scores(report)}" for kind, report in found)
+            version = found[0][1].get("lighthouseVersion", "")
+            yield f"Lighthouse {version}, {name}, {text}", [f"{kind}: {fault}" for kind, report in found for fault in sitelighthouse.faults(report)]
+
+
 def browse(site, articles):
     """Opens the site, prints a line per case, and returns the exit status.
 
@@ -134,7 +160,7 @@ def browse(site, articles):
     pictures = site.with_name(site.name + "-screenshots")
     shutil.rmtree(pictures, ignore_errors=True)
     pictures.mkdir(parents=True)
-    counts = {"passed": 0, "failed": 0}
+    counts = {"passed": 0, "failed": 0, "skipped": 0}
 
     def case(name, faults):
         counts["failed" if faults else "passed"] += 1
@@ -142,6 +168,7 @@ def browse(site, articles):
 
     own = {
         BASE + "measure.html": MEASURE.replace("PATHS", json.dumps(articles)).replace("WIDTHS", json.dumps(WIDTHS)),
+        BASE + "planted.html": PLANTED,
         BASE + "search.html": SEARCH.replace("START", LIBRARY + "gettingstarted/").replace("WORDS", json.dumps(list(SEARCHES))),
         # Chromium's windows have 500 pixels at least: a narrow page is shown in a frame.
         BASE + "narrow.html": '<!doctype html><body style="margin:0"><script>document.write(`<iframe style="border:0;width:390px;height:1400px" '
@@ -167,6 +194,12 @@ def browse(site, articles):
         found = _result(_chromium(profile, address + BASE + "search.html", "--dump-dom").stdout)
         case("search", [f"'{words}' finds {found and found.get(words)}" for words, title in SEARCHES.items()
                         if not found or (title is None) != (not found[words]) or (title and title not in found[words])])
+        try:
+            for name, faults in _lighthouse(address + BASE):
+                case(name, faults)
+        except sitelighthouse.Missing as error:
+            counts["skipped"] += 1
+            print(f"skipped  Lighthouse: {error}")
     print(f"screenshots: {pictures}")
-    print(f"{counts['passed']} passed, {counts['failed']} failed, 0 skipped")
+    print(f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped")
     return 1 if counts["failed"] else 0

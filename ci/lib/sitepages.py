@@ -13,7 +13,7 @@ STYLE, SCRIPT, INDEX = "site.css", "site.js", "search-index.js"
 # Where one looks for what a class or protocol is made of.
 INHERITED = ("inheritsFrom", "conformsTo")
 # Above each page; UP/ is the tree's root.
-HEADER = """<nav class="bar"><div><a href="UP/">LiteVault</a><a href="UP/documentation/litevault/">Library</a><a
+HEADER = """<nav class="bar" aria-label="Documentation"><div><a href="UP/">LiteVault</a><a href="UP/documentation/litevault/">Library</a><a
 href="UP/documentation/litevault/gettingstarted/">Getting started</a><a href="UP/documentation/commands/">Commands</a><input
 type="search" placeholder="Search" aria-label="Search the documentation" data-up="UP/"></div><ol id="found"></ol></nav>"""
 
@@ -39,6 +39,7 @@ class Page:
         # Pages below this one that no other page lists, and what the types and protocols of this one have: (title, identifiers).
         self.unlisted = []
         self.inherited = []
+        self.anchors = set()
 
     def targets(self, kinds=None):
         """The paths of the pages that its relationships of these kinds lead to, or that it lists or mentions, if none is given."""
@@ -66,7 +67,25 @@ class Page:
             return self.references.get(inline["identifier"], {}).get("title", "")
         return inline.get("text") or inline.get("code") or "".join(map(self._plain, inline.get("inlineContent", [])))
 
+    def description(self):
+        """What search engines show: the abstract, or what it is and of what, where nobody wrote one."""
+        if self.abstract():
+            return self.abstract()
+        above = (self.json.get("hierarchy", {}).get("paths") or [[]])[0]
+        of = " of " + self.references[above[-1]]["title"] if above and above[-1] in self.references else ""
+        return f"{self.title}: {self.json['metadata'].get('roleHeading') or 'Page'}{of}"
+
     # Content
+
+    def _anchor(self, name):
+        """A name that the page has not given yet: articles may have one heading twice. Links lead to the first."""
+        name = first = re.sub(r"\s+", "-", name)
+        number = 1
+        while name in self.anchors:
+            number += 1
+            name = f"{first}-{number}"
+        self.anchors.add(name)
+        return _escaped(name)
 
     def _link(self, identifier, text=None):
         reference = self.references.get(identifier)
@@ -125,7 +144,7 @@ class Page:
             return f"<p>{self._inlines(block['inlineContent'])}</p>"
         if kind == "heading":
             level = block["level"]
-            return f'<h{level} id="{_escaped(block["anchor"])}">{_escaped(block["text"])}</h{level}>'
+            return f'<h{level} id="{self._anchor(block["anchor"])}">{_escaped(block["text"])}</h{level}>'
         if kind == "codeListing":
             return f"<pre><code>{_escaped(chr(10).join(block['code']))}</code></pre>"
         if kind == "aside":
@@ -155,7 +174,7 @@ class Page:
             return self._blocks(section["content"])
         if kind == "parameters":
             pairs = (f"<dt><code>{_escaped(one['name'])}</code></dt><dd>{self._blocks(one['content'])}</dd>" for one in section["parameters"])
-            return f'<h2 id="parameters">Parameters</h2><dl>{"".join(pairs)}</dl>'
+            return f'<h2 id="{self._anchor("parameters")}">Parameters</h2><dl>{"".join(pairs)}</dl>'
         if kind == "mentions":
             links = "".join(f"<li>{self._link(one)}</li>" for one in section["mentions"])
             return f"<h2>Mentioned in</h2><ul>{links}</ul>"
@@ -164,10 +183,10 @@ class Page:
     def _listed(self, heading, sections):
         if not sections:
             return ""
-        result = f'<h2 id="{heading.lower().replace(" ", "-")}">{heading}</h2>'
+        result = f'<h2 id="{self._anchor(heading.lower())}">{heading}</h2>'
         for section in sections:
             title = section.get("title", "")
-            result += f'<h3 id="{_escaped(section.get("anchor", title))}">{_escaped(title)}</h3>' if title else ""
+            result += f'<h3 id="{self._anchor(section.get("anchor", title))}">{_escaped(title)}</h3>' if title else ""
             items = ""
             for one in section["identifiers"]:
                 abstract = self._inlines(self.references.get(one, {}).get("abstract", []))
@@ -178,9 +197,10 @@ class Page:
     def content(self):
         """The page as plain HTML."""
         data, metadata = self.json, self.json["metadata"]
+        self.anchors = set()
         way = [f'<a href="{self.up}">LiteVault documentation</a>']
         way += [self._link(one) for one in (data.get("hierarchy", {}).get("paths") or [[]])[0]]
-        result = f'<nav>{" / ".join(way)}</nav><main>'
+        result = f'<nav aria-label="Pages above this one">{" / ".join(way)}</nav><main>'
         if metadata.get("roleHeading"):
             result += f'<p class="role">{_escaped(metadata["roleHeading"])}</p>'
         result += f"<h1>{_escaped(self.title)}</h1>"
@@ -208,7 +228,7 @@ class Page:
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{_escaped(title)}</title>
-<meta name="description" content="{_escaped(self.abstract())}">
+<meta name="description" content="{_escaped(self.description())}">
 <link rel="icon" href="{self.up}favicon.ico">
 <link rel="stylesheet" href="{self.up}{STYLE}">
 <script src="{self.up}{SCRIPT}" defer></script>
