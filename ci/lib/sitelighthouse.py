@@ -68,7 +68,7 @@ class Missing(Exception):
 
 
 def _config(categories, width):
-    """What Lighthouse is told: a narrow window is a telephone's, and the network is simulated, as it does by itself."""
+    """The settings of Lighthouse: a narrow window is a telephone's, and the network is simulated, as it does by itself."""
     narrow = width < 640
     return {"extends": "lighthouse:default", "settings": {
         "onlyCategories": categories, "formFactor": "mobile" if narrow else "desktop",
@@ -147,7 +147,7 @@ def reports(command, addresses, widths, categories):
             try:
                 yield results.get(timeout=patience)
             except queue.Empty:
-                patience = 0.1  # what hangs does not go on
+                patience = 0.1  # what hangs must not continue
                 yield {"message": f"nothing came in {PATIENCE} seconds"}
 
 

@@ -226,7 +226,7 @@ final class Lease: Sendable {
 
     /// Requires that no other process had taken the lease when this was called, however recently it was renewed. That costs one request.
     ///
-    /// What was stored before by the holder is then found by whoever takes the lease later: a promotion takes it, and lists afterwards.
+    /// What the holder had stored before is found by the next one, such as a promotion: it takes the lease, and lists afterwards.
     ///
     /// - Throws: `VaultError` `busy` if another process has taken it; what the store throws.
     func requireHeld() async throws {

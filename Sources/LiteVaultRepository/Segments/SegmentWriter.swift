@@ -181,7 +181,7 @@ package actor SegmentWriter {
             // The response to the first attempt was lost.
             guard try await repository.segment(name, database).record == record else { throw error }
         }
-        // Whoever has not taken it by now lists what is stored afterwards.
+        // A promotion that has not taken it by now lists the segments afterwards.
         try await lease.requireHeld()
         tried = nil
         var stored = name
