@@ -140,7 +140,7 @@ package enum Quoting {
         UnsafeBufferPointer(start: signs.utf8Start, count: signs.utf8CodeUnitCount).contains(byte)
     }
 
-    private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
+    static func isLetterOrDigit(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
             UInt8(ascii: "0")...UInt8(ascii: "9"):

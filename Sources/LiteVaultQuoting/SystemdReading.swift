@@ -1,13 +1,18 @@
 extension Quoting {
-    /// The words of a command line in a systemd unit, without quotes and escapes (systemd.syntax(7), systemd.service(5)). What
-    /// ``systemdWord(_:isCommand:)`` writes is read as it was.
+    /// The words of a command line, or of another list, in a systemd unit, without quotes and escapes (systemd.syntax(7), systemd.service(5)).
     ///
-    /// Variables, and specifiers other than `%%`, stay as they are written.
+    /// Specifiers and variables stay as they are written: systemd replaces them after it has split the line.
     ///
     /// - Returns: the words; nil for a quote that is not closed, which systemd refuses.
     package static func systemdWords(of command: String) -> [String]? {
         var reader = SystemdWordReader(text: Array(command.utf8))
         return reader.words()
+    }
+
+    /// The words of the value of a variable that is a word of its own in a command. A backslash keeps the character behind it.
+    package static func systemdWords(ofValue value: String) -> [String] {
+        var reader = SystemdWordReader(text: Array(value.utf8), isValue: true)
+        return reader.words() ?? []
     }
 
     /// The settings of a unit file, in order: without comments, and with continued lines joined.
@@ -45,15 +50,17 @@ extension Quoting {
         return rest
     }
 
-    fileprivate static func isSystemdSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
+    static func isSystemdSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
 }
 
 /// Reads words as systemd's `extract_first_word` does.
 private struct SystemdWordReader {
     private let text: [UInt8]
+    /// Whether it is the value of a variable: without escapes of C, and a quote need not be closed.
+    private let isValue: Bool
     private var position = 0
 
-    init(text: [UInt8]) { self.text = text }
+    init(text: [UInt8], isValue: Bool = false) { (self.text, self.isValue) = (text, isValue) }
 
     mutating func words() -> [String]? {
         var words: [String] = []
@@ -61,7 +68,7 @@ private struct SystemdWordReader {
             while position < text.count, Quoting.isSystemdSpace(text[position]) { position += 1 }
             guard position < text.count else { return words }
             guard let word = word() else { return nil }
-            words.append(String(decoding: Self.withoutDoubles(word), as: UTF8.self))
+            words.append(String(decoding: word, as: UTF8.self))
         }
     }
 
@@ -83,25 +90,15 @@ private struct SystemdWordReader {
                 word.append(byte)
             }
         }
-        return quote == nil ? word : nil
-    }
-
-    /// `%%` and `$$` stand for one of them. systemd replaces them after it has split the line.
-    private static func withoutDoubles(_ word: [UInt8]) -> [UInt8] {
-        var result: [UInt8] = []
-        var isSecond = false
-        for byte in word {
-            isSecond = !isSecond && result.last == byte && (byte == UInt8(ascii: "%") || byte == UInt8(ascii: "$"))
-            if !isSecond { result.append(byte) }
-        }
-        return result
+        return quote == nil || isValue ? word : nil
     }
 
     /// What a backslash and the characters behind it stand for. systemd keeps a backslash before others.
     private mutating func escape() -> [UInt8] {
-        guard position < text.count else { return [Quoting.backslash] }
+        guard position < text.count else { return isValue ? [] : [Quoting.backslash] }
         let byte = text[position]
         position += 1
+        if isValue { return [byte] }
         switch byte {
         case UInt8(ascii: "a"): return [0x07]
         case UInt8(ascii: "b"): return [0x08]

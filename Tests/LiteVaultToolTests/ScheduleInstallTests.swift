@@ -90,6 +90,33 @@ import Testing
         #expect((completed.code, completed.path) == (failure.code, failure.path))
     }
 
+    @Test func `an interruption says what was done, and nothing where nothing was`() throws {
+        func shown(_ steps: InstallationSteps, _ unanswered: String?) -> (message: String, remedy: String)? {
+            steps.interruption(unanswered: unanswered, again: "again", status: "status", removal: "rm x")
+        }
+        var steps = InstallationSteps()
+        #expect(shown(steps, "systemctl show") == nil)
+        steps.units = [.init(path: "/u/x.service", changed: true)]
+        var (message, remedy) = try #require(shown(steps, nil))
+        #expect(message == "/u/x.service was written")
+        #expect(remedy == "To complete the installation, run 'again'. To remove it instead: rm x")
+        (message, remedy) = try #require(shown(steps, "systemctl enable"))
+        #expect(
+            message == "/u/x.service was written; 'systemctl enable' had not answered, and may take effect yet")
+        steps.started = "x.service"
+        (message, remedy) = try #require(shown(steps, nil))
+        #expect(message == "/u/x.service was written and systemd was asked to start x.service")
+        #expect(remedy == "Its jobs were not waited for: 'status' shows them. To remove it instead: rm x")
+    }
+
+    @Test func `a record is shown once, as it is then`() {
+        let record = InstallationRecord()
+        record.note { $0.enabled = "x.timer" }
+        var shown: [String?] = []
+        for _ in 1...2 { record.announce { shown.append($0.enabled) } }
+        #expect(shown == ["x.timer"])
+    }
+
     @Test func `a file is up to date if its bytes are`() throws {
         let path = try workspace.write("caf\u{E9}\n", to: "x.service")
         #expect(try PublicText.isWritten("caf\u{E9}\n", at: path))

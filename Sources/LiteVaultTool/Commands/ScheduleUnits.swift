@@ -14,7 +14,7 @@ struct ScheduleInstall: VaultCommand {
         Writes NAME.service, and NAME.timer unless a job follows logs, to /etc/systemd/system as 'print-units' prints them, and \
         enables them. Then it starts the service, so that all jobs run now as they will tonight: as the same user, in the \
         same sandbox. It waits for their end and shows what they did; the exit status is 1 if one of them failed, and the \
-        units stay enabled. Ctrl-C ends the waiting, not the service. The error of a step that fails lists what was done before it, \
+        units stay enabled. Ctrl-C ends the waiting, not the service. The error of a step that fails, and a message after Ctrl-C, lists what was done before it, \
         with the commands that complete the installation and that remove it.
 
         With --source, the configuration is written first: one job, every night at 4. The file must not exist.
@@ -67,48 +67,82 @@ struct ScheduleInstall: VaultCommand {
         let configuration = try new?.read(as: path) ?? ScheduleConfiguration(path: path)
         let installation = try UnitInstallation(configuration, units)
         if dryRun {
-            try installation.requireAlone()
+            warn(of: try installation.requireAlone(), session)
             return try plan(installation, new, path)
         }
 
         // All that can be refused is refused before anything is written.
-        try installation.require()
-        var steps = InstallationSteps()
+        warn(of: try installation.require(), session)
+        let record = InstallationRecord()
         let again = again(path, installation.units)
+        // Also for an end that does not wait for the step which runs: a second signal, or one that takes too long.
+        let announce = announcement(record, installation, path, again, session.reporter)
+        let token = Interruption.shared.onEnd(announce)
+        defer { Interruption.shared.remove(token) }
         do {
-            return try install(installation, new, path, again: again, &steps, session)
+            return try install(installation, new, path, again: again, record, session)
         } catch {
             // A signal asked for the end.
+            if Interruption.shared.signal != nil { announce() }
             try Interruption.shared.check()
-            throw steps.completing(Failure(error), again: again, removal: installation.removal)
+            throw record.steps.completing(Failure(error), again: again, removal: installation.removal)
         }
+    }
+
+    /// Shows what was done before a signal.
+    private func announcement(
+        _ record: InstallationRecord, _ installation: UnitInstallation, _ path: String, _ again: String,
+        _ reporter: any Reporter
+    ) -> @Sendable () -> Void {
+        let status = "litevault schedule status \(Quoting.shellWordWhereNeeded(path))"
+        return {
+            record.announce { steps in
+                guard
+                    let (message, remedy) = steps.interruption(
+                        unanswered: installation.systemd.unanswered.value, again: again, status: status,
+                        removal: installation.removal)
+                else { return }
+                reporter.interruption(message, remedy: remedy)
+            }
+        }
+    }
+
+    /// Says what could not be found out.
+    private func warn(of doubts: [UnitInstallation.Doubt], _ session: Session) {
+        for doubt in doubts { session.reporter.warning(doubt.message, path: doubt.path) }
     }
 
     private func install(
         _ installation: UnitInstallation, _ new: NewConfiguration?, _ path: String, again: String,
-        _ steps: inout InstallationSteps, _ session: Session
+        _ record: InstallationRecord, _ session: Session
     ) throws -> Report {
         var report = Report()
         if let new {
             // It may get its name, and then fail to be synced.
-            defer { if (try? PublicText.isWritten(new.text, at: path)) == true { steps.configuration = path } }
+            defer {
+                if (try? PublicText.isWritten(new.text, at: path)) == true {
+                    record.note { $0.configuration = path }
+                }
+            }
+            try Interruption.shared.check()
             try new.write(to: path)
             report.appendLine("Wrote \(Format.visible(path)).")
         }
-        try installation.createDirectories(&steps)
-        for directory in steps.directories { report.appendLine("Created \(Format.visible(directory)).") }
-        try installation.write(&steps)
-        for unit in steps.units {
+        try installation.createDirectories(record)
+        for directory in record.steps.directories { report.appendLine("Created \(Format.visible(directory)).") }
+        try installation.write(record)
+        for unit in record.steps.units {
             report.appendLine(unit.changed ? "Wrote \(unit.path)." : "\(unit.path) is up to date.")
         }
-        for path in steps.removed { report.appendLine("Removed \(path).") }
-        try installation.enable(&steps)
+        for path in record.steps.removed { report.appendLine("Removed \(path).") }
+        try installation.enable(record)
         report.appendLine("Enabled \(installation.units.starter).")
         if !output.quiet, !output.json {
             session.terminal.printMessage(
                 "The jobs run, as the service runs them. Ctrl-C ends the waiting, not the service.")
         }
-        let outcome = try installation.run(&steps)
+        let outcome = try installation.run(record)
+        let steps = record.steps
         report.add(
             Result(
                 config: path, configWritten: new != nil, units: steps.units, directoriesCreated: steps.directories,

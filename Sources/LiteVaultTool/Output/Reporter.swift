@@ -61,6 +61,8 @@ protocol Reporter: Sendable {
     func failure(_ failure: Failure)
     /// Prints a warning to standard error.
     func warning(_ message: String, path: String?)
+    /// Prints what a command had done before a signal ended it to standard error.
+    func interruption(_ message: String, remedy: String)
     /// Shows the progress of an operation. It may be called for every page.
     func progress(_ state: ProgressState)
 }
@@ -97,6 +99,11 @@ struct TextReporter: Reporter {
         guard !quiet else { return }
         let prefix = path.map { Format.visible($0) + ": " } ?? ""
         terminal.printMessage(prefix + Format.visible(message), label: ("warning:", "1;33"), priority: .warning)
+    }
+
+    func interruption(_ message: String, remedy: String) {
+        terminal.printMessage(Format.visible(message), label: ("interrupted:", "1;33"), priority: .warning)
+        terminal.printMessage(" " + Format.visible(remedy), label: ("hint:", "1;36"), priority: .warning)
     }
 
     func progress(_ state: ProgressState) {
@@ -150,6 +157,14 @@ struct JSONReporter: Reporter {
         printEvent("warning", Body(message: message, path: path), priority: .warning)
     }
 
+    func interruption(_ message: String, remedy: String) {
+        struct Body: Encodable {
+            let message: String
+            let remedy: String
+        }
+        printEvent("interrupted", Body(message: message, remedy: remedy), priority: .warning)
+    }
+
     func progress(_ state: ProgressState) {
         struct Body: Encodable {
             let phase: String
@@ -180,6 +195,7 @@ struct MixedReporter: Reporter {
     func report(_ report: Report, of command: String) throws { try results.report(report, of: command) }
     func failure(_ failure: Failure) { messages.failure(failure) }
     func warning(_ message: String, path: String?) { messages.warning(message, path: path) }
+    func interruption(_ message: String, remedy: String) { messages.interruption(message, remedy: remedy) }
     func progress(_ state: ProgressState) { messages.progress(state) }
 }
 

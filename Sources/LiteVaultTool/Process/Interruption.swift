@@ -14,6 +14,8 @@ final class Interruption: Sendable {
 
     /// How long an operation may take to stop, unless ``allowMoreTime(_:)`` extends it.
     private static let grace = Duration.seconds(3)
+    /// How long a child that may finish has for that.
+    private static let childGrace = Duration.seconds(1.5)
 
     private struct State {
         /// The first signal; 0 if none has arrived.
@@ -22,7 +24,8 @@ final class Interruption: Sendable {
         var isEnding = false
         var actions: [(token: Int, immediately: Bool, run: @Sendable () -> Void)] = []
         var nextToken = 0
-        var children: Set<pid_t> = []
+        /// The children, and whether the first signal leaves them time to finish.
+        var children: [pid_t: Bool] = [:]
         /// What SIGINT does instead of ending the process, and how often it still does.
         var stop: (run: @Sendable () -> Void, times: Int)?
         /// Whether SIGHUP asks for a reload, and whether it has; nil if it ends the command.
@@ -100,9 +103,12 @@ final class Interruption: Sendable {
     }
 
     /// Registers a child process, or a group as its negative number, that is ended with this process.
-    func watch(child: pid_t) {
+    ///
+    /// - Parameter finishing: whether the first signal ends neither at once: the child may finish within a short time, is ended then, and the
+    ///   operation that waits for it stops by itself.
+    func watch(child: pid_t, finishing: Bool = false) {
         state.withLock { state in
-            state.children.insert(child)
+            state.children[child] = finishing
             // The signal came after the child was started and before this.
             if state.received != 0 { Self.pass(state.received, to: child) }
         }
@@ -110,7 +116,7 @@ final class Interruption: Sendable {
 
     /// Removes a child process that was waited for: its number may be reused.
     func unwatch(child: pid_t) {
-        state.withLock { _ = $0.children.remove(child) }
+        state.withLock { _ = $0.children.removeValue(forKey: child) }
     }
 
     /// SIGINT becomes SIGTERM: with `-c`, dash handles SIGINT itself, and the handler ignores one that arrives while a command
@@ -133,13 +139,18 @@ final class Interruption: Sendable {
         let (first, grace, atOnce) = state.withLock { state in
             let isSecond = state.received != 0
             if !isSecond { state.received = signal }
-            for child in state.children { Self.pass(signal, to: child) }
-            let atOnce = isSecond || !state.children.isEmpty || state.actions.contains { $0.immediately }
+            let ended = state.children.filter { isSecond || !$0.value }
+            for child in ended.keys { Self.pass(signal, to: child) }
+            let atOnce = isSecond || !ended.isEmpty || state.actions.contains { $0.immediately }
             return (state.received, state.grace, atOnce)
         }
         if atOnce { end(first) }
         SystemThread.start { [self] in
-            SystemThread.sleep(seconds: grace.seconds)
+            SystemThread.sleep(seconds: Self.childGrace.seconds)
+            state.withLock { state in
+                for (child, finishing) in state.children where finishing { Self.pass(first, to: child) }
+            }
+            SystemThread.sleep(seconds: (grace - Self.childGrace).seconds)
             end(first)
         }
     }

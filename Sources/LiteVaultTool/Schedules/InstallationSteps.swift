@@ -1,5 +1,6 @@
 internal import LiteVaultFoundation
 internal import LiteVaultQuoting
+internal import LiteVaultSupport
 
 /// What an installation has done so far. Each entry was observed: a step that failed adds only what it is known to have done.
 struct InstallationSteps {
@@ -56,6 +57,25 @@ struct InstallationSteps {
         return failure
     }
 
+    /// What was done before a signal asked for the end; nil if nothing was.
+    ///
+    /// - Parameters:
+    ///   - unanswered: the call of systemd that was ended before it had answered, or runs.
+    ///   - again: the command that completes the installation.
+    ///   - status: the command that shows what the jobs do.
+    ///   - removal: the commands that remove the units; nil if none of them exists.
+    func interruption(
+        unanswered: String?, again: String, status: String, removal: String?
+    ) -> (message: String, remedy: String)? {
+        guard !phrases.isEmpty else { return nil }
+        var message = "\(Format.list(phrases))"
+        if let unanswered { message += "; '\(unanswered)' had not answered, and may take effect yet" }
+        let next =
+            started == nil
+            ? "To complete the installation, run '\(again)'." : "Its jobs were not waited for: '\(status)' shows them."
+        return (message, [next, self.removal(removal)].compactMap(\.self).joined(separator: " "))
+    }
+
     /// How to remove the installation: its units, and the configuration if this run has written it.
     ///
     /// - Parameter units: the commands that remove the units; nil if none of them exists.
@@ -63,5 +83,26 @@ struct InstallationSteps {
         let file = configuration.map(Quoting.shellWordWhereNeeded)
         let commands = [units, file.map { "rm \($0)" }].compactMap(\.self)
         return commands.isEmpty ? nil : "To remove it instead: \(commands.joined(separator: "; "))"
+    }
+}
+
+/// The steps of an installation, which the thread of signals may show at any time.
+final class InstallationRecord: Sendable {
+    private let state = Locked(InstallationSteps())
+    private let isAnnounced = Locked(false)
+
+    /// What was done so far.
+    var steps: InstallationSteps { state.value }
+
+    /// Adds what was done, once that was observed.
+    func note(_ change: (inout InstallationSteps) -> Void) { state.withLock(change) }
+
+    /// Shows what was done, once. Another thread that asks for it meanwhile waits until it was shown.
+    func announce(_ show: (InstallationSteps) -> Void) {
+        isAnnounced.withLock { isAnnounced in
+            guard !isAnnounced else { return }
+            isAnnounced = true
+            show(steps)
+        }
     }
 }

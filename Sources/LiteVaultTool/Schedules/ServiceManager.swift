@@ -4,7 +4,7 @@ internal import LiteVaultQuoting
 internal import LiteVaultSupport
 
 /// systemd as it runs here, by its commands `systemctl` and `journalctl`.
-struct ServiceManager {
+struct ServiceManager: Sendable {
     /// The directory of the administrator's units.
     static let folder = "/etc/systemd/system"
     /// The second line of a unit that 'schedule install' has written.
@@ -15,6 +15,8 @@ struct ServiceManager {
     var limit = Duration.seconds(60)
     /// The command that speaks to systemd.
     var command = "systemctl"
+    /// The call that runs, or was ended before it had answered: what it asked for may be done all the same.
+    let unanswered = Locked<String?>(nil)
 
     /// How a service ended.
     struct Ending: Encodable {
@@ -53,14 +55,16 @@ struct ServiceManager {
         }
     }
 
+    /// Whether systemd has started this machine.
+    static var isHere: Bool { FileManager.default.fileExists(atPath: "/run/systemd/system") }
+
     /// Has systemd read all units again, which also shows whether it runs here and obeys this user.
     ///
     /// - Throws: `unsupported` without systemd, or for a user whom it does not obey.
     func reload() throws {
         let (ending, text) = try run("systemctl", ["daemon-reload"])
         // In a chroot it does nothing, and succeeds.
-        let isRunning = FileManager.default.fileExists(atPath: "/run/systemd/system")
-        guard ending == .status(0), isRunning else {
+        guard ending == .status(0), Self.isHere else {
             let reason = ending == .status(0) ? "/run/systemd/system does not exist" : Self.reason(text)
             throw Failure(
                 .unsupported, "systemd does not run here, or does not obey this user: \(reason)",
@@ -190,6 +194,14 @@ struct ServiceManager {
         return Self.lines(text)
     }
 
+    /// The instances of templates that run, or are being started.
+    func activeInstances() throws -> [String] {
+        let shown = try require(
+            "systemctl", ["list-units", "--type=service,timer", "--plain", "--no-legend", "--no-pager", "--full"], "*@*"
+        )
+        return Self.lines(shown).compactMap { $0.split(separator: " ").first.map(String.init) }
+    }
+
     /// Runs a command on a unit, and takes its failure for that of an operation on it.
     @discardableResult
     private func require(_ command: String, _ arguments: [String], _ unit: String) throws -> String {
@@ -208,13 +220,20 @@ struct ServiceManager {
         shell.variables = ["LC_ALL": "C", "SYSTEMD_COLORS": "0"]
         shell.input = .null
         let output: CommandOutput
+        try Interruption.shared.check()
+        unanswered.withLock { $0 = "\(command) \(arguments[0])" }
         do throws(SpawnError) {
             output = try shell.collect(limit: limit) { child in
-                Interruption.shared.watch(child: child)
+                Interruption.shared.watch(child: child, finishing: true)
                 return { Interruption.shared.unwatch(child: child) }
             }
         } catch { throw Failure(.internal, "'\(command)' cannot be started: \(error)") }
-        try Interruption.shared.check()
+        // After a signal it is given a short time. What it has answered within that is true; the next call, or step, is not begun.
+        if case .status? = output.ending, !output.wasLate {
+            unanswered.withLock { $0 = nil }
+        } else {
+            try Interruption.shared.check()
+        }
         guard !output.wasLate else {
             throw Failure(
                 .inputOutput,

@@ -1,4 +1,5 @@
 internal import LiteVaultFoundation
+internal import LiteVaultQuoting
 
 /// The files from which systemd reads units, by their directories.
 struct UnitFiles {
@@ -12,21 +13,29 @@ struct UnitFiles {
     /// The directory of the administrator's units.
     var own: String { directories.first ?? ServiceManager.folder }
 
-    /// The names of all services, without the suffix.
-    var services: [String] {
-        let names = directories.flatMap(Self.names).filter { $0.hasSuffix(".service") }
-        return Set(names.map { String($0.dropLast(8)) }).sorted()
+    /// The units of a type that have files of their own, and the instances of templates that links have started with others.
+    ///
+    /// - Parameter running: units that run, which need neither.
+    func units(ofType type: String, running: [String] = []) -> [SystemdUnitName] {
+        let names = directories.flatMap(Self.names) + linked + running
+        return Set(names.filter { $0.hasSuffix(".\(type)") }).sorted().map { SystemdUnitName($0) }
+            .filter { !$0.isTemplate && path(of: $0.text) != nil }
     }
 
-    /// The file of a unit; nil if it does not exist.
+    /// The file of a unit, which is that of the template for an instance without one; nil if it does not exist.
     func path(of unit: String) -> String? {
-        directories.map { "\($0)/\(unit)" }.first { FileManager.default.fileExists(atPath: $0) }
+        let names = [unit, SystemdUnitName(unit).template].compactMap(\.self)
+        return names.lazy.flatMap { name in directories.map { "\($0)/\(name)" } }
+            .first { FileManager.default.fileExists(atPath: $0) }
     }
 
     /// The drop-ins of a unit, in the order in which they apply. Of two with one name, the first directory's applies.
     func dropIns(of unit: String) -> [String] {
+        let names = SystemdUnitName(unit).dropInNames
+        // Those of the type apply only where nothing more specific has their name.
+        let specific = directories.flatMap { directory in names.dropLast().map { "\(directory)/\($0).d" } }
         var paths: [String: String] = [:]
-        for directory in directories.map({ "\($0)/\(unit).d" }) {
+        for directory in specific + directories.map({ "\($0)/\(names[names.count - 1]).d" }) {
             for name in Self.names(directory) where name.hasSuffix(".conf") && paths[name] == nil {
                 paths[name] = "\(directory)/\(name)"
             }
@@ -36,12 +45,20 @@ struct UnitFiles {
 
     /// Whether a link has the unit started with others, as with the machine: it is enabled.
     func isEnabled(_ unit: String) -> Bool {
-        directories.contains { directory in
-            let groups = Self.names(directory).filter { $0.hasSuffix(".wants") || $0.hasSuffix(".requires") }
-            return groups.contains { group in
-                var status = stat()
-                return lstat("\(directory)/\(group)/\(unit)", &status) == 0
-            }
+        groups.contains { group in
+            var status = stat()
+            return lstat("\(group)/\(unit)", &status) == 0
+        }
+    }
+
+    /// The names that links of other units have.
+    private var linked: [String] { groups.flatMap(Self.names) }
+
+    /// The directories of links by which a unit starts others.
+    private var groups: [String] {
+        directories.flatMap { directory in
+            Self.names(directory).filter { $0.hasSuffix(".wants") || $0.hasSuffix(".requires") }
+                .map { "\(directory)/\($0)" }
         }
     }
 

@@ -5,7 +5,7 @@ internal import LiteVaultSchedule
 internal import LiteVaultSupport
 
 /// Puts the units of a configuration in place, and has the service run its jobs.
-struct UnitInstallation {
+struct UnitInstallation: Sendable {
     struct Unit: Encodable {
         let path: String
         /// Whether its file is a new one, or has another text than before.
@@ -20,7 +20,7 @@ struct UnitInstallation {
 
     let units: SystemdUnits
     private let configuration: ScheduleConfiguration
-    private let systemd = ServiceManager()
+    let systemd = ServiceManager()
     /// How long a service that follows logs may take to follow all of them.
     private static let patience = Duration.seconds(60)
 
@@ -36,9 +36,10 @@ struct UnitInstallation {
 
     /// Finds what would stop the installation. Nothing is written.
     ///
+    /// - Returns: what could not be found out of other services.
     /// - Throws: `unsupported` without systemd; `no-input` for a user, program or credential that does not exist; `conflict` for units of
     ///   others.
-    func require() throws {
+    func require() throws -> [Doubt] {
         _ = try account
         guard access(units.tool, X_OK) == 0 else {
             throw Failure(.noInput, "is not a program", path: units.tool, remedy: "Name it with --tool.")
@@ -50,35 +51,56 @@ struct UnitInstallation {
                 .noInput, "the credential that the configuration refers to does not exist", path: path,
                 remedy: "Make it: systemd-creds encrypt --name=\(name) FILE \(path)")
         }
-        try requireAlone()
+        let doubts = try requireAlone()
         try systemd.reload()
         for (unit, _) in units.files { try systemd.requireFree(unit) }
+        return doubts
+    }
+
+    /// Something of another service that could not be found out.
+    struct Doubt {
+        let message: String
+        let path: String?
     }
 
     /// Makes sure that no other service runs the configuration, and that none of another user has the same state.
     ///
-    /// A service of a package counts if it is enabled or runs: otherwise it is one to choose.
+    /// A service of a package, and an instance of a template, counts if it is enabled or runs: otherwise it is one to choose.
     ///
+    /// - Returns: the services of which that cannot be said.
     /// - Throws: `conflict`.
-    func requireAlone() throws {
-        let others = InstalledService.all().filter { ![$0.name, $0.target].contains(units.name) }
+    func requireAlone() throws -> [Doubt] {
+        var doubts: [Doubt] = []
+        var running: [String] = []
+        do { running = try systemd.activeInstances() } catch {
+            try Interruption.shared.check()
+            // Without systemd, nothing runs.
+            if ServiceManager.isHere {
+                let message = "which instances of templates run cannot be found out: \(Failure(error).message)"
+                doubts.append(Doubt(message: message, path: nil))
+            }
+        }
+        let others = InstalledService.all(running: running).filter { ![$0.name, $0.target].contains(units.name) }
         if let other = others.first(where: { $0.runs(configuration.name) && isWanted($0) }) {
-            let remedy =
-                other.isOwn
-                ? "To change it, give --name \(other.name). To replace it, remove it first: \(other.removal)"
-                : "To have units in its place, give --name \(other.name). To replace it, disable it first: "
-                    + other.removal
             throw Failure(
                 .conflict,
                 "the service \(other.name).service\(other.isOwn ? "" : " (\(other.path))") runs this configuration: "
                     + "a second one would run its jobs twice",
-                path: configuration.name, remedy: remedy)
+                path: configuration.name, remedy: Self.remedy(other))
+        }
+        for other in others where !other.doubts.isEmpty && isWanted(other) {
+            doubts += other.doubts.map { reason in
+                Doubt(
+                    message: "whether \(other.name).service runs this configuration, too, cannot be found out: "
+                        + reason,
+                    path: other.path)
+            }
         }
         let user = InstalledService.user(of: units.name, units.user)
         let sharing = others.first {
             $0.directoryName == units.directoryName && $0.user != user && isWanted($0)
         }
-        guard let other = sharing else { return }
+        guard let other = sharing else { return doubts }
         let isOther = units.name == SystemdUnits.standardName
         throw Failure(
             .conflict,
@@ -90,8 +112,17 @@ struct UnitInstallation {
                 + "own: \(isOther ? other.removal : InstalledService.removal(of: units.name))")
     }
 
+    /// What to do about a service that runs the configuration.
+    private static func remedy(_ other: InstalledService) -> String {
+        // A unit with a name of its own can be installed under that.
+        let units = "\(other.isOwn ? "To change it" : "To have units in its place"), give --name \(other.name)."
+        let removal =
+            "To replace it, \(other.isOwn && !other.isInstance ? "remove" : "disable") it first: \(other.removal)"
+        return SystemdUnitName("\(other.name).service").isInstance ? removal : "\(units) \(removal)"
+    }
+
     private func isWanted(_ service: InstalledService) -> Bool {
-        service.isOwn || service.isEnabled || service.units.contains(where: systemd.isActive)
+        (service.isOwn && !service.isInstance) || service.isEnabled || service.units.contains(where: systemd.isActive)
     }
 
     /// The account of the service's user; nil for root.
@@ -130,8 +161,9 @@ struct UnitInstallation {
     }
 
     /// Creates them, for the service's user.
-    func createDirectories(_ steps: inout InstallationSteps) throws {
+    func createDirectories(_ record: InstallationRecord) throws {
         for path in missingDirectories() {
+            try Interruption.shared.check()
             // As administrators make them: the service of another user has to get through to its own.
             try PublicText.createParents(of: path)
             try LocalDirectory.create(path)
@@ -142,33 +174,34 @@ struct UnitInstallation {
                 guard directory >= 0, fchown(directory, user, group) == 0 else {
                     let error = VaultError(errno: errno, "fchown", path: path)
                     // The next installation would take it for one of the user's.
-                    if rmdir(path) != 0 { steps.directories.append(path) }
+                    if rmdir(path) != 0 { record.note { $0.directories.append(path) } }
                     throw error
                 }
             }
-            steps.directories.append(path)
+            record.note { $0.directories.append(path) }
         }
     }
 
     /// Writes the units. What a configuration had that followed logs, or did not yet, is taken back: its timer, or the start of its service
     /// with the machine.
-    func write(_ steps: inout InstallationSteps) throws {
+    func write(_ record: InstallationRecord) throws {
         for file in files {
+            try Interruption.shared.check()
             let isPresent = try PublicText.isWritten(file.text, at: file.path)
             do {
                 if !isPresent { try PublicText.write(file.text, to: file.path, replacing: true) }
-                steps.units.append(.init(path: file.path, changed: !isPresent))
+                record.note { $0.units.append(.init(path: file.path, changed: !isPresent)) }
             } catch {
                 // It may have got its name, and then failed to be synced.
                 if (try? PublicText.isWritten(file.text, at: file.path)) == true {
-                    steps.units.append(.init(path: file.path, changed: true))
+                    record.note { $0.units.append(.init(path: file.path, changed: true)) }
                 }
                 throw error
             }
         }
         if let timer = try removedTimer() {
             try systemd.remove("\(units.name).timer")
-            steps.removed.append(timer)
+            record.note { $0.removed.append(timer) }
         }
         try systemd.reload()
         if units.timer != nil { try systemd.disable(service) }
@@ -186,9 +219,9 @@ struct UnitInstallation {
     }
 
     /// Has the units started with the machine.
-    func enable(_ steps: inout InstallationSteps) throws {
+    func enable(_ record: InstallationRecord) throws {
         // It may have been enabled, and then not have answered in time.
-        defer { if UnitFiles().isEnabled(units.starter) { steps.enabled = units.starter } }
+        defer { if UnitFiles().isEnabled(units.starter) { record.note { $0.enabled = units.starter } } }
         try systemd.enable(units.starter)
     }
 
@@ -244,12 +277,12 @@ struct UnitInstallation {
     }
 
     /// Starts the service, waits for the jobs, and tells what they have done. A service that follows logs runs on.
-    func run(_ steps: inout InstallationSteps) throws -> Outcome {
+    func run(_ record: InstallationRecord) throws -> Outcome {
         let before = try starts()
         try state().requestRun()
         let began = Date()
         let follows = units.timer == nil
-        var ending = try systemd.start(service, runsOn: follows) { steps.started = service }
+        var ending = try systemd.start(service, runsOn: follows) { record.note { $0.started = service } }
         let deadline = ContinuousClock.now + Self.patience
         var isFollowing = !follows
         while follows, ContinuousClock.now < deadline {
