@@ -182,7 +182,7 @@ final class SimulatedHost {
             if session != nil {
                 let before = stored.count
                 try read()
-                do { try await storeAll() } catch let error as VaultError where error.code == .busy {}
+                try await storeAll()
                 guard stored.count == before else {
                     throw Wrong(what: "the former host reported a segment as stored, although a standby was promoted")
                 }
@@ -291,8 +291,15 @@ final class SimulatedHost {
     /// Stores what was read, and notes what has been acknowledged by that.
     func storeAll() async throws {
         while let waiting = session?.spool.first, let open = session {
-            try await open.writer.append(
-                waiting.path, began: waiting.began, snapshot: newest, end: waiting.end, start: waiting.start)
+            do {
+                try await open.writer.append(
+                    waiting.path, began: waiting.began, snapshot: newest, end: waiting.end, start: waiting.start)
+            } catch let error as VaultError where error.code == .busy && open.writer.isLost {
+                // By a promotion, also by one that was refused. A follower then begins another run.
+                gap = gap ?? SnapshotGap(since: nil, reason: "another follower was running")
+                log("the lease was taken over")
+                return await kill()
+            }
             open.spool.removeFirst()
             open.pages.didStore(waiting.segment)
             let label = Int64(clamping: waiting.segment.seen)
