@@ -46,7 +46,10 @@ extension SimulatedEvent {
             SimulatedEvent(3) { host, random in
                 try host.commit("DELETE FROM t WHERE rowid % 3 = \(Int.random(in: 0..<3, using: &random))")
             },
-            // Many pages, and many blocks of pages: what a snapshot does not read is then more than nothing.
+            // Pages of most blocks, in one commit.
+            SimulatedEvent(3) { host, random in
+                try host.commit("UPDATE t SET a = a + 1 WHERE rowid % 7 = \(Int.random(in: 0..<7, using: &random))")
+            },
             SimulatedEvent(2) { host, random in
                 let length = [900, 9000].randomElement(using: &random) ?? 900
                 try host.commit("INSERT INTO t SELECT a, zeroblob(\(length)) FROM t LIMIT 40")

@@ -76,7 +76,8 @@ final class SimulatedHost {
     /// How often the clock was found behind.
     private(set) var remarks = 0
 
-    init(isConditional: Bool = true) async throws {
+    /// - Parameter isLarge: whether the database begins with many blocks of pages, of which later snapshots read few.
+    init(isConditional: Bool = true, isLarge: Bool = false) async throws {
         folder = FileManager.default.temporaryDirectory.path + "/litevault-simulation-" + UUID().uuidString
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         clock = SimulatedClock()
@@ -89,6 +90,10 @@ final class SimulatedHost {
         connection = try Self.opened(path)
         try connection.execute(
             "CREATE TABLE t(a, filler); CREATE TABLE state(n); INSERT INTO state VALUES (0)")
+        if isLarge {
+            try connection.execute(
+                "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 60) INSERT INTO t SELECT i, zeroblob(9000) FROM n")
+        }
         note(try Self.state(connection))
         synced = try logIndex()
     }
