@@ -141,8 +141,8 @@ package actor SegmentWriter {
     ///   - snapshot: the sequence of the newest stored snapshot.
     ///   - end: what lets another follower continue after it.
     ///   - start: where its run began; nil if it continues one.
-    /// - Throws: `VaultError` `busy` if another process has taken the lease, a promotion for example: the segment may be stored, and is not
-    ///   restored then. As ``requireIdentity()``, and what the store throws.
+    /// - Throws: `VaultError` `busy` if another process has taken the lease: the segment may be stored all the same, and is not part of the
+    ///   history if that was a promotion. As ``requireIdentity()``, and what the store throws.
     package func append(
         _ path: String, began: Date, snapshot: Int, end: LogEnd? = nil, start: RunStart? = nil
     ) async throws {
