@@ -23,7 +23,7 @@ extension Quoting {
             }
             if letter == UInt8(ascii: "%") {
                 result.append(letter)
-            } else if isLetterOrDigit(letter), !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(letter) {
+            } else if isLetterOrDigit(letter), !digits.contains(letter) {
                 guard let value = unit.value(ofSpecifier: letter) else {
                     throw UnknownSystemdValue(
                         "the value of %\(String(decoding: [letter], as: UTF8.self)) is not known here")
@@ -96,11 +96,11 @@ extension Quoting {
 
     /// Whether a text can name a variable of a service.
     package static func isVariableName(_ text: String) -> Bool {
-        let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
         guard let first = text.utf8.first, !digits.contains(first) else { return false }
         return text.utf8.allSatisfy { isLetterOrDigit($0) || $0 == UInt8(ascii: "_") }
     }
 
+    private static let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
     private static let dollar = UInt8(ascii: "$")
     private static let brace = UInt8(ascii: "{")
 }

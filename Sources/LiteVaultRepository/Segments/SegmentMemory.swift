@@ -98,6 +98,8 @@ extension Repository {
     /// A follower may have stored segments that this machine's memory does not have: it has a memory of its own, or this machine was
     /// installed again. If its log was removed since, nothing else tells that they precede the snapshot. So they are listed. No snapshot has
     /// to show that the database was followed: a follower that continues the log of an earlier snapshot stores none of its own.
+    ///
+    /// - Parameter previous: the newest readable manifest.
     func newestMark(_ database: String, listedAfter previous: Manifest?) async throws -> SegmentMark? {
         let known = newestMark(database, previous: previous)
         let first = (known?.sequence ?? 0) + 1
