@@ -125,6 +125,55 @@ import Testing
         #expect(try await host.restored(.latest).state == host.latest)
     }
 
+    @Test func `H-ORDER-14 a missing segment that only the follower's lease tells of precedes a snapshot on another machine`() async throws {
+        let host = try await SimulatedHost.followed()
+        await host.kill()
+        try await host.loseState()
+        var objects = host.store.objects
+        let segment = try #require(objects.keys.filter { $0.hasPrefix("segments/") }.max())
+        objects[segment] = nil
+        host.store.replace(objects)
+        try await host.snapshot()
+        #expect(try await host.restored(.latest).state == host.latest)
+    }
+
+    /// By the salts alone, any log that was never written to is the same.
+    @Test func `H-ORDER-12 a run that began with the snapshot before continues another one of the same state`() async throws {
+        let host = try await SimulatedHost()
+        try host.reopen()
+        try await host.snapshot()
+        try await host.start()
+        try host.read()
+        try await host.snapshot()
+        try await host.snapshot()
+        try host.commit()
+        try await host.poll()
+        #expect(try await host.restored(.latest).state == host.latest)
+        // The next follower continues that run, and begins none with the newest snapshot.
+        await host.kill()
+        try host.commit()
+        try await host.poll()
+        try await host.poll()
+        try await host.expectRight()
+        #expect(try await host.restored(.latest).state == host.latest)
+    }
+
+    @Test(arguments: [true, false])
+    func `H-ORDER-13 a standby that has what a power loss took gets what was committed instead`(
+        byFollower: Bool
+    ) async throws {
+        let host = try await SimulatedHost.followed()
+        try await host.updateStandby()
+        // Several frames: what is committed afterwards has as many, or fewer.
+        try host.commit("INSERT INTO t SELECT a, zeroblob(9000) FROM t")
+        try await host.poll()
+        try await host.updateStandby()
+        try await host.losePower { _ in 0 }
+        if byFollower { try await host.poll() } else { try await host.snapshot() }
+        try await host.updateStandby()
+        #expect(host.elsewhere.standbyNumber == host.latest.number)
+    }
+
     @Test func `H-ORDER-10 what is read during an upload is labelled behind a snapshot that was stored without an answer`() async throws {
         let host = try await SimulatedHost()
         try await host.snapshot()

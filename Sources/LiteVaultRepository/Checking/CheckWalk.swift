@@ -12,6 +12,7 @@ final class CheckWalk {
 
     private let tables: PackTables
     private let flawed: [String: VaultError]
+    private let avoided: Set<String>
     private let list: ProblemList
     /// Reads the ends of images, to compare them with their manifests; nil if no data is read.
     private let reader: BlockReader?
@@ -26,10 +27,14 @@ final class CheckWalk {
     /// - Parameters:
     ///   - tables: the tables of all data packs.
     ///   - flawed: the packs in which something is damaged, needed or not.
+    ///   - avoided: the packs that a repair has recorded as damaged.
     ///   - list: where problems are added.
     ///   - reader: reads the first and the last block of each image; nil if no data is to be read.
-    init(_ tables: PackTables, _ flawed: [String: VaultError], _ list: ProblemList, _ reader: BlockReader?) {
-        (self.tables, self.flawed, self.list, self.reader) = (tables, flawed, list, reader)
+    init(
+        _ tables: PackTables, _ flawed: [String: VaultError], avoided: Set<String>, _ list: ProblemList,
+        _ reader: BlockReader?
+    ) {
+        (self.tables, self.flawed, self.avoided, self.list, self.reader) = (tables, flawed, avoided, list, reader)
     }
 
     /// Walks the maps of snapshots.
@@ -46,7 +51,9 @@ final class CheckWalk {
             (database, isKnown) = (snapshot.manifest.database, isLost(snapshot))
             passed[index] = try await check(snapshot, walk, source)
             if !isKnown {
-                for name in walk.packs.map({ RepositoryFormat.tree($0) }) where !relevant.contains(name) {
+                // Each node that was walked matches its hash: of a pack that a repair has dealt with, the rest is not needed.
+                for name in walk.packs.map({ RepositoryFormat.tree($0) })
+                where !relevant.contains(name) && !avoided.contains(name) {
                     if let flaw = flawed[name] { add(flaw, name) }
                 }
             }

@@ -36,7 +36,8 @@ extension Repository {
         for object in trees { flawed[object.name] = try await flaw { try await checkTreePack(object, maps) } }
         report.packBytes = (data + trees).lazy.map(\.size).sum
 
-        let walk = CheckWalk(tables, flawed, list, options.readsData ? BlockReader(store: store) : nil)
+        let avoided = report.damaged[""] ?? []
+        let walk = CheckWalk(tables, flawed, avoided: avoided, list, options.readsData ? BlockReader(store: store) : nil)
         let level: SnapshotVerification.Level = options.readsData ? .data : .structure
         let passed = try await walk.check(found, maps.source)
         for (snapshot, passed) in zip(found, passed) {

@@ -8,6 +8,8 @@ internal import LiteVaultSupport
 struct ImagePosition: Sendable {
     /// The number of the snapshot.
     let snapshot: Int
+    /// The numbers of the snapshots with its state: a run that begins with one of them begins with each.
+    let snapshots: ClosedRange<Int>
     /// Its label.
     let label: Date
     /// How much of which log is in the image; nil if the database was not in WAL mode, so that no run has it.
@@ -25,6 +27,7 @@ struct ImagePosition: Sendable {
     init(_ snapshot: Snapshot, previous: Snapshot? = nil) {
         let manifest = snapshot.manifest
         self.snapshot = snapshot.sequence
+        snapshots = min(manifest.followed?.unchangedSince ?? .max, snapshot.sequence)...snapshot.sequence
         label = snapshot.time
         position = manifest.log.flatMap { log in
             UInt64(log.salts, radix: 16).map { LogPosition(salts: $0, frame: UInt32(clamping: log.frames)) }
@@ -34,6 +37,9 @@ struct ImagePosition: Sendable {
         known = max(manifest.followed?.segment ?? 0, previous?.manifest.newestSegment?.sequence ?? 0)
         isDated = manifest.followed == nil
     }
+
+    /// Whether it has the state of a snapshot with this number.
+    func hasState(of other: Int?) -> Bool { other.map(snapshots.contains) ?? false }
 
     /// Whether all of a segment is known to be in the image, by its name alone.
     func contains(_ name: SegmentName, newest: SegmentMark?) -> Bool {
@@ -144,7 +150,7 @@ struct LogOrder {
             // All that precedes it is in the image, and the image does not end in it.
             if isNext, record.first - 1 <= image.known, image.run.map({ $0 == record.run }) ?? true { return true }
         } else if let start = record.start {
-            if start.snapshot == image.snapshot { return true }
+            if image.hasState(of: start.snapshot) { return true }
             // The salts of a log that was never written to are 0 in any of them.
             return start.position == position && (position.salts != 0 || image.run == record.run)
         }
@@ -156,7 +162,7 @@ struct LogOrder {
     /// Whether a segment's run began after the image, so that nothing says what lies between them.
     private func beganLater(_ record: SegmentRecord, _ position: LogPosition) -> Bool {
         // A run that began with this snapshot, taken by the follower in the run before.
-        if record.start?.snapshot == image.snapshot { return false }
+        if image.hasState(of: record.start?.snapshot) { return false }
         if let run = image.run { return run != record.run }
         guard let start = record.start else { return Timestamp.date(record.began).map { $0 > image.label } ?? true }
         if start.newest >= image.snapshot { return true }

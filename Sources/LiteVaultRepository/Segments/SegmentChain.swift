@@ -306,7 +306,7 @@ extension Repository {
 extension ImagePosition {
     /// Whether the run of a missing segment began after the image.
     fileprivate func isLaterRun(_ mark: SegmentMark) -> Bool {
-        if mark.base == snapshot { return false }
+        if hasState(of: mark.base) { return false }
         if let run { return run != mark.run }
         if let newest = mark.newest { return newest >= snapshot }
         // An older version recorded no more than dates.

@@ -36,6 +36,17 @@ extension Repository {
         return found.newest
     }
 
+    /// The mark in the follower's lease; nil if nothing ever followed the database, or if the lease is damaged.
+    private func notedMark(_ database: String) async throws -> SegmentMark? {
+        do {
+            let note = try await Lease.holder(RepositoryFormat.lease(Lease.follower + database), store)?.note
+            return try note.map { try mark(note: $0, database) }
+        } catch let error as VaultError where error.isDamage {
+            // Damage must not stop a snapshot; checks report it.
+            return nil
+        }
+    }
+
     // MARK: On this machine
 
     private func markPath(_ database: String) -> String? {
@@ -96,12 +107,14 @@ extension Repository {
     /// The newest segment before a snapshot by a process that does not follow the database.
     ///
     /// A follower may have stored segments that this machine's memory does not have: it has a memory of its own, or this machine was
-    /// installed again. If its log was removed since, nothing else tells that they precede the snapshot. So they are listed. No snapshot has
-    /// to show that the database was followed: a follower that continues the log of an earlier snapshot stores none of its own.
+    /// installed again. If its log was removed since, nothing else tells that they precede the snapshot. So they are listed, behind the one
+    /// that the follower's lease notes: a segment may be missing, and still be known. No snapshot has to show that the database was
+    /// followed: a follower that continues the log of an earlier snapshot stores none of its own.
     ///
     /// - Parameter previous: the newest readable manifest.
     func newestMark(_ database: String, listedAfter previous: Manifest?) async throws -> SegmentMark? {
-        let known = newestMark(database, previous: previous)
+        let known = [newestMark(database, previous: previous), try await notedMark(database)]
+            .compactMap(\.self).max { $0.sequence < $1.sequence }
         let first = (known?.sequence ?? 0) + 1
         guard RepositoryFormat.sequences.contains(first) else { return known }
         let names = try await segments(database, first...RepositoryFormat.sequences.upperBound)

@@ -56,7 +56,7 @@ extension SegmentWriter {
             if snapshot.manifest.gap != nil, newest.seen < snapshot.time.milliseconds { return .laterRun }
             return Timestamp.date(newest.began).map { $0 <= snapshot.time } ?? false ? .inRun : .beforeRun
         }
-        if start.snapshot == snapshot.sequence { return .inRun }
+        if image.hasState(of: start.snapshot) { return .inRun }
         if start.newest >= snapshot.sequence { return .beforeRun }
         // It was stored after the run began: in it, or by the follower in a later one.
         if image.run != nil || snapshot.gap != nil { return .laterRun }

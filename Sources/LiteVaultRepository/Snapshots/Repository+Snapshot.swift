@@ -91,11 +91,12 @@ extension Repository {
                 if let position = report.position {
                     manifest.followed?.places = await followed.count(upTo: position, in: run, clock)
                 }
-            } else if let log = manifest.log, log.end != nil, let same = plan.previous?.manifest, same.log == log,
-                let place = same.followed, place.places != nil
-            {
+            } else if let log = manifest.log, log.end != nil, let same = plan.previous?.manifest, same.log == log {
                 // The same state of the same log as that of the previous one.
-                manifest.followed = .init(segment: known?.sequence, run: place.run, places: place.places)
+                let place = same.followed.flatMap { $0.places == nil ? nil : $0 }
+                manifest.followed = .init(
+                    segment: known?.sequence, run: place?.run, places: place?.places,
+                    unchangedSince: same.followed?.unchangedSince ?? same.sequence)
             }
             let snapshot = try await publish(manifest, lease)
             RoomToRemove(store)?.keep()

@@ -24,8 +24,7 @@ extension Standby {
             return ended
         }
         if found.manifest.line != current.line { return Self.promoted }
-        let log = found.manifest.log
-        if let log, let segment = current.segment, segment.passes(log) {
+        if let segment = current.segment, segment.passes(found.manifest) {
             (considered, suspected) = (newest, nil)
             return nil
         }

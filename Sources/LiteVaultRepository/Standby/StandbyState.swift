@@ -73,14 +73,24 @@ struct StandbyPoint: CheckedDocument, Sendable, Equatable {
         /// Where it ends in the log of the original.
         var salts: String
         var lastFrame: UInt32
+        /// The running checksum there; absent if it was not recorded.
+        var checksum: String?
 
         init(_ record: SegmentRecord, link: String) {
             (sequence, run, place, self.link) = (record.sequence, record.run, record.place, link)
-            (salts, lastFrame) = (record.salts, record.firstFrame + (record.frames - 1))
+            (salts, lastFrame, checksum) = (record.salts, record.firstFrame + (record.frames - 1), record.end?.checksum)
         }
 
-        /// Whether an image that ends there has nothing more than this. A log with a lower counter came before.
-        func passes(_ log: Manifest.LogPosition) -> Bool {
+        /// Whether a snapshot has nothing more than this. A log with a lower counter came before.
+        ///
+        /// A power loss takes the end of a log, and what is committed afterwards has its frames and salts. A snapshot of that has another run, or was
+        /// read when this segment was known to be stored.
+        func passes(_ manifest: Manifest) -> Bool {
+            guard let log = manifest.log, manifest.followed?.run.map({ $0 == run }) ?? true else { return false }
+            if manifest.followed?.segment ?? 0 >= sequence {
+                let isSame = checksum.flatMap { own in log.end?.checksum.map { $0 == own } } ?? true
+                return log.salts == salts && log.frames == Int(lastFrame) && isSame
+            }
             if log.salts == salts { return Int64(log.frames) <= Int64(lastFrame) }
             guard let old = UInt64(log.salts, radix: 16), let new = UInt64(salts, radix: 16) else { return false }
             return old.resets(to: new) != nil
@@ -120,6 +130,7 @@ struct StandbyPoint: CheckedDocument, Sendable, Equatable {
         try require("run", segment.run, digits: 32)
         try require("place", segment.place, in: 0...UInt64(RepositoryFormat.sequences.upperBound))
         try require("link", segment.link, digits: 64)
+        try require("checksum", segment.checksum, digits: 16)
         try require("salts", segment.salts, digits: 16)
     }
 

@@ -101,6 +101,29 @@ import Testing
         #expect(try await repository.snapshot(image).warnings == [])
     }
 
+    @Test func `H-REP-12 a damaged node beside intact ones that a later snapshot shares is dealt with by a repair`() async throws {
+        let repository = try await open()
+        var image = try TestImage(scratch.path("a.db"), blocks: 300)
+        let first = try await repository.snapshot(image).snapshot
+        try image.change(block: 0)
+        try await repository.snapshot(image)
+        // The root of the first, before the hash at the end. The second has a root of its own, and most of the nodes below from this pack.
+        let pack = try #require(try await store.list("tree/").max { $0.size < $1.size }?.name)
+        let path = scratch.path("repository/" + pack)
+        var bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: path)))
+        bytes[bytes.count - 50] ^= 1
+        try Data(bytes).write(to: URL(fileURLWithPath: path))
+
+        #expect(try await !check(repository).isIntact)
+        let repair = try await repaired(repository)
+        #expect(repair.lostBlocks.map(\.snapshot.id) == [first.id] && repair.unfinished.isEmpty)
+        let after = try await check(repository)
+        #expect(after.isIntact && after.problems == [], "\(after.problems)")
+        #expect(after.warnings.contains { $0.message.contains("except for recorded losses") })
+        try await repository.snapshot(image)
+        #expect(try await restored(repository, repository.snapshots().last?.id ?? "") == image.bytes)
+    }
+
     enum Finding: CaseIterable { case check, repair, wholeRepair }
 
     @Test(arguments: Finding.allCases, [false, true])
