@@ -125,7 +125,7 @@ import Testing
         #expect(try await host.restored(.latest).state == host.latest)
     }
 
-    @Test func `H-ORDER-14 a missing segment that only the follower's lease tells of precedes a snapshot on another machine`() async throws {
+    @Test func `H-ORDER-14 a missing segment that only the lease notes precedes a snapshot on another machine`() async throws {
         let host = try await SimulatedHost.followed()
         await host.kill()
         try await host.loseState()

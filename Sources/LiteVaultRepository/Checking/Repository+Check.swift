@@ -37,7 +37,8 @@ extension Repository {
         report.packBytes = (data + trees).lazy.map(\.size).sum
 
         let avoided = report.damaged[""] ?? []
-        let walk = CheckWalk(tables, flawed, avoided: avoided, list, options.readsData ? BlockReader(store: store) : nil)
+        let reader = options.readsData ? BlockReader(store: store) : nil
+        let walk = CheckWalk(tables, flawed, avoided: avoided, list, reader)
         let level: SnapshotVerification.Level = options.readsData ? .data : .structure
         let passed = try await walk.check(found, maps.source)
         for (snapshot, passed) in zip(found, passed) {
