@@ -51,6 +51,20 @@ import Testing
         #expect(report.problems == [])
     }
 
+    @Test func `a promotion that is refused leaves the leases to the primary`() async throws {
+        let host = try await SimulatedHost.followed()
+        try await host.promote(clock: 0, isFormerWriting: false)
+        try await host.start()
+        try await host.promote(clock: 0, isFormerWriting: false)
+        #expect(host.events.contains { $0.hasSuffix("no promotion before the first snapshot") })
+        for _ in 0..<2 {
+            try host.commit()
+            try await host.poll()
+        }
+        #expect(!host.events.contains { $0.hasSuffix("the lease was taken over") })
+        try await host.expectRight()
+    }
+
     @Test func `H-ORDER-11 a former primary does not report what it stores after a promotion as stored`() async throws {
         let host = try await SimulatedHost.followed()
         try await host.promote(clock: 0, isFormerWriting: true)

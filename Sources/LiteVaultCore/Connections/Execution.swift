@@ -138,7 +138,9 @@ package struct Execution {
                 wrongCount: Int(count), expected: Int(parameterCount), sql: prepared.object.sql)
         }
         // The engine never returns this code for binding: the value's type did.
-        if code == SQLITE_MISMATCH { return DatabaseError(unstorableValueIn: prepared.object.sql) }
+        if code & 0xff == SQLITE_MISMATCH {
+            return DatabaseError(unstorableValue: code, in: handle, sql: prepared.object.sql)
+        }
         // Not the handle's code: values bound after the one that failed have cleared it.
         return failure(code)
     }

@@ -154,11 +154,22 @@ extension DatabaseError {
             statement: ErrorContext(sql: SQLRedaction.redacted(sql), extendedCode: SQLITE_RANGE))
     }
 
+    /// The result code of binding a value that its type cannot store. The bits above the primary code have the parameter's number; the
+    /// engine's codes for binding have none there.
+    package static func unstorable(at index: Int32) -> Int32 { SQLITE_MISMATCH | index << 8 }
+
     /// A value whose type could not store it.
-    init(unstorableValueIn sql: String) {
+    ///
+    /// - Parameters:
+    ///   - code: that of ``unstorable(at:)``.
+    ///   - statement: the prepared statement.
+    init(unstorableValue code: Int32, in statement: OpaquePointer, sql: String) {
+        let index = code >> 8
+        let name = sqlite3_bind_parameter_name(statement, index).map { " (\(String(cString: $0)))" } ?? ""
+        let value = index > 0 ? "the value of parameter \(index)\(name)" : "a value"
         self = .error(
-            message: "a value cannot be stored: a date outside of the years 0000 to 9999, or a decimal of more than "
-                + "15 digits in a column whose type is not TEXT",
+            message: "\(value) cannot be stored: a date outside of the years 0000 to 9999, or a decimal of "
+                + "more than 15 digits in a column whose type is not TEXT",
             code: SQLITE_MISMATCH,
             statement: ErrorContext(sql: SQLRedaction.redacted(sql), extendedCode: SQLITE_MISMATCH))
     }

@@ -52,7 +52,7 @@ extension Date: Binding, ColumnValue {
     }
 
     func bind(to statement: OpaquePointer, at index: Int32, as storage: DateStorage) -> Int32 {
-        storage.value(of: self)?.bind(to: statement, at: index) ?? SQLITE_MISMATCH
+        storage.value(of: self)?.bind(to: statement, at: index) ?? DatabaseError.unstorable(at: index)
     }
 }
 

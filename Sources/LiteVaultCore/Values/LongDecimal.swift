@@ -30,7 +30,8 @@ package struct LongDecimal: Binding, CustomStringConvertible {
     package func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
         let type = declaredType(sqlite3_db_handle(statement))
         guard let number else {
-            return type.map(Self.keepsText) == true ? text.bind(to: statement, at: index) : SQLITE_MISMATCH
+            guard type.map(Self.keepsText) == true else { return DatabaseError.unstorable(at: index) }
+            return text.bind(to: statement, at: index)
         }
         // The engine's own conversion to text has 15 or 17 digits, depending on its version.
         if type.map(Self.isText) == true { return text.bind(to: statement, at: index) }

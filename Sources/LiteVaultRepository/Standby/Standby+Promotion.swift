@@ -197,6 +197,14 @@ extension Standby {
         defer { end() }
         var missing: String?
         let name = state.name
+        // Most of what is stored is applied, and a promotion is refused, while the primary still has its leases.
+        if !options.isForced {
+            try await catchUp()
+            let line = try await repository.newestObjects(state.database).line
+            guard line.line == state.current?.line else {
+                throw repository.elsewhere(line, name, try FileMetadata.resolvedPath(destination))
+            }
+        }
         let promoted = try await repository.withTakenLeases(of: state.database, name) { confirm in
             do {
                 try await catchUp()

@@ -113,6 +113,16 @@ import Testing
         }
     }
 
+    @Test func `the error for a date that cannot be stored names the parameter`() throws {
+        let db = try Connection()
+        let (fine, wrong) = (Date(timeIntervalSince1970: 0), Date(timeIntervalSince1970: .nan))
+        let first = #expect(throws: DatabaseError.self) { try db.run("SELECT ?, ?, ?", with: fine, wrong, fine) }
+        #expect(first?.message.contains("the value of parameter 2 cannot be stored") == true, "\(first as Any)")
+        let bindings = Bindings([":until": wrong, ":since": fine])
+        let second = #expect(throws: DatabaseError.self) { try db.run("SELECT :since, :until", with: bindings) }
+        #expect(second?.message.contains("parameter 2 (:until)") == true, "\(second as Any)")
+    }
+
     @Test func `text as SQLite.swift writes it is read as the date that SQLite.swift reads`() {
         var generator = SystemRandomNumberGenerator()
         for _ in 0..<20_000 {
