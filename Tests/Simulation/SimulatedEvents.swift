@@ -77,6 +77,14 @@ extension SimulatedEvent {
                 try await host.snapshot(byFollower: true, isStored: Bool.random(using: &random))
                 host.store.onUpload(nil)
             },
+            // What it has read and not stored is read again, with what was committed since, by the one that takes its place.
+            SimulatedEvent(1) { host, _ in
+                guard host.isFollowing else { return }
+                try host.commit()
+                try await host.snapshot(byFollower: true, isStored: false)
+                await host.kill()
+                try host.commit()
+            },
             SimulatedEvent(2) { host, _ in try await host.stop() },
             SimulatedEvent(3) { host, _ in await host.kill() },
             SimulatedEvent(2) { host, random in
@@ -109,6 +117,7 @@ extension SimulatedEvent {
     private static var ofRepository: [SimulatedEvent] {
         [
             SimulatedEvent(2) { host, _ in try await host.snapshot() },
+            SimulatedEvent(1) { host, _ in try await host.snapshotByAnotherUser() },
             SimulatedEvent(1) { host, random in try await host.copy { Int.random(in: 0..<$0, using: &random) } },
             SimulatedEvent(1) { host, random in
                 if Bool.random(using: &random) {

@@ -89,7 +89,7 @@ extension SimulatedHost {
     }
 
     /// A repository as another host opens it.
-    private func repository(of store: SimulatedStore, in place: String) async throws -> Repository {
+    func repository(of store: SimulatedStore, in place: String) async throws -> Repository {
         var other = try await Repository.open(store, local: Self.directories(place))
         other.clock = clock.host
         return other

@@ -349,7 +349,9 @@ final class SimulatedHost {
 
     // MARK: Snapshots
 
-    private func take(followed: FollowedPages?, gap: SnapshotGap?, isStored: Bool = true) async throws -> Snapshot {
+    private func take(
+        followed: FollowedPages?, gap: SnapshotGap?, isStored: Bool = true, from stranger: Repository? = nil
+    ) async throws -> Snapshot {
         var options = SnapshotOptions()
         options.allowsPlaintext = true
         (options.gap, options.followed) = (gap, followed)
@@ -367,7 +369,7 @@ final class SimulatedHost {
             followed?.setPolled(false)
             clock.whileSleeping(nil)
         }
-        let snapshot = try await repository.snapshot(of: path, options: options).snapshot
+        let snapshot = try await (stranger ?? repository).snapshot(of: path, options: options).snapshot
         // A follower knows of its own ones alone.
         if followed != nil {
             newest = max(newest, snapshot.sequence)
@@ -386,6 +388,17 @@ final class SimulatedHost {
         let snapshot = try await take(followed: byFollower ? session?.pages : nil, gap: nil, isStored: isStored)
         log("snapshot \(snapshot.sequence) of \(latest.number), dated \(snapshot.time.milliseconds)")
         return snapshot
+    }
+
+    /// A snapshot by another user of the host, who has a memory of the repository of their own: the follower does not know of its label.
+    func snapshotByAnotherUser() async throws {
+        let other = try await repository(of: store, in: place + "/other")
+        do {
+            let snapshot = try await take(followed: nil, gap: nil, from: other)
+            log("snapshot \(snapshot.sequence) of \(latest.number) by another user, dated \(snapshot.time.milliseconds)")
+        } catch let error as VaultError where error.code == .promoted {
+            log("another user's snapshot is refused: the database was promoted")
+        }
     }
 
     /// Makes a commit that the follower reads and stores, while the next snapshot is uploaded.

@@ -79,6 +79,8 @@ package struct SystemdUnits: Sendable {
             lines += credentials.map { "LoadCredentialEncrypted=\($0):/etc/credstore.encrypted/\($0)" }
         }
         lines += [
+            "# libdispatch logs at each start that it may not raise the priority of a thread, which is not needed.",
+            "Environment=LIBDISPATCH_LOG=NO",
             "# Writable paths: the databases (locks in their -shm files), the repository, the metrics.",
             "ProtectSystem=strict",
         ]
