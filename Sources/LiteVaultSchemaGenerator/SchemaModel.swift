@@ -131,6 +131,8 @@ struct ColumnTypes {
     private let directives: Directives
     /// What expressions in views are, by `view.column`.
     private var inferred: [SQLName: String] = [:]
+    /// The columns of views whose type cannot be told. Newer engines declare BLOB for those of a column without a type.
+    private var unknown: Set<SQLName> = []
 
     init(_ directives: Directives) { self.directives = directives }
 
@@ -141,7 +143,8 @@ struct ColumnTypes {
         for view in relations {
             guard case .view = view.kind else { continue }
             for (name, typing) in analyzer.columns(ofView: view.name) {
-                if case .value(let type) = typing.content { inferred[SQLName("\(view.name).\(name)")] = type.swift }
+                let key = SQLName("\(view.name).\(name)")
+                if case .value(let type) = typing.content { inferred[key] = type.swift } else { unknown.insert(key) }
             }
         }
     }
@@ -153,7 +156,11 @@ struct ColumnTypes {
         if case .virtual = table.kind, column.declaredType.isEmpty {
             base = declared(column, in: table)
         }
-        if base == nil, case .view = table.kind { base = inferred[SQLName("\(table.name).\(column.name)")] }
+        if case .view = table.kind {
+            let key = SQLName("\(table.name).\(column.name)")
+            if isSameName(column.declaredType, "BLOB"), unknown.contains(key) { base = nil }
+            base = base ?? inferred[key]
+        }
         return base.map { column.canBeNull ? $0 + "?" : $0 }
     }
 
@@ -209,7 +216,8 @@ struct ColumnTypes {
 
     private func untyped(_ table: Relation, _ origins: Origins) -> [Diagnostic] {
         table.columns.filter { type(of: $0, in: table) == nil }.map { column in
-            let declared = column.declaredType.isEmpty ? "no declared type" : "type \(column.declaredType)"
+            var declared = column.declaredType.isEmpty ? "no declared type" : "type \(column.declaredType)"
+            if case .view = table.kind { declared = "values of any type" }
             return Diagnostic(
                 location: origins[table.name], severity: .warning,
                 message: """

@@ -45,7 +45,7 @@ struct ScriptRunner {
                 offset += length
             } catch let failure as MemoryDatabase.Failure {
                 let place = failure.offset.map { offset + $0 } ?? quotedPlace(failure.message, script, from: start)
-                throw Diagnostics(script.location(at: place), failure.message)
+                throw Diagnostics(script.location(at: place), failure.message + failure.directive)
             }
         }
     }
@@ -112,7 +112,7 @@ struct SchemaChecks {
             _ = try database.rows("PRAGMA foreign_key_check(\(quoted(table)))")
             return []
         } catch {
-            return [Diagnostic(location: origins[table], message: error.message)]
+            return [Diagnostic(location: origins[table], message: error.message + error.directive)]
         }
     }
 
@@ -135,7 +135,22 @@ struct SchemaChecks {
             try database.compile(sql)
             return []
         } catch {
-            return [Diagnostic(location: origins[name], message: "\(name): \(error.message)")]
+            return [Diagnostic(location: origins[name], message: "\(name): \(error.message)\(error.directive)")]
         }
+    }
+}
+
+extension MemoryDatabase.Failure {
+    /// How to declare what the application adds to its connections, if that is what is missing; empty otherwise.
+    var directive: String {
+        let declared = [
+            ("no such function: ", "function ", " as Type?"), ("no such collation sequence: ", "collation ", ""),
+            ("no such module: ", "module ", ""),
+        ]
+        for (start, word, end) in declared where message.hasPrefix(start) {
+            let name = String(message.dropFirst(start.count))
+            return "; if the application adds it, write '-- litevault: \(word)\(Directives.word(name))\(end)'"
+        }
+        return ""
     }
 }

@@ -198,10 +198,13 @@ struct Directives {
 
     /// A column as directives name it: `note.title`, `"lay er".geom`.
     static func name(_ table: String, _ column: String) -> String {
-        [table, column].map { name in
-            let isPlain = name.unicodeScalars.allSatisfy { !$0.properties.isWhitespace && $0 != "\"" && $0 != "." }
-            return isPlain && !name.isEmpty ? name : quoted(name)
-        }.joined(separator: ".")
+        [table, column].map(word).joined(separator: ".")
+    }
+
+    /// A name, in quotes where it needs them.
+    static func word(_ name: String) -> String {
+        let isPlain = name.unicodeScalars.allSatisfy { !$0.properties.isWhitespace && $0 != "\"" && $0 != "." }
+        return isPlain && !name.isEmpty ? name : quoted(name)
     }
 
     private mutating func read(_ words: [String], _ location: Location) -> Bool {

@@ -116,8 +116,11 @@ enum SwiftNames {
         member == name + "_" ? parameter(keywords.contains(name) ? "`\(name)`" : name) : nil
     }
 
+    /// The words of a name; of one without letters and digits, its characters by their numbers: `u23` for `#`.
     private static func words(_ name: String) -> [String] {
-        name.split { !$0.isLetter && !$0.isNumber }.map(String.init)
+        let words = name.split { !$0.isLetter && !$0.isNumber }.map(String.init)
+        guard words.isEmpty else { return words }
+        return name.isEmpty ? ["empty"] : name.unicodeScalars.map { "u" + String($0.value, radix: 16) }
     }
 
     /// The name, or nil if it is empty or begins with a digit.

@@ -41,6 +41,13 @@ declares("names become Swift names, and names that they cannot have get an under
          column("`default`", "String?", "default"), column("table_", "String?", "table"),
          column("self_", "String?", "self"), column("_2nd", "String?", "2nd"), column("größe", "Double?"),
          column("sayHi", "String?", 'say \\"hi\\"'))
+declares("names without letters and digits are those of their characters",
+         'CREATE TABLE "#" ("%" REAL, "" TEXT, "+-" INT)', "enum U23 {", column("u25", "Double?", "%"), 'static let empty = SQLExpression<String?>("")',
+         column("u2bU2d", "Int64?", "+-"))
+status, said, source, _ = generate(("schema.sql", "CREATE TABLE t (v, b BLOB); CREATE VIEW a AS SELECT v, (SELECT v FROM t) AS w, b FROM t;"))
+case("columns of views that hold what a column without a type does are left out, whatever the engine declares",
+     status == 0 and len(said) == 3 and sum("of a has values of any type, so it was left out" in one for one in said) == 2
+     and column("b", "Data?") in source and '"v"' not in source, f"{status} {said} {source}")
 declares("views and virtual tables are there, the tables behind them are not",
          "CREATE TABLE t (a INT NOT NULL); CREATE VIEW v AS SELECT a FROM t; CREATE VIRTUAL TABLE f USING fts4(body)",
          'static let table = View("v")', column("a", "Int64?"), 'static let table = VirtualTable("f")',
@@ -79,7 +86,12 @@ declares("modules of virtual tables that the build cannot load are declared, wit
          "DELETE FROM words WHERE rank = 1;",
          'static let table = VirtualTable("words")', column("word", "String?"), column("rank", "Int64?"),
          'static let table = VirtualTable("texts")', column("title", "String?"))
-refuses("a module that is not declared is reported", "CREATE VIRTUAL TABLE t USING spellfix1(x)", "schema.sql:1:1: error: no such module: spellfix1")
+refuses("a module that is not declared is reported, with the directive that declares it", "CREATE VIRTUAL TABLE t USING spellfix1(x)",
+        "schema.sql:1:1: error: no such module: spellfix1; if the application adds it, write '-- litevault: module spellfix1'")
+refuses("so is a function", "CREATE TABLE t (x TEXT);\nCREATE VIEW v AS SELECT slug(x) AS s FROM t;",
+        "schema.sql:2:1: error: v: no such function: slug; if the application adds it, write '-- litevault: function slug as Type?'")
+refuses("so is a collation", "CREATE TABLE t (x TEXT COLLATE localized PRIMARY KEY);",
+        "schema.sql:1:1: error: no such collation sequence: localized; if the application adds it, write '-- litevault: collation localized'")
 refuses("a module with mistakes in its columns is reported where it is used",
         "-- litevault: module m (a b, (\nCREATE VIRTUAL TABLE t USING m", "schema.sql:1:1: error: unknown directive")
 declares("a table that begins with the name of a virtual one is there",
