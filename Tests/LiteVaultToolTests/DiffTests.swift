@@ -24,6 +24,17 @@ import Testing
         ["added", "removed", "changed"].map { table?[$0] as? Int ?? -1 }
     }
 
+    @Test(arguments: [true, false])
+    func `a table in the order of an application's collation is an error, and no difference`(isFirst: Bool) throws {
+        let database = try Connection(workspace.path("app.db"))
+        try database.createCollation("backwards") { $1.compare($0) }
+        try database.execute("CREATE TABLE w (a TEXT COLLATE backwards PRIMARY KEY) WITHOUT ROWID")
+        try database.close()
+        try make("plain.db", "CREATE TABLE w (a TEXT PRIMARY KEY) WITHOUT ROWID")
+        let run = try workspace.tool.run(["diff"] + (isFirst ? ["app.db", "plain.db"] : ["plain.db", "app.db"]))
+        #expect(run.status == 69 && run.errors.contains("app.db: the table 'w'"), "\(run.status) \(run.errors)")
+    }
+
     /// Turns a copy of one database into the other by the SQL text, and expects them to be equal.
     private func expectScript(from a: String, to b: String, _ location: SourceLocation = #_sourceLocation) throws {
         let script = try workspace.tool.run("diff", a, b, "--sql")

@@ -63,7 +63,14 @@ package struct ContentDifference: Sendable {
         }
         let (old, new) = (try SchemaContent(left), try SchemaContent(right))
         for name in Set(old.tables.keys).union(new.tables.keys).map(\.text).sorted(by: isBefore) {
-            let table = try Self.table(name, old, new)
+            let table: Table
+            do { table = try Self.table(name, old, new) } catch let error as DatabaseError where error.isUnknownCollation {
+                // A table WITHOUT ROWID, in whose order the engine cannot read.
+                throw VaultError(
+                    .unsupported, "the table '\(name)' is in the order of a collation that only its application defines",
+                    path: try Self.isReadable(name, left) ? right.description : left.description,
+                    remedy: "Dump the other tables of both (dump --table), and compare the dumps.", cause: error)
+            }
             if table.isDifferent { tables.append(table) }
         }
         if old.sequence != new.sequence {
@@ -76,6 +83,17 @@ package struct ContentDifference: Sendable {
         }
         objects = Self.objects(old.others, new.others)
         virtualTables = Self.objects(old.virtualTables, new.virtualTables)
+    }
+
+    /// Whether the engine knows the collations of a table's columns.
+    private static func isReadable(_ table: String, _ database: Connection) throws -> Bool {
+        let columns = try database.all("PRAGMA table_info(\(quoted(table)))") { try $0.get(1, as: String.self) }
+        do {
+            for column in columns { try database.run("SELECT 1 FROM \(quoted(table)) ORDER BY \(quoted(column)) LIMIT 0") }
+            return true
+        } catch let error as DatabaseError where error.isUnknownCollation {
+            return false
+        }
     }
 
     private static func text(_ value: (any Binding)?) -> String {
