@@ -64,10 +64,13 @@ package struct ContentDifference: Sendable {
         let (old, new) = (try SchemaContent(left), try SchemaContent(right))
         for name in Set(old.tables.keys).union(new.tables.keys).map(\.text).sorted(by: isBefore) {
             let table: Table
-            do { table = try Self.table(name, old, new) } catch let error as DatabaseError where error.isUnknownCollation {
+            do { table = try Self.table(name, old, new) } catch let error as DatabaseError
+                where error.isUnknownCollation
+            {
                 // A table WITHOUT ROWID, in whose order the engine cannot read.
                 throw VaultError(
-                    .unsupported, "the table '\(name)' is in the order of a collation that only its application defines",
+                    .unsupported,
+                    "the table '\(name)' is in the order of a collation that only its application defines",
                     path: try Self.isReadable(name, left) ? right.description : left.description,
                     remedy: "Dump the other tables of both (dump --table), and compare the dumps.", cause: error)
             }
@@ -89,7 +92,9 @@ package struct ContentDifference: Sendable {
     private static func isReadable(_ table: String, _ database: Connection) throws -> Bool {
         let columns = try database.all("PRAGMA table_info(\(quoted(table)))") { try $0.get(1, as: String.self) }
         do {
-            for column in columns { try database.run("SELECT 1 FROM \(quoted(table)) ORDER BY \(quoted(column)) LIMIT 0") }
+            for column in columns {
+                try database.run("SELECT 1 FROM \(quoted(table)) ORDER BY \(quoted(column)) LIMIT 0")
+            }
             return true
         } catch let error as DatabaseError where error.isUnknownCollation {
             return false
