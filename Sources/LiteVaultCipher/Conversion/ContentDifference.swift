@@ -54,7 +54,8 @@ package struct ContentDifference: Sendable {
     /// - Parameters:
     ///   - left: a connection in a read transaction.
     ///   - right: another one.
-    /// - Throws: `DatabaseError` when one of them cannot be read.
+    /// - Throws: `VaultError` `unsupported` for a table in the order of a collation that the engine does not know; `DatabaseError` when one of
+    ///   them cannot be read.
     package init(from left: Connection, to right: Connection) throws {
         for field in ["encoding", "user_version", "application_id"] {
             let values = try (left.untypedValue("PRAGMA \(field)"), right.untypedValue("PRAGMA \(field)"))
