@@ -349,7 +349,7 @@ class Repository:
         begin, promotion = self.line(database, manifest["sequence"])
         objects = [one for one in objects if one["snapshot"] >= begin]
         if promotion:
-            objects = [one for one in objects if one["sequence"] <= promotion.get("segment", 0)]
+            objects = [one for one in objects if one["sequence"] <= promotion.get("segment", promotion.get("newest", 0))]
         known = manifest.get("followed", {}).get("segment", 0)
         for number in self.sequences(database):
             if number < manifest["sequence"]:

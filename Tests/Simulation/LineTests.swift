@@ -51,6 +51,17 @@ import Testing
         #expect(report.problems == [])
     }
 
+    @Test func `H-ORDER-15 what a former primary stores is not in a line that ended with a snapshot`() async throws {
+        let host = try await SimulatedHost()
+        try await host.poll()
+        // The former primary does not know of this label, and gives it to what it reads at the same moment.
+        try await host.snapshotByAnotherUser()
+        try await host.promote(clock: 0, isFormerWriting: true)
+        #expect(host.store.objects.keys.contains { $0.hasPrefix("segments/") })
+        try await host.poll()
+        try await host.expectRight()
+    }
+
     @Test func `a promotion that is refused leaves the leases to the primary`() async throws {
         let host = try await SimulatedHost.followed()
         try await host.promote(clock: 0, isFormerWriting: false)

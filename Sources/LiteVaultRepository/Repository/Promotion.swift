@@ -24,12 +24,16 @@ struct Promotion: CheckedDocument, Sendable, Equatable {
     /// The state that it had, in milliseconds since 1970, and the segment that leads there; absent if it is that of a snapshot.
     var state: Int64
     var segment: Int?
+    /// Without a segment: the highest number of one that was stored by then, 0 if none was. What the former primary stores afterwards has a
+    /// higher one. Absent in promotions of earlier versions, and if the repository did not respond.
+    var newest: Int?
 
     func check() throws(OutOfLimits) {
         try require("line", line, digits: 32)
         try require("time", time: time)
         try require("state", state, in: 0...SegmentName.times.upperBound)
         try require("segment", segment, in: RepositoryFormat.sequences)
+        try require("newest", newest, in: 0...RepositoryFormat.sequences.upperBound)
     }
 }
 
@@ -38,7 +42,8 @@ struct Promotion: CheckedDocument, Sendable, Equatable {
 struct HistoryCut: Sendable {
     /// The number of the promotion that began the line, among the snapshots; 0 if none did.
     var begin = 0
-    /// The last segment of a line that has ended, and its time; nil for the current line, and for one that ended with a snapshot.
+    /// The last segment of a line that has ended, and its time; nil for the current line, and if the line ended with a snapshot and an earlier
+    /// version recorded that.
     var segment: Int?
     var time: Date?
 
@@ -84,7 +89,7 @@ extension DatabaseSurvey {
         guard !promotions.isEmpty else { return nil }
         let end = promotions.first { $0.sequence > snapshot.sequence }?.promotion
         return HistoryCut(
-            begin: promotions.last { $0.sequence < snapshot.sequence }?.sequence ?? 0, segment: end?.segment,
+            begin: promotions.last { $0.sequence < snapshot.sequence }?.sequence ?? 0, segment: end?.segment ?? end?.newest,
             time: end.map { Date(milliseconds: $0.state) })
     }
 }

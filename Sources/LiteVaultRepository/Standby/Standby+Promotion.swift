@@ -92,7 +92,7 @@ extension Repository {
             guard line.line == own.line else { throw elsewhere(line, own.name, destination) }
         } else {
             own = try await withTakenLeases(of: own.database, own.name) { confirm in
-                try await record(own, destination, options, confirm)
+                try await record(own, nil, destination, options, confirm)
             }
         }
         if !wasPromoted { try own.write(destination) }
@@ -147,10 +147,11 @@ extension Repository {
     /// Stores the fence that begins a line of history, unless it is there.
     ///
     /// - Parameters:
+    ///   - newest: the highest number of a segment that was stored by then; nil if that is not known.
     ///   - confirm: confirms the leases.
     /// - Returns: the same, recorded.
     fileprivate func record(
-        _ promoted: PromotedDatabase, _ destination: String, _ options: PromotionOptions,
+        _ promoted: PromotedDatabase, _ newest: Int?, _ destination: String, _ options: PromotionOptions,
         _ confirm: @Sendable () async throws -> Void
     ) async throws -> PromotedDatabase {
         var own = promoted
@@ -173,7 +174,8 @@ extension Repository {
                 repository: config.id, database: database, sequence: highest + 1,
                 promotion: Promotion(
                     line: own.line, host: ProcessInfo.processInfo.hostName, source: source,
-                    time: Timestamp.text(clock.time()), state: own.state, segment: own.segment))
+                    time: Timestamp.text(clock.time()), state: own.state, segment: own.segment,
+                    newest: own.segment == nil ? newest : nil))
             let name = RepositoryFormat.snapshot(database, highest + 1)
             try await confirm()
             if !supportsConditionalWrites, try await store.attributes(name) != nil { continue }
@@ -226,7 +228,7 @@ extension Standby {
             try state.write(destination)
             do {
                 return try await repository.record(
-                    PromotedDatabase(state, line: line, isFenced: false), destination, options, confirm)
+                    PromotedDatabase(state, line: line, isFenced: false), passed, destination, options, confirm)
             } catch let error as VaultError where error.code == .promoted {
                 state.promotion = nil
                 try state.write(destination)

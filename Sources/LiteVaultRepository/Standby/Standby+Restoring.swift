@@ -51,7 +51,7 @@ extension Standby {
                 if snapshot.manifest.line != current.line { lineEnd = (0, Self.promoted) }
             case .fence(let fence):
                 if let promotion = fence.promotion {
-                    lineEnd = (promotion.segment ?? 0, Self.promotedWithoutSnapshot)
+                    lineEnd = (promotion.segment ?? promotion.newest ?? 0, Self.promotedWithoutSnapshot)
                 }
             }
         } catch let error as VaultError where error.isDamage || error.code == .missing {
