@@ -113,6 +113,10 @@ public struct BackupJob: Sendable, Equatable {
         if let relative = sources.first(where: { !$0.hasPrefix("/") }) {
             throw InvalidSetting("sources", "'\(relative)' is not an absolute path")
         }
+        if let mark = SourceList.unknownMark(in: database) {
+            throw InvalidSetting(
+                "database", "unknown placeholder '\(mark)'", "Known ones: \(SourceList.marks.joined(separator: ", ")).")
+        }
         if case .interval(let interval) = recurrence {
             try InvalidSetting.require("every", interval, atLeast: .seconds(1))
         }
