@@ -42,24 +42,6 @@ package enum StoreLocation: Equatable {
             remedy: "Write s3://BUCKET/PREFIX, sftp://HOST/PATH, or ./\(text) for a directory of that name.")
     }
 
-    /// Rejects the address of a store that no store can be made of, whatever is there: without a bucket, or without a path.
-    ///
-    /// - Throws: ``Problem``.
-    package static func requireAddress(_ text: String) throws(Problem) {
-        do {
-            switch try StoreLocation(text) {
-            case .directory: break
-            case .s3: _ = try BucketAddress(url: text)
-            case .sftp: _ = try SFTPSettings(url: text)
-            }
-        } catch let problem as Problem {
-            throw problem
-        } catch {
-            let known = error as? VaultError
-            throw Problem(message: known?.message ?? "\(error)", remedy: known?.remedy ?? "")
-        }
-    }
-
     /// Rejects what a shell would have replaced, had it seen the text: a `~` at the start, and variables.
     package static func requireExpanded(_ text: String) throws(Problem) {
         guard !text.hasPrefix("~") else {

@@ -125,22 +125,6 @@ package struct SourceList: Sendable, Equatable {
         return found
     }
 
-    /// What stands for parts of a path in the template of a database's name.
-    static let marks = ["{file}", "{stem}", "{parent}", "{path}"]
-
-    /// A word in braces that stands for nothing: all databases would have it in their names as it is.
-    static func unknownMark(in template: String) -> String? {
-        var rest = template.utf8[...]
-        while let start = rest.firstIndex(of: UInt8(ascii: "{")) {
-            let word = rest[start...].dropFirst().prefix { $0 != UInt8(ascii: "{") && $0 != UInt8(ascii: "}") }
-            rest = rest[word.endIndex...]
-            guard rest.first == UInt8(ascii: "}"), !word.isEmpty else { continue }
-            let mark = "{\(String(decoding: word, as: UTF8.self))}"
-            if !marks.contains(where: { isSameText($0, mark) }) { return mark }
-        }
-        return nil
-    }
-
     /// Expands the template of a database's name for the database at `path`.
     package static func name(_ template: String, _ path: String) -> String {
         let parts = path.split(separator: "/").map(String.init)
