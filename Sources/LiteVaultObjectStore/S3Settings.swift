@@ -57,55 +57,12 @@ public struct S3Settings: Sendable {
     /// - Throws: `VaultError` `config` if the URL has another form, or its prefix has characters other than ASCII letters,
     ///   digits, `-`, `_`, `.` and `/`.
     public init(url: String) throws {
-        guard url.lowercased().hasPrefix("s3://") else {
-            throw VaultError(
-                .config, "not an object-store URL", path: url.withoutPassword,
-                remedy: "Write it as s3://BUCKET/PREFIX.")
-        }
-        let parts = url.dropFirst(5).split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
-        let bucket = parts.first.map(String.init) ?? ""
-        guard bucket.isEmpty || bucket.utf8.count >= 3 else {
-            throw VaultError(
-                .config, "the name of the bucket '\(bucket)' is too short: it has at least 3 characters",
-                path: url.withoutPassword,
-                remedy: "Write it as s3://BUCKET/PREFIX, without host and credentials.")
-        }
-        guard Self.isBucket(bucket) else {
-            throw VaultError(
-                .config, "the URL does not name a bucket", path: url.withoutPassword,
-                remedy: "Write it as s3://BUCKET/PREFIX, without host and credentials.")
-        }
-        var prefix = parts.count > 1 ? parts[1] : ""
-        while prefix.hasSuffix("/") { prefix.removeLast() }
-        self.bucket = bucket
-        self.prefix = String(prefix)
-        if !prefix.isEmpty {
-            do {
-                try ObjectName.validate(self.prefix)
-            } catch {
-                throw VaultError(
-                    .config, "invalid prefix in the object-store URL", path: url.withoutPassword,
-                    remedy:
-                        "Use ASCII letters, digits, '-', '_', '.' and single slashes; no part starts with a dot. Servers differ in how "
-                        + "they sign and list other characters.")
-            }
-        }
+        let address = try BucketAddress(url: url)
+        (bucket, prefix) = (address.bucket, address.prefix)
     }
 
     /// The URL: `s3://BUCKET/PREFIX`.
     public var location: String { prefix.isEmpty ? "s3://\(bucket)" : "s3://\(bucket)/\(prefix)" }
-
-    private static func isBucket(_ name: String) -> Bool {
-        (3...255).contains(name.utf8.count)
-            && name.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"):
-                    true
-                default: false
-                }
-            }
-    }
 }
 
 /// A text that neither its description nor its mirror shows: it may contain a password.

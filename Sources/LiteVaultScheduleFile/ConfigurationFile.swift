@@ -62,6 +62,14 @@ extension ScheduleConfiguration {
     package init(text: String, path: String) throws { try self.init(Self.document(text, path), path: path) }
 
     static func document(_ text: String, _ path: String) throws -> YAMLNode {
+        var duplicates: [YAMLError] = []
+        let root = try document(text, path, duplicates: &duplicates)
+        if let first = duplicates.first { throw ConfigurationSection.error(path, nil, first.place, first.message) }
+        return root
+    }
+
+    /// As ``document(_:_:)``, without an error for keys that come twice: the first one counts.
+    static func document(_ text: String, _ path: String, duplicates: inout [YAMLError]) throws -> YAMLNode {
         guard Self.hasFewReferences(text) else {
             throw VaultError(
                 .config, "the configuration has more than \(Self.referenceLimit) references to anchors (*name)",
@@ -69,7 +77,7 @@ extension ScheduleConfiguration {
                 remedy: "Replace some with the values they stand for.")
         }
         do {
-            guard let node = try YAMLReader.document(text) else {
+            guard let node = try YAMLReader.document(text, duplicates: &duplicates) else {
                 throw VaultError(
                     .config, "the configuration is empty", path: path, typedRemedy: ScheduleRemedy.writeJobs)
             }

@@ -38,7 +38,11 @@ extension ScheduleConfiguration {
     ) -> Result<ScheduleConfiguration, Mistakes> {
         var found: [ConfigurationMistake] = []
         do {
-            var root = try document(text(), path)
+            var duplicates: [YAMLError] = []
+            var root = try document(text(), path, duplicates: &duplicates)
+            found = duplicates.prefix(rereadLimit).map {
+                .init(place: $0.place, message: $0.message, remedy: "Keep one of them.", part: nil)
+            }
             // Mappings and sequences from which something was left out.
             var incomplete: Set<YAMLPlace> = []
             for _ in 0..<rereadLimit {
@@ -50,7 +54,9 @@ extension ScheduleConfiguration {
                     guard let mistake = error.cause as? ConfigurationMistake, let part = mistake.part else {
                         throw error
                     }
-                    if !mistake.isConsequence(of: incomplete) { found.append(mistake) }
+                    // What takes the place of a value may be refused for the reason for which that was.
+                    let isKnown = found.contains { $0.place == mistake.place && $0.message == mistake.message }
+                    if !isKnown, !mistake.isConsequence(of: incomplete) { found.append(mistake) }
                     var around: [YAMLPlace] = []
                     guard let rest = root.without(part, standIns, around: &around), rest != root else { break }
                     incomplete.formUnion(around)
@@ -70,7 +76,7 @@ extension ScheduleConfiguration {
     /// How often the rest is read again: a file may be all mistakes.
     private static let rereadLimit = 200
 
-    /// Values that are accepted, for keys without which nothing else in a job would be read.
+    /// Values that are accepted, for keys without which nothing else in a job would be read. A job's name is that of its place.
     private static let standIns = ["sources": "/", "repository": "/", "every": "1h", "at": "hourly"]
 
     /// The mistakes of one file.

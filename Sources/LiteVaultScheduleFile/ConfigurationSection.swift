@@ -45,6 +45,11 @@ struct ConfigurationSection {
             key.map { "\($0): \(message)" } ?? message, remedy)
     }
 
+    /// An error about a key that the section has to have. It is at the section's place.
+    func missing(_ key: String, _ message: String) -> VaultError {
+        Self.error(file, .missing(key, in: place), place, message)
+    }
+
     /// An error at a place in the file.
     ///
     /// - Parameter part: what it is about; nil for the whole file.
@@ -52,7 +57,7 @@ struct ConfigurationSection {
         _ file: String, _ part: YAMLNode.Part?, _ place: YAMLPlace, _ message: String, _ remedy: String? = nil
     ) -> VaultError {
         VaultError(
-            .config, "line \(place.line): \(message)", path: file, remedy: remedy,
+            .config, "line \(place.line), column \(place.column): \(message)", path: file, remedy: remedy,
             cause: ConfigurationMistake(place: place, message: message, remedy: remedy, part: part))
     }
 
@@ -83,7 +88,7 @@ struct ConfigurationSection {
     }
 
     func requiredText(_ key: String) throws -> String {
-        guard let text = try text(key) else { throw error(nil, "'\(key)' is missing in \(name)") }
+        guard let text = try text(key) else { throw missing(key, "'\(key)' is missing in \(name)") }
         return text
     }
 

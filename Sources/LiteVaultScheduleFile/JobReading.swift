@@ -42,12 +42,12 @@ extension BackupJob {
         guard
             let repository = try RepositoryReference(section, directory: directory, inherited: defaults.repository)
         else {
-            throw section.error(nil, "'repository' is missing in the job '\(name)' and in the configuration")
+            throw section.missing(
+                "repository", "'repository' is missing in the job '\(name)' and in the configuration")
         }
-        self.init(
-            name: name, sources: try section.texts("sources").map { try section.absolute($0, "sources", directory) },
-            recurrence: recurrence,
-            repository: repository)
+        let sources = try section.texts("sources").map { try section.absolute($0, "sources", directory) }
+        guard !sources.isEmpty else { throw section.missing("sources", "'sources' is missing in the job '\(name)'") }
+        self.init(name: name, sources: sources, recurrence: recurrence, repository: repository)
         exclude = try section.texts("exclude")
         allowsNone = try section.flag("allow-none") ?? allowsNone
         jitter = try section.span("jitter") ?? jitter
@@ -93,16 +93,19 @@ extension BackupJob {
         _ section: ConfigurationSection, _ name: String, _ zone: Zone
     ) throws -> Recurrence {
         let span = try section.span("every")
-        let text = try section.text("at")
-        switch (span, text) {
+        // Both are read, whether they can be combined or not.
+        let calendar: Recurrence?
+        do {
+            calendar = try section.text("at").map { try .at($0, zone: zone) }
+        } catch let error as VaultError where error.cause is ConfigurationMistake {
+            throw error
+        } catch let error as VaultError {
+            throw section.error("at", error.message, error.remedy)
+        }
+        switch (span, calendar) {
         case (let span?, nil): return .interval(span)
-        case (nil, let text?):
-            do {
-                return try .at(text, zone: zone)
-            } catch let error as VaultError {
-                throw section.error("at", error.message, error.remedy)
-            }
-        case (nil, nil): throw section.error(nil, "'every' or 'at' is missing in the job '\(name)'")
+        case (nil, let calendar?): return calendar
+        case (nil, nil): throw section.missing("every", "'every' or 'at' is missing in the job '\(name)'")
         default: throw section.error("at", "cannot be combined with 'every'", "Keep one of the two.")
         }
     }

@@ -18,9 +18,9 @@ extension RepositoryReference {
             // Only how a job's uploads are kept may differ from job to job in the same repository.
             let isOther = ["endpoint", "region", "path-style", "proxy"].contains { s3?.has($0) ?? false }
             guard secret == nil, sealed == nil, sftp == nil, !isOther, s3 == nil || inherited != nil else {
+                let keys = KeyReference.keys("repository-secret") + ["repository-sealed", "sftp", "s3"]
                 throw section.error(
-                    nil,
-                    "there is a 'repository-secret', 'repository-sealed', 's3' or 'sftp', but no 'repository'")
+                    keys.first(where: section.has), "belongs to a 'repository', and there is none beside it")
             }
             guard let inherited else { return nil }
             self = inherited
@@ -28,7 +28,10 @@ extension RepositoryReference {
             return
         }
         let kind: StoreLocation
-        do { kind = try StoreLocation(text) } catch {
+        do {
+            kind = try StoreLocation(text)
+            try StoreLocation.requireAddress(text)
+        } catch {
             throw section.error("repository", "'\(text.withoutPassword)': \(error.message)", error.remedy)
         }
         self.init(try kind == .directory ? section.absolute(text, "repository", directory) : text)
@@ -41,6 +44,10 @@ extension RepositoryReference {
         // A secret belongs to one repository.
         self.secret = secret ?? (location == inherited?.location ? inherited?.secret : nil)
         isSealed = sealed ?? (location == inherited?.location ? inherited?.isSealed : nil) ?? false
+        if sealed == true, self.secret == nil {
+            throw section.error(
+                "repository-sealed", "a sealed repository needs a secret", "Set repository-secret-file, for example.")
+        }
     }
 
     /// Parses how the object store keeps what is uploaded, with `inherited` for absent settings.

@@ -33,13 +33,18 @@ struct YAMLNode: Hashable, Sendable {
     /// The keys and values of a mapping; nil for other values.
     var mapping: [Pair]? { if case .mapping(let pairs) = content { pairs } else { nil } }
 
-    /// The value without a part, or with the key that was meant; nil if that is all of it.
+    /// The value without a part, or with the key that was meant or is missing; nil if that is all of it.
     ///
     /// - Parameters:
     ///   - standIns: what takes the place of the value of a key that others depend on; it is left out as well if it is not accepted.
     ///   - around: receives the places of the mappings and sequences that lack something then.
     func without(_ part: Part, _ standIns: [String: String], around: inout [YAMLPlace]) -> YAMLNode? {
         if case .value(let place) = part, place == self.place { return nil }
+        if case .missing(let key, in: place) = part, let pairs = mapping {
+            let text = standIns[key] ?? "line-\(place.line):\(place.column)"
+            let new = [key, text].map { YAMLNode(content: .scalar($0), place: place) }
+            return YAMLNode(content: .mapping(pairs + [Pair(key: new[0], value: new[1])]), place: place)
+        }
         switch content {
         case .scalar: return self
         case .sequence(let nodes):
@@ -79,11 +84,14 @@ struct YAMLNode: Hashable, Sendable {
         /// The value at a place. A mapping in block style begins where its first key does.
         case value(YAMLPlace)
 
+        /// A key that the mapping at a place has to have.
+        case missing(String, in: YAMLPlace)
+
         /// The place of the key; nil if it is about a value.
         var key: YAMLPlace? {
             switch self {
             case .pair(let place), .misspelt(let place, as: _): place
-            case .value: nil
+            case .value, .missing: nil
             }
         }
     }

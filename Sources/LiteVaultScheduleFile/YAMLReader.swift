@@ -9,13 +9,25 @@ struct YAMLReader: ~Copyable {
 
     private var anchors: [String: (node: YAMLNode, count: Int)] = [:]
     private var count = 0
+    /// Keys that a mapping has already. The first one counts.
+    private var duplicates: [YAMLError] = []
     // libyaml keeps pointers to its own parser: it must not move.
     private let parser: UnsafeMutablePointer<yaml_parser_t>
 
     /// The document of `text`; nil if there is none, or comments only.
     ///
-    /// - Throws: ``YAMLError``.
+    /// - Throws: ``YAMLError``, for a key that comes twice as well.
     static func document(_ text: String) throws(YAMLError) -> YAMLNode? {
+        var duplicates: [YAMLError] = []
+        let root = try document(text, duplicates: &duplicates)
+        if let first = duplicates.first { throw first }
+        return root
+    }
+
+    /// As ``document(_:)``, but of keys that come twice the first one counts.
+    ///
+    /// - Parameter duplicates: receives the others.
+    static func document(_ text: String, duplicates: inout [YAMLError]) throws(YAMLError) -> YAMLNode? {
         let bytes = Array(text.utf8)
         let buffer = UnsafeMutablePointer<UInt8>.allocate(capacity: max(bytes.count, 1))
         defer { buffer.deallocate() }
@@ -28,7 +40,9 @@ struct YAMLReader: ~Copyable {
         yaml_parser_set_encoding(parser, YAML_UTF8_ENCODING)
         yaml_parser_set_input_string(parser, buffer, bytes.count)
         var reader = YAMLReader(parser)
-        return try reader.document()
+        let root = try reader.document()
+        duplicates = reader.duplicates
+        return root
     }
 
     /// - Parameter parser: initialized, and the reader's from now on. The text that it reads has to outlive the reader.
@@ -107,10 +121,13 @@ struct YAMLReader: ~Copyable {
             let event = try next()
             if case .end = event { return pairs }
             let key = try node(event, depth: depth + 1)
-            guard keys.insert(key).inserted else {
-                throw YAMLError(message: "duplicate key '\(key.text?.prefix(64) ?? "")'", place: key.place)
+            let value = try node(try next(), depth: depth + 1)
+            if keys.insert(key).inserted {
+                pairs.append(.init(key: key, value: value))
+            } else {
+                duplicates.append(
+                    YAMLError(message: "duplicate key '\(key.text?.prefix(64) ?? "")'", place: key.place))
             }
-            pairs.append(.init(key: key, value: try node(try next(), depth: depth + 1)))
         }
     }
 

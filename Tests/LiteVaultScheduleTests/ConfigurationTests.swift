@@ -95,8 +95,65 @@ import Testing
                 "17:9: at: cannot be combined with 'every'",
                 "18:5: unknown key 'nme' in the job",
                 "18:5: 'every' or 'at' is missing in the job 'd'",
+                "18:5: 'sources' is missing in the job 'd'",
                 "19:5: 'sources' is missing in the job 'e'",
             ])
+    }
+
+    @Test func `a mistake hides no other one of its job`() throws {
+        #expect(
+            mistakes(
+                """
+                repository: /r
+                repository: /r2
+                jobs:
+                  - name: a
+                    sources: /a.db
+                    sources: /b.db
+                    every: 1h
+                    at: "25:00"
+                    database: "{foo}"
+                  - name: b
+                    sources: /b.db
+                    every: 1h
+                    at: hourly
+                    repository-secret-file: /s
+                    jitter: soon
+                  - sources: /c.db
+                    repository: s3://a/b
+                    retry: soon
+                  - {name: d, sources: /d.db, every: 1h, repository: "s3:///x", grace: 1h}
+                  - {name: e, sources: /e.db, every: 1h, repository: "sftp://h", full-read: x}
+                """
+            ) == [
+                "2:1: duplicate key 'repository'",
+                "6:5: duplicate key 'sources'",
+                "8:9: at: invalid hour '25' (expected 0–23)",
+                "8:9: at: cannot be combined with 'every'",
+                "9:15: database: unknown placeholder '{foo}'",
+                "13:9: at: cannot be combined with 'every'",
+                "14:29: repository-secret-file: belongs to a 'repository', and there is none beside it",
+                "15:13: jitter: invalid duration 'soon' (expected 90s, 15m, 1h30m, 2d or 8w)",
+                "16:5: 'name' is missing in the job",
+                "16:5: 'every' or 'at' is missing in the job 'line-16:5'",
+                "17:17: repository: 's3://a/b': the name of the bucket 'a' is too short: it has at least 3 characters",
+                "18:12: retry: invalid duration 'soon' (expected 90s, 15m, 1h30m, 2d or 8w)",
+                "19:54: repository: 's3:///x': the URL does not name a bucket",
+                "19:65: unknown key 'grace' in the job",
+                "20:54: repository: 'sftp://h': the SFTP URL has no path",
+                "20:77: full-read: invalid duration 'x' (expected 90s, 15m, 1h30m, 2d or 8w)",
+            ])
+    }
+
+    @Test func `braces that stand for nothing are no placeholder`() throws {
+        for name in ["{parent}/{file}", "{}", "a}{b", "{file}{stem}{path}"] {
+            #expect(mistakes("repository: /r\njobs:\n- {name: a, sources: /a, every: 1h, database: '\(name)'}\n") == [], "\(name)")
+        }
+    }
+
+    @Test func `a library's schedule is refused for an address that is none, too`() throws {
+        let job = BackupJob(name: "a", sources: ["/a"], recurrence: .interval(.seconds(60)), repository: .init("s3://a/b"))
+        #expect(throws: VaultError.self) { try ScheduleConfiguration(name: "n", jobs: [job]).validate() }
     }
 
     @Test(arguments: [
@@ -221,7 +278,7 @@ import Testing
         (job + "    s3: {lock-mode: governance}", "line 6", "both"),
         (job + "    s3: {lock-mode: governance, lock-days: 40000}", "line 6", "36500"),
         (job + "    s3: {storage: COLD}", "line 6", "storage-class"),
-        (job + "    s3: {region: eu-1}", "line 3", ""),
+        (job + "    s3: {region: eu-1}", "line 6", ""),
         ("s3: {lock-mode: none}\njobs: []", "line 1", ""),
         (job + "    allow-plaintext: perhaps", "line 6", ""),
         (job + "  - name: a\n    sources: /y\n    every: 1h", "", ""),

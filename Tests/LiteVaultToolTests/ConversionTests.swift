@@ -52,6 +52,41 @@ struct ConversionTests {
         #expect(try workspace.names() == ["notes.db", "vault.db", "back.db", "key", "new"])
     }
 
+    @Test(arguments: [("12345", "1 minute"), ("abcde", "20 minutes"), ("password", "242 days")])
+    func `a weak passphrase that is set is a warning with an estimate, and changes no exit status`(
+        passphrase: String, estimate: String
+    ) throws {
+        try workspace.write(passphrase + "\n", to: "weak")
+        for words in [
+            ["encrypt", "notes.db", "vault.db", "--key-file", "weak"],
+            ["export", "vault.db", "copy.db", "--key-file", "weak", "--to-key-file", "weak"],
+            ["backup", "vault.db", "backup.db", "--key-file", "weak", "--to-key-file", "weak"],
+            ["rekey", "copy.db", "--key-file", "weak", "--new-key-file", "new"],
+            ["rekey", "copy.db", "--key-file", "new", "--new-key-file", "weak"],
+            ["decrypt", "vault.db", "back.db", "--key-file", "weak", "--yes"],
+        ] {
+            let run = try workspace.tool.run(words + ["--json"])
+            #expect(run.status == 0, "\(run.errors)")
+            let isSet = words.last == "weak"
+            let expected =
+                isSet ? ["the passphrase is weak: 10,000 guesses a second find it in \(estimate) at most"] : []
+            let warnings = try run.json()["warnings"] as? [[String: Any]] ?? []
+            #expect(warnings.compactMap { $0["message"] as? String } == expected, "\(words)")
+            #expect(warnings.allSatisfy { $0["code"] as? String == "weak-passphrase" })
+            #expect(run.errors.contains("\"warning\"") == isSet && !run.errors.contains(passphrase + "\""), "\(run.errors)")
+        }
+        let text = try workspace.tool.run("encrypt", "notes.db", "text.db", "--key-file", "weak")
+        #expect(text.status == 0 && text.errors.hasPrefix("warning: the passphrase is weak: 10,000 guesses"), "\(text.errors)")
+        #expect(try workspace.tool.run("encrypt", "notes.db", "quiet.db", "--key-file", "weak", "--quiet").errors.isEmpty)
+    }
+
+    @Test func `a raw key is not measured by the rule of passphrases`() throws {
+        try workspace.write(String(repeating: "0", count: 64), to: "hex")
+        let run = try workspace.tool.run("encrypt", "notes.db", "raw.db", "--key-file", "hex", "--key-format", "hex", "--json")
+        #expect(run.status == 0 && run.errors.isEmpty, "\(run.errors)")
+        #expect((try run.json()["warnings"] as? [Any])?.isEmpty == true)
+    }
+
     @Test func `new files can be read by their owner alone`() throws {
         try run("encrypt", "notes.db", "vault.db", "--key-file", "key")
         try run("decrypt", "vault.db", "back.db", "--yes", "--key-file", "key")

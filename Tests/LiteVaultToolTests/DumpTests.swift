@@ -20,6 +20,17 @@ import Testing
         return run.output
     }
 
+    @Test func `a dump has no user_version and no application_id, as its help says, and diff compares them`() throws {
+        for (name, version) in [("a.db", 1), ("b.db", 2)] {
+            try make(name, "CREATE TABLE t (x); PRAGMA user_version = \(version); PRAGMA application_id = \(version)")
+        }
+        #expect(try dump("a.db") == dump("b.db"))
+        let found = try workspace.tool.run("diff", "a.db", "b.db", "--json").json()["settings"] as? [[String: Any]]
+        #expect(Set(found?.compactMap { $0["name"] as? String } ?? []) == ["user_version", "application_id"])
+        let help = try workspace.tool.run("dump", "--help").output
+        #expect(help.contains("user_version") && help.contains("litevault diff"))
+    }
+
     private static let everything = """
         CREATE TABLE note (id INTEGER PRIMARY KEY AUTOINCREMENT, title TEXT NOT NULL COLLATE NOCASE, "odd name" BLOB);
         INSERT INTO note VALUES (1, 'it''s', x'0aff'), (5, 'two' || char(10) || 'lines', NULL), (9, '', 0.1);

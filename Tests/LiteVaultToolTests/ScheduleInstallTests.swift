@@ -25,8 +25,9 @@ import Testing
 
     @Test func `a dry run has the text of every file that would be written`() throws {
         let path = workspace.path("backup.yml")
+        try workspace.copy(fixture: Fixture.encrypted, to: "vault.db")
         let run = try workspace.tool.run(
-            "schedule", "install", path, "--name", "mine", "--user", "app", "--source", "/srv/app/*.db", "--repository",
+            "schedule", "install", path, "--name", "mine", "--user", "app", "--source", workspace.path("*.db"), "--repository",
             "/backup/x",
             "--dry-run", "--json")
         #expect(run.status == 0, "\(run.errors)")
@@ -40,7 +41,42 @@ import Testing
         // Its own, or systemd would give that of another service to this user.
         #expect(texts[1].contains("\nStateDirectory=litevault-mine\nCacheDirectory=litevault-mine\n"))
         #expect(texts[2].hasPrefix("# mine.timer\n\(ServiceManager.mark)\n") && texts[2].contains("OnCalendar="))
-        #expect(try workspace.names().isEmpty)
+        #expect((try run.json()["sources"] as? [Any])?.isEmpty == true)
+        #expect(try workspace.names() == ["vault.db"])
+    }
+
+    @Test(arguments: [
+        ("plain.db", "is not encrypted, and plaintext is not allowed", "allow-plaintext"),
+        ("*.sqlite", "no database matches the pattern", "allow-none"), ("none.db", "no such file", "Check the path"),
+        ("text.db", "is not a database", "Exclude"),
+    ])
+    func `a dry run says what of the sources the jobs would refuse, and fails as they would`(
+        source: String, message: String, remedy: String
+    ) throws {
+        try workspace.makeDatabase("plain.db")
+        try workspace.write(String(repeating: "no database\n", count: 500), to: "text.db")
+        func dry(_ more: String...) throws -> Tool.Run {
+            try workspace.tool.run(
+                ["schedule", "install", workspace.path("backup.yml"), "--source", workspace.path(source), "--repository",
+                 workspace.path("r"), "--dry-run", "--json"] + more)
+        }
+        let run = try dry()
+        let found = try #require(try run.json()["sources"] as? [[String: Any]])
+        #expect(found.map { $0["message"] as? String } == [message] && found[0]["job"] as? String == "nightly")
+        #expect((found[0]["remedy"] as? String)?.contains(remedy) == true, "\(found)")
+        #expect(run.errors.contains("\"warning\"") && run.errors.contains(message), "\(run.errors)")
+        // Another user may not see all files.
+        #expect(run.status == (getuid() == 0 || source == "plain.db" || source == "text.db" ? 1 : 0), "\(run.errors)")
+        guard source == "plain.db" else { return }
+        #expect(try dry("--allow-plaintext").status == 0)
+        try workspace.write("a secret of a repository", to: "secret")
+        #expect(try dry("--repository-secret-file", workspace.path("secret")).status == 0)
+    }
+
+    @Test func `a configuration that is wrong is refused with line and column`() throws {
+        try workspace.write("repository: /r\njobs:\n  - {name: a, sources: /x, every: never}\n", to: "bad.yml")
+        let run = try workspace.tool.run("schedule", "install", workspace.path("bad.yml"), "--dry-run")
+        #expect(run.status == 78 && run.errors.contains("line 3, column 35: every: invalid duration"), "\(run.errors)")
     }
 
     @Test func `systemd that does not answer is an error after the time limit`() throws {

@@ -16,6 +16,9 @@ PAGES = [
         "litevault-repository", 7, "backup repositories of litevault",
         ["Backups", "StoresAndCredentials", "Restoring", "HowBackupsWork"], ["litevault-snapshot", "litevault-restore", "litevault-check"]),
     ("litevault-keyring", 7, "keyrings of encrypted databases", ["Keyrings"], ["litevault-key"]),
+    (
+        "litevault-monitoring", 7, "metrics, alerts and a runbook of scheduled backups", ["Monitoring"],
+        ["litevault-schedule", "litevault-doctor"]),
 ]
 # Articles that are part of a page here, or a page of their own.
 NAMES = {article: f"{page}({section})" for page, section, _, articles, _ in PAGES for article in articles}
@@ -37,13 +40,23 @@ def markdown(article, is_only):
     """An article without what only DocC knows, one level of headings higher; its title is a section where a page has several."""
     text = (ARTICLES / f"{article}.md").read_text(encoding="utf-8")
     head, body = text.split("\n", 1)
-    lines, in_code = [], False
+    lines, in_code, in_metrics = [], False, False
     for line in body.split("\n"):
         if line.startswith("```"):
             in_code = not in_code
         elif not in_code:
             if re.match(r"<!--.*-->$|@", line):
                 continue
+            # The names of metrics are wider than a column of a page, and nobody finds a name that is hyphenated.
+            if line.startswith("| metric |"):
+                in_metrics = True
+                continue
+            if in_metrics:
+                cells = re.match(r"\| (`\w+`) \| (\w+) \| (.*) \|$", line)
+                in_metrics = line.startswith("|")
+                if in_metrics:
+                    lines += ["", f"{cells[1]} ({cells[2]})", f": {cells[3]}"] if cells else []
+                    continue
             line = re.sub(r"<doc:([^>]*)>", link, line)
             line = re.sub(r"``([^`]+)``", r"`\1`", line)
             if is_only:

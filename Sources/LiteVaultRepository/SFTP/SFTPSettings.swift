@@ -126,3 +126,23 @@ public struct SFTPSettings: Sendable {
         return "exec " + words.map(Quoting.shellWord).joined(separator: " ")
     }
 }
+
+extension StoreLocation {
+    /// Rejects the address of a store that no store can be made of, whatever is there: without a bucket, or without a path.
+    ///
+    /// - Throws: ``Problem``.
+    package static func requireAddress(_ text: String) throws(Problem) {
+        do {
+            switch try StoreLocation(text) {
+            case .directory: break
+            case .s3: _ = try BucketAddress(url: text)
+            case .sftp: _ = try SFTPSettings(url: text)
+            }
+        } catch let problem as Problem {
+            throw problem
+        } catch {
+            let known = error as? VaultError
+            throw Problem(message: known?.message ?? "\(error)", remedy: known?.remedy ?? "")
+        }
+    }
+}

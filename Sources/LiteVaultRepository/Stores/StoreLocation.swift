@@ -1,3 +1,5 @@
+internal import LiteVaultCore
+internal import LiteVaultQuoting
 internal import LiteVaultSupport
 
 /// What a text that names a repository stands for, on a command line and in a configuration.
@@ -50,5 +52,54 @@ package enum StoreLocation: Equatable {
         let parts = text.split(separator: "/")
         guard let part = parts.first(where: { $0.hasPrefix("$") || $0.firstRange(ofText: "${") != nil }) else { return }
         throw Problem(message: "the variable in '\(part)' is not replaced here", remedy: "Write what it stands for.")
+    }
+}
+
+/// What the URL of an object store names.
+package struct BucketAddress {
+    package let bucket: String
+    /// Without slashes at its end; empty for none.
+    package let prefix: String
+
+    /// Reads `s3://BUCKET/PREFIX`.
+    ///
+    /// - Throws: `VaultError` `config` if the URL has another form.
+    package init(url: String) throws {
+        func invalid(_ message: String, _ remedy: String) -> VaultError {
+            VaultError(.config, message, path: url.withoutPassword, remedy: remedy)
+        }
+        let form = "Write it as s3://BUCKET/PREFIX, without host and credentials."
+        guard url.lowercased().hasPrefix("s3://") else {
+            throw invalid("not an object-store URL", "Write it as s3://BUCKET/PREFIX.")
+        }
+        let parts = url.dropFirst(5).split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+        let bucket = parts.first.map(String.init) ?? ""
+        guard bucket.isEmpty || bucket.utf8.count >= 3 else {
+            throw invalid("the name of the bucket '\(bucket)' is too short: it has at least 3 characters", form)
+        }
+        guard Self.isBucket(bucket) else { throw invalid("the URL does not name a bucket", form) }
+        var prefix = parts.count > 1 ? parts[1] : ""
+        while prefix.hasSuffix("/") { prefix.removeLast() }
+        guard prefix.isEmpty || ObjectName.isValid(String(prefix)) else {
+            throw invalid(
+                "invalid prefix in the object-store URL",
+                "Use ASCII letters, digits, '-', '_', '.' and single slashes; no part starts with a dot. Servers differ in how "
+                    + "they sign and list other characters.")
+        }
+        self.bucket = bucket
+        self.prefix = String(prefix)
+    }
+
+    /// Whether a store may have a bucket of the name. Capitals are of old buckets, and of servers other than Amazon's.
+    private static func isBucket(_ name: String) -> Bool {
+        (3...255).contains(name.utf8.count)
+            && name.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"):
+                    true
+                default: false
+                }
+            }
     }
 }

@@ -1,5 +1,6 @@
 public import LiteVaultBackup
 internal import LiteVaultFoundation
+internal import LiteVaultQuoting
 
 /// A job of a schedule: which databases are backed up, when, into which repository, and what else is done.
 public struct BackupJob: Sendable, Equatable {
@@ -113,6 +114,10 @@ public struct BackupJob: Sendable, Equatable {
         if let relative = sources.first(where: { !$0.hasPrefix("/") }) {
             throw InvalidSetting("sources", "'\(relative)' is not an absolute path")
         }
+        if let mark = Self.unknownMark(in: database) {
+            throw InvalidSetting(
+                "database", "unknown placeholder '\(mark)'", "Known ones: \(Self.marks.joined(separator: ", ")).")
+        }
         if case .interval(let interval) = recurrence {
             try InvalidSetting.require("every", interval, atLeast: .seconds(1))
         }
@@ -130,6 +135,24 @@ public struct BackupJob: Sendable, Equatable {
         try following?.check()
         try verification?.check()
         try retention?.check()
+    }
+}
+
+extension BackupJob {
+    /// What stands for parts of a path in the template of a database's name.
+    private static let marks = ["{file}", "{stem}", "{parent}", "{path}"]
+
+    /// A word in braces that stands for nothing: all databases would have it in their names as it is.
+    private static func unknownMark(in template: String) -> String? {
+        var rest = template.utf8[...]
+        while let start = rest.firstIndex(of: UInt8(ascii: "{")) {
+            let word = rest[start...].dropFirst().prefix { $0 != UInt8(ascii: "{") && $0 != UInt8(ascii: "}") }
+            rest = rest[word.endIndex...]
+            guard rest.first == UInt8(ascii: "}"), !word.isEmpty else { continue }
+            let mark = "{\(String(decoding: word, as: UTF8.self))}"
+            if !marks.contains(where: { isSameText($0, mark) }) { return mark }
+        }
+        return nil
     }
 }
 

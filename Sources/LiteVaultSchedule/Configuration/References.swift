@@ -50,6 +50,11 @@ public struct RepositoryReference: Sendable, Hashable {
                 "invalid repository '\(location.withoutPassword)' (expected a directory, s3://BUCKET/PREFIX or sftp://HOST/PATH)"
             )
         }
+        if isURL {
+            do throws(StoreLocation.Problem) { try StoreLocation.requireAddress(location) } catch {
+                throw InvalidSetting("repository", "'\(location.withoutPassword)': \(error.message)", error.remedy)
+            }
+        }
         guard proxy?.contains("@") != true else {
             throw InvalidSetting(
                 "s3", "the proxy contains a user or a password",

@@ -46,6 +46,7 @@ struct Backup: VaultCommand {
         let file = WrittenFile(dest, session)
         var report = Report(
             Result(source: source.path, destination: dest, encrypted: key != nil, checked: isChecked), file)
+        session.addKeyWarnings(to: &report)
         report.appendLine("Backed up \(Format.visible(source.path)) to \(Format.visible(dest)): \(file.summary).")
         report.appendLine(
             isChecked

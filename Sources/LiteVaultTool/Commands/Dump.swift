@@ -11,7 +11,8 @@ struct Dump: VaultCommand {
         """
         Run in an empty database, the text makes the same schema with the same rows; SQLite's shell reads it too. The \
         database may be in use: the dump is one consistent state, and nothing is written. Two dumps of equal content \
-        are equal, so 'diff' compares databases, whatever their keys.
+        are equal, so 'diff' compares databases, whatever their keys, but for user_version and application_id, which a dump \
+        does not have: 'litevault diff' compares them, too.
 
         The text is not encrypted. --output creates a file that only its owner can read, complete or not at all. \
         The engine assigns new implicit rowids when the text is run, unless --preserve-rowids is given: an external-content \

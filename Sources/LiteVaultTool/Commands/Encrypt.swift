@@ -90,6 +90,7 @@ struct Encrypt: VaultCommand {
             Result(
                 source: source, destination: result, inPlace: inPlace, original: keepOriginal, keyring: newKeyring),
             file, before)
+        session.addKeyWarnings(to: &report)
         let target = dest.map { "to \(Format.visible($0))" } ?? "in place"
         report.appendLine("Encrypted \(Format.visible(source)) \(target): \(file.summary).")
         report.appendLine(WrittenFile.comparison)

@@ -51,6 +51,7 @@ struct Export: VaultCommand {
 
         let file = WrittenFile(dest, session)
         var report = Report(Result(source: source.path, destination: dest), file)
+        session.addKeyWarnings(to: &report)
         report.appendLine("Exported \(Format.visible(source.path)) to \(Format.visible(dest)): \(file.summary).")
         report.appendLine(WrittenFile.comparison)
         return report

@@ -69,6 +69,7 @@ struct Rekey: VaultCommand {
 
         let file = WrittenFile(path, session)
         var report = Report(Result(database: path), file)
+        session.addKeyWarnings(to: &report)
         report.appendLine("Changed the key of \(Format.visible(path)): \(file.summary).")
         report.appendLine("Verified: the new file was read back under the new key before it replaced the old one.")
         report.appendLine("It opens with the new key, and no longer with the old one.")
@@ -95,6 +96,7 @@ struct Rekey: VaultCommand {
             found.outcomes, returns: found.returns, journal: journal, dryRun: fleet.dryRun, seconds: session.elapsed)
         if result.isComplete { journal?.remove() }
         var report = result.report("database", "Rekeyed")
+        session.addKeyWarnings(to: &report)
         if result.done > 0 { report.appendLine("Existing copies and backups still open with the old keys.") }
         return report
     }

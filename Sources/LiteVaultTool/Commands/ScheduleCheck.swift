@@ -58,7 +58,7 @@ struct ScheduleCheck: VaultCommand {
             }
             report.failure = Failure(
                 .config, Format.count(mistakes.count, "mistake") + " found", path: path,
-                remedy: "The article \"Schedules\" of the documentation describes all keys.")
+                remedy: "litevault-schedule.yml(5), which is the article \"Schedules\", describes all keys.")
             return report
         }
     }

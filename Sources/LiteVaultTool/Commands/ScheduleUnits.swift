@@ -17,6 +17,9 @@ struct ScheduleInstall: VaultCommand {
         units stay enabled. Ctrl-C ends the waiting, not the service. The error of a step that fails, and a message after Ctrl-C, lists what was done before it, \
         with the commands that complete the installation and that remove it.
 
+        Sources that a job will refuse, such as a database without encryption that is not allowed or a pattern without a match, are warnings before \
+        anything is written, and make the exit status of --dry-run 1 as well.
+
         With --source, the configuration is written first: one job, every night at 4. The file must not exist.
 
         One service runs a configuration: a second name for it is refused. Each service has its own state, in /var/lib/litevault-NAME \
@@ -43,7 +46,7 @@ struct ScheduleInstall: VaultCommand {
 
     @OptionGroup(title: "A new configuration") var new: NewConfigurationOptions
 
-    @Flag(help: "Show what would be written and run, and change nothing.")
+    @Flag(help: "Show what would be written and run, look at the sources, and change nothing.")
     var dryRun = false
 
     @OptionGroup(title: "Output") var output: OutputOptions
@@ -59,6 +62,8 @@ struct ScheduleInstall: VaultCommand {
         let dryRun: Bool
         /// What a dry run would write.
         var files: [UnitInstallation.File] = []
+        /// What of the sources the jobs will refuse, as far as their files show it.
+        let sources: [SourceProblem]
     }
 
     func perform(_ session: Session) throws -> Report {
@@ -68,11 +73,15 @@ struct ScheduleInstall: VaultCommand {
         let installation = try UnitInstallation(configuration, units)
         if dryRun {
             warn(of: try installation.requireAlone(), session)
-            return try plan(installation, new, path)
+            let sources = SourceProblem.all(of: configuration)
+            warn(of: sources, session)
+            return try plan(installation, new, path, sources)
         }
 
         // All that can be refused is refused before anything is written.
         warn(of: try installation.require(), session)
+        let sources = SourceProblem.all(of: configuration)
+        warn(of: sources, session)
         let record = InstallationRecord()
         let again = again(path, installation.units)
         // Also for an end that does not wait for the step which runs: a second signal, or one that takes too long.
@@ -80,7 +89,7 @@ struct ScheduleInstall: VaultCommand {
         let token = Interruption.shared.onEnd(announce)
         defer { Interruption.shared.remove(token) }
         do {
-            return try install(installation, new, path, again: again, record, session)
+            return try install(installation, new, path, again: again, sources, record, session)
         } catch {
             // A signal asked for the end.
             if Interruption.shared.signal != nil { announce() }
@@ -112,9 +121,17 @@ struct ScheduleInstall: VaultCommand {
         for doubt in doubts { session.reporter.warning(doubt.message, path: doubt.path) }
     }
 
+    /// Says what the jobs will refuse. A file may come before the first run: the units are installed all the same.
+    private func warn(of problems: [SourceProblem], _ session: Session) {
+        for problem in problems.prefix(20) {
+            session.reporter.warning("job '\(problem.job)': \(problem.message). \(problem.remedy)", path: problem.path)
+        }
+        if problems.count > 20 { session.reporter.warning("and \(problems.count - 20) more problems of sources") }
+    }
+
     private func install(
         _ installation: UnitInstallation, _ new: NewConfiguration?, _ path: String, again: String,
-        _ record: InstallationRecord, _ session: Session
+        _ sources: [SourceProblem], _ record: InstallationRecord, _ session: Session
     ) throws -> Report {
         var report = Report()
         if let new {
@@ -146,7 +163,7 @@ struct ScheduleInstall: VaultCommand {
         report.add(
             Result(
                 config: path, configWritten: new != nil, units: steps.units, directoriesCreated: steps.directories,
-                service: outcome.ending, jobs: outcome.jobs, log: outcome.log, dryRun: false))
+                service: outcome.ending, jobs: outcome.jobs, log: outcome.log, dryRun: false, sources: sources))
         for job in outcome.jobs { job.addLines(to: &report) }
         for line in outcome.log ?? [] { report.appendLine("  " + Format.visible(line)) }
         let kept = ["\(installation.units.starter) stays enabled.", steps.removal(installation.removal)]
@@ -161,14 +178,16 @@ struct ScheduleInstall: VaultCommand {
     }
 
     /// What would be done.
-    private func plan(_ installation: UnitInstallation, _ new: NewConfiguration?, _ path: String) throws -> Report {
+    private func plan(
+        _ installation: UnitInstallation, _ new: NewConfiguration?, _ path: String, _ sources: [SourceProblem]
+    ) throws -> Report {
         let units = try installation.plannedUnits()
         var report = Report(
             Result(
                 config: path, configWritten: false,
                 units: units,
                 directoriesCreated: [], jobs: [], dryRun: true,
-                files: (new.map { [.init(path: path, text: $0.text)] } ?? []) + installation.files))
+                files: (new.map { [.init(path: path, text: $0.text)] } ?? []) + installation.files, sources: sources))
         if let new { report.appendLine("Would write \(Format.visible(path)):\n\n\(new.text)") }
         for (unit, file) in zip(units, installation.files) {
             report.appendLine(
@@ -180,6 +199,12 @@ struct ScheduleInstall: VaultCommand {
             report.appendLine("Would create \(Format.visible(directory)).")
         }
         report.appendLine("Would enable \(installation.units.starter), and start \(installation.units.name).service.")
+        let failing = Set(sources.filter(\.isCertain).map(\.job)).sorted()
+        if !failing.isEmpty {
+            report.failure = Failure(
+                .jobFailed, "\(Format.count(failing.count, "job")) would fail: \(Format.list(failing))", path: path,
+                remedy: "The warnings say what to do. Nothing was written.")
+        }
         return report
     }
 }

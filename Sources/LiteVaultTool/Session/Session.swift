@@ -38,6 +38,7 @@ struct Session {
     let reporter: any Reporter
     let keys: KeyReader
     private let stopwatch = Stopwatch()
+    private let weakKeys = WeakKeys()
 
     init(terminal: Terminal, reporter: any Reporter) {
         self.terminal = terminal
@@ -119,12 +120,12 @@ struct Session {
         _ source: KeySource, _ options: KeyOptions<Role>, _ path: String, _ confirms: Bool
     ) throws -> DatabaseKey {
         let buffer = try readSecret(source, options, path, confirms: confirms)
-        if confirms, source == .prompt, options.format == .passphrase { buffer.withBytes(warnIfWeak) }
+        if confirms, options.format == .passphrase { buffer.withBytes { warnIfWeak($0, path) } }
         return try buffer.databaseKey(options.format, from: source)
     }
 
-    /// Warns of a passphrase that somebody has typed and that can be guessed. What a file or a program gives is taken as it is.
-    private func warnIfWeak(_ passphrase: UnsafeRawBufferPointer) {
+    /// Warns of a passphrase about to be set that can be guessed. It is set all the same.
+    private func warnIfWeak(_ passphrase: UnsafeRawBufferPointer, _ path: String) {
         guard !PassphraseRule.isMet(passphrase) else { return }
         let seconds = PassphraseRule.exhaustion(passphrase, rate: 10_000)
         let estimate: String? =
@@ -135,8 +136,14 @@ struct Session {
             default: nil
             }
         let time = estimate.map { ": 10,000 guesses a second find it in \($0) at most" } ?? ""
-        reporter.warning("the passphrase is weak\(time). Better: \(PassphraseRule.text)")
+        let warning = KeyWarning(
+            path: path, message: "the passphrase is weak\(time)", remedy: "Better: \(PassphraseRule.text)")
+        reporter.warning("\(warning.message). \(warning.remedy)")
+        weakKeys.all.append(warning)
     }
+
+    /// Adds the warnings of the keys that were set to a report. They were printed when the keys were read.
+    func addKeyWarnings(to report: inout Report) { report.add(KeyWarnings(warnings: weakKeys.all)) }
 
     /// The repository's secret that the options name; nil if they name none.
     func repositorySecret(
@@ -216,6 +223,25 @@ private final class Stopwatch {
     var elapsed: Double { ((ProcessInfo.processInfo.systemUptime - start) * 1000).rounded() / 1000 }
 
     func restart() { start = ProcessInfo.processInfo.systemUptime }
+}
+
+/// A warning of a key that was set, with the members that those of repositories have.
+private struct KeyWarning: Encodable {
+    let severity = "notice"
+    let code = "weak-passphrase"
+    /// What the key is for.
+    let path: String
+    let message: String
+    let remedy: String
+}
+
+private struct KeyWarnings: Encodable {
+    let warnings: [KeyWarning]
+}
+
+/// The warnings so far. Used on the main thread only.
+private final class WeakKeys {
+    var all: [KeyWarning] = []
 }
 
 /// The members of a result about a file that a command wrote.

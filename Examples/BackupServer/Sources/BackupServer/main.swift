@@ -5,6 +5,9 @@ import LiteVaultBackupService
 import Logging
 import ServiceLifecycle
 
+// Before any key: a crash prints no memory.
+CrashReports.disable()
+
 // BackupServer DIRECTORY: serves until SIGTERM. BackupServer DIRECTORY restore: what the backups have.
 guard CommandLine.arguments.count > 1 else {
     print("usage: BackupServer DIRECTORY [restore]")

@@ -1,6 +1,9 @@
 import Foundation
 import LiteVault
 
+// Before any key: a crash prints no memory.
+CrashReports.disable()
+
 let usage = "notes KEYFILE DATABASE add TITLE (text from standard input) | list [TEXT] | remove NUMBER | backup FILE"
 
 func fail(_ message: String) -> Never {

@@ -4,6 +4,9 @@ import Observation
 
 // Takes a notebook through its life and checks each step: the program is its own test. The argument is an empty directory.
 
+// Before any key: a crash prints no memory.
+CrashReports.disable()
+
 guard CommandLine.arguments.count == 2 else {
     print("usage: TaggedNotes DIRECTORY")
     exit(64)
