@@ -82,8 +82,8 @@ struct Query: VaultCommand {
         }
         let values = named.map { (name: $0.key.text, value: $0.value) }
         let made = try create ? session.createIfMissing(database) : nil
-        let opened =
-            try made
+        let opened: ReadableDatabase =
+            try made.map { .file(DatabaseFile(path), key: $0.key, settings: $0.settings) }
             ?? (source.location == nil
                 ? session.suggestingCreate { try session.open(database, source) } : session.open(database, source))
         let sql = sql == "-" ? try Self.standardInput() : sql

@@ -7,10 +7,12 @@ internal import LiteVaultFoundation
 // `--create`: an empty database where there is none, of the two commands that run statements.
 
 extension Session {
-    /// The new database of a command with `--create`; nil if the file exists, and is opened as usual.
+    /// Makes the database of a command with `--create`, and returns its key and settings; nil if the file exists, and is opened as usual.
     ///
     /// - Throws: `cannot-create` if it cannot be made; as ``keyIfGiven(_:for:confirms:trusted:)``, with a typed key asked for twice.
-    func createIfMissing<Name>(_ database: DatabaseOptions<Name>) throws -> ReadableDatabase? {
+    func createIfMissing<Name>(
+        _ database: DatabaseOptions<Name>
+    ) throws -> (key: DatabaseKey?, settings: CipherSettings)? {
         let path = database.path
         var status = stat()
         guard lstat(path, &status) != 0, errno == ENOENT else { return nil }
@@ -28,7 +30,7 @@ extension Session {
             try connection.close()
             try file.publish()
         }
-        return .file(DatabaseFile(path), key: key, settings: settings)
+        return (key, settings)
     }
 
     /// Adds to the failure for a missing database what makes one.

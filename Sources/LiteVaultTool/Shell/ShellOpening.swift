@@ -24,8 +24,8 @@ struct ShellOpening {
         self.isInteractive = isInteractive
         let options = target.database
         path = options.path
-        if target.create, case .file(_, let key, let settings) = try session.createIfMissing(options) {
-            (self.key, self.settings) = (key, settings)
+        if target.create, let made = try session.createIfMissing(options) {
+            (key, settings) = made
         } else {
             try session.suggestingCreate { try Preflight.requireSource(options.path) }
             key = try session.keyIfEncrypted(options)
