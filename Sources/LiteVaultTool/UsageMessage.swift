@@ -59,10 +59,9 @@ enum UsageMessage {
             return Failure(
                 .usage, "unknown command", remedy: "'\(parent)' has no commands: see '\(parent) --help'.")
         }
-        let close = names.map { ($0, distance($0, name)) }.min { $0.1 < $1.1 }
-        if let close, close.1 <= 2 {
+        if let close = Spelling.closest(to: name, in: names) {
             return Failure(
-                .usage, "unknown command", remedy: "Did you mean '\(parent) \(close.0)'?")
+                .usage, "unknown command", remedy: "Did you mean '\(parent) \(close)'?")
         }
         return Failure(
             .usage, "unknown command",
@@ -88,21 +87,5 @@ enum UsageMessage {
             return "the value is invalid for " + line[start.upperBound...]
         }
         return line.prefix(1).lowercased() + line.dropFirst()
-    }
-
-    /// The Levenshtein distance.
-    private static func distance(_ left: String, _ right: String) -> Int {
-        let (left, right) = (Array(left.utf8.prefix(32)), Array(right.utf8.prefix(32)))
-        var row = Array(0...right.count)
-        for (i, a) in left.enumerated() {
-            var diagonal = row[0]
-            row[0] = i + 1
-            for (j, b) in right.enumerated() {
-                let above = row[j + 1]
-                row[j + 1] = min(row[j] + 1, above + 1, diagonal + (a == b ? 0 : 1))
-                diagonal = above
-            }
-        }
-        return row[right.count]
     }
 }

@@ -101,6 +101,44 @@ import Testing
         }
     }
 
+    @Test(arguments: [".quit", ".exit", ".q", ".open b.db"])
+    func `an open transaction is an error, whatever ends the script`(_ line: String) throws {
+        for options in [[], ["--no-bail"]] {
+            let run = try workspace.tool.run(
+                ["shell", "a.db"] + options, input: "BEGIN; INSERT INTO t VALUES (9, 'nine');\n\(line)\nSELECT 1;\n")
+            #expect(run.status == 64 && run.errors.contains("transaction") && run.output.isEmpty, "\(run.errors)")
+            #expect(try count() == 2)
+        }
+    }
+
+    @Test func `a script that continues after errors ends with one, and stores no half of a transaction`() throws {
+        let script = """
+            CREATE TABLE u (n PRIMARY KEY); INSERT INTO u VALUES (1); INSERT INTO u VALUES (1); INSERT INTO u VALUES (2);
+            SELEC;
+            BEGIN; INSERT INTO u VALUES (3); INSERT INTO u VALUES (1); INSERT INTO u VALUES (4); COMMIT;
+            SAVEPOINT s; INSERT INTO u VALUES (5); INSERT INTO u VALUES (1); ROLLBACK TO s; INSERT INTO u VALUES (6);
+            RELEASE s; INSERT INTO u VALUES (7);
+            CREATE TABLE w (a REFERENCES u DEFERRABLE INITIALLY DEFERRED); PRAGMA foreign_keys = ON;
+            BEGIN; INSERT INTO w VALUES (99); COMMIT; INSERT INTO u VALUES (8);
+            """
+        for option in ["--no-bail", "-nobail"] {
+            let run = try shell(script, "a.db", option)
+            #expect(
+                run.status == 64 && run.errors.contains("5 statements or commands of the script failed"),
+                "\(run.errors)")
+            #expect(
+                run.errors.contains("the transaction was rolled back, and the statements up to its end are left out"))
+            let kept = try shell(
+                "SELECT group_concat(n) x FROM u; DROP TABLE w; DROP TABLE u;", "a.db", "--mode", "csv")
+            #expect(kept.output == "x\r\n\"1,2,7,8\"\r\n", "\(kept.output) \(kept.errors)")
+        }
+        let other = try shell("BEGIN; SELEC;\n.open b.db\nSELECT 1;\n", "a.db", "--no-bail")
+        #expect(other.status == 64 && other.output.isEmpty && other.errors.contains("'.open'"), "\(other.errors)")
+        let switched = try shell(".bail off\nSELEC;\nSELECT 1 x;\n.bail on\nSELEC;\nSELECT 2;", "a.db")
+        #expect(switched.output == "x\n-\n1\n" && switched.status == 64)
+        #expect(try shell("SELEC;\nSELECT 1;", "a.db", "-bail").output.isEmpty)
+    }
+
     @Test func `a script that ends inside a transaction is an error, and its rows are gone`() throws {
         let run = try shell("BEGIN; INSERT INTO t VALUES (9, 'nine');", "a.db")
         #expect(run.status == 64 && run.errors.contains("ended inside a transaction"), "\(run.errors)")
@@ -127,7 +165,7 @@ import Testing
             run.status == 64 && run.errors.contains("line 3: what is quoted from here on has no closing \(closing)"))
     }
 
-    @Test(arguments: [".headers on", ".read x.sql", ".timer on", ".nullvalue -", ".indexes t", ".output x"])
+    @Test(arguments: [".shell ls", ".system ls", ".excel", ".stats", ".cd /", ".load x", ".separator ,"])
     func `a command of another shell is refused with what to use here`(_ line: String) throws {
         let run = try shell(line + "\n", "a.db")
         #expect(run.status == 64 && run.output.isEmpty)
@@ -156,6 +194,42 @@ import Testing
         }
         #expect(try shell("BEGIN; DELETE FROM t;\n.backup c.db", "a.db").status == 64)
         #expect(try count() == 2 && workspace.names() == ["a.db", "b.db", "a.sql"])
+    }
+
+    @Test func `a dump of tables is printed, and makes no file of their name`() throws {
+        let run = try shell(".dump T\n", "a.db")
+        #expect(run.status == 0 && run.output.contains("INSERT INTO \"t\"") && run.output.contains("t_n"))
+        #expect(!run.output.contains("odd name"))
+        #expect(try shell(".dump v 'odd name'", "a.db").output.contains("CREATE VIEW v"))
+        #expect(try shell(".dump t none", "a.db").status == 64)
+        #expect(try shell(".dump none none", "a.db").status == 64)
+        #expect(try workspace.names() == ["a.db"])
+    }
+
+    @Test(arguments: Engine.encrypts ? [false, true] : [false])
+    func `with --create a new database is made, encrypted if a key is given`(_ isEncrypted: Bool) throws {
+        try workspace.write("secret", to: "key")
+        let key = isEncrypted ? ["--key-file", "key"] : []
+        #expect(try shell("SELECT 1;", "new.db").errors.contains("add --create"))
+        #expect(try workspace.tool.run("query", "new.db", "SELECT 1").errors.contains("add --create"))
+        let made = try workspace.tool.run(["shell", "new.db", "--create"] + key, input: "CREATE TABLE n (a);")
+        #expect(made.status == 0, "\(made.errors)")
+        for number in 1...2 {
+            let more = try workspace.tool.run(
+                ["query", "new.db", "INSERT INTO n VALUES (\(number))", "--create"] + key)
+            #expect(more.status == 0, "\(more.errors)")
+        }
+        let read = try workspace.tool.run(["query", "new.db", "SELECT sum(a) s FROM n", "--format", "csv"] + key)
+        #expect(read.output == "s\r\n3\r\n", "\(read.errors)")
+        let header = try Array(workspace.bytes("new.db").prefix(15))
+        #expect((header == Array("SQLite format 3".utf8)) != isEncrypted)
+        let mode = try FileManager.default.attributesOfItem(atPath: workspace.path("new.db"))[.posixPermissions]
+        #expect(mode as? Int == 0o600)
+        let query = try workspace.tool.run(["query", "q.db", "CREATE TABLE q (a)", "--create"] + key)
+        #expect(query.status == 0, "\(query.errors)")
+        #expect(try shell("SELECT 1;", "c.db", "--create", "--read-only").status == 64)
+        #expect(try shell(".open o.db --create\nCREATE TABLE o (a);", "a.db").status == 0)
+        #expect(try workspace.names() == ["a.db", "key", "new.db", "o.db", "q.db"])
     }
 
     @Test func `what query prints as CSV is imported as the same rows`() throws {
@@ -252,9 +326,34 @@ import Testing
         #expect(terminal.waitFor("│ answer │") && terminal.waitFor("│     42 │"))
         terminal.type("BEGIN; DELETE FROM t;")
         #expect(terminal.waitFor("litevault*> "))
+        for command in [".quit", ".open b.db", ".quit"] {
+            terminal.type(command)
+            #expect(terminal.waitFor("a transaction is open") && terminal.waitFor("ROLLBACK;"))
+            #expect(terminal.waitFor("litevault*> "))
+        }
         terminal.type(".quit")
         #expect(terminal.end() == 0)
         #expect(try count() == 2)
+    }
+
+    @Test func `on a terminal an open that fails keeps the database and the prompt`() throws {
+        try workspace.write(String(repeating: "no database, but longer than a header ", count: 20), to: "text")
+        let terminal = try Terminal(["shell", "a.db"], in: workspace.directory, kind: "dumb")
+        #expect(terminal.waitFor("litevault> "))
+        terminal.type("CREATE TEMP TABLE kept (a);")
+        for name in ["none.db", "text"] {
+            #expect(terminal.waitFor("litevault> "))
+            terminal.type(".open \(name)")
+            #expect(terminal.waitFor("error:"))
+        }
+        #expect(terminal.waitFor("litevault> "))
+        terminal.type("SELECT count(*) + 50 AS x FROM kept; SELECT count(*) + 60 AS y FROM t;")
+        #expect(terminal.waitFor("50") && terminal.waitFor("62") && terminal.waitFor("litevault> "))
+        terminal.type("SELECT 1")
+        #expect(terminal.waitFor("...> "))
+        terminal.type("\u{4}")
+        #expect(terminal.end() == 64)
+        #expect(terminal.screen.contains("error: the last statement is not complete"))
     }
 
     @Test func `--json is refused, and a signal ends the shell`() throws {

@@ -22,27 +22,28 @@ ROWS = [
     ("Formats", [
         ".mode json\nSELECT * FROM t;", ".mode csv\nSELECT * FROM t;", ".mode box\nSELECT * FROM t;", ".mode markdown\nSELECT * FROM t;",
         ".mode line\nSELECT * FROM t WHERE n = 1;", ".mode table\nSELECT * FROM t WHERE n = 1;", ".mode jsonl\nSELECT * FROM t;", ".mode insert\nSELECT * FROM t;",
+        ".mode list\nSELECT * FROM t;", ".mode tabs\nSELECT * FROM t;", ".mode quote\nSELECT n, x'00ff' FROM t;", ".mode typed-json\nSELECT x'00ff' AS b;",
         ".mode", ".headers on\nSELECT 1 AS a;", ".separator ,\nSELECT * FROM t;", ".nullvalue -\nSELECT NULL;", ".width 10\nSELECT 1;",
     ]),
     ("Schema", [
-        ".tables", ".schema", ".schema t", ".schema absent", ".indexes", ".fullschema", ".databases", ".dbinfo", "PRAGMA table_info(t);",
+        ".tables", ".tables x%", ".schema", ".schema t", ".schema absent", ".indexes", ".fullschema", ".databases", ".dbinfo", "PRAGMA table_info(t);",
         ".eqp on\nSELECT * FROM t WHERE n = 1;", ".explain SELECT * FROM t", "EXPLAIN QUERY PLAN SELECT * FROM t;",
     ]),
     ("Changes", [
-        "INSERT INTO t VALUES (3, 'c'); SELECT changes();", "BEGIN; DELETE FROM t;", "BEGIN; DELETE FROM t; COMMIT; SELECT count(*) FROM t;",
+        "INSERT INTO t VALUES (3, 'c'); SELECT changes();", "BEGIN; DELETE FROM t;", "BEGIN; DELETE FROM t;\n.quit", "BEGIN; DELETE FROM t;\n.open b.db", "BEGIN; DELETE FROM t; COMMIT; SELECT count(*) FROM t;",
         ".changes on\nDELETE FROM t WHERE n = 1;", "DROP TABLE t;\n.tables", "VACUUM; SELECT 'done';",
     ]),
     ("Mistakes", [
-        "SELECT * FROM absent;\nSELECT 1;", "SELECT 1", "SELECT 'a;\nSELECT 1;", "SELEC 1;", ".nothing", ".quit now", "INSERT INTO t VALUES (1, 'twice');",
+        "SELECT * FROM absent;\nSELECT 1;", "SELECT 1", "SELECT 'a;\nSELECT 1;", "SELEC 1;", ".nothing", ".tabls", ".quit now", "INSERT INTO t VALUES (1, 'twice');",
         "SELECT * FROM t WHERE x = \"a\";",
     ]),
     ("Files", [
-        ".dump", ".dump copy.sql", ".backup copy.db", ".save copy.db", ".clone copy.db", ".read more.sql", ".import rows.csv t", ".output out.txt\nSELECT 1;",
+        ".dump", ".dump t", ".dump copy.sql", ".backup copy.db", ".save copy.db", ".clone copy.db", ".read more.sql", ".import rows.csv t", ".output out.txt\nSELECT 1;",
         ".once out.txt\nSELECT 1;", ".open b.db\n.tables", "ATTACH 'b.db' AS b; SELECT count(*) FROM b.sqlite_master;", ".restore b.db", ".recover",
     ]),
     ("The machine", [
         ".shell echo hi", ".system echo hi", ".cd /", ".load nothing", "SELECT load_extension('nothing');", ".timer on\n.timer off", ".bail on\nSELEC 1;\nSELECT 2;",
-        ".print hello", ".echo on\nSELECT 1;", ".parameter set :n 1\nSELECT :n;", ".version", ".exit",
+        ".print hello", ".echo on\nSELECT 1;", ".parameter set :n 1\nSELECT :n;", ".parameter set :n 1\n.parameter list", "SELECT :n;", ".excel", ".stats on", ".version", ".exit", ".q",
     ]),
     ("Keys", [
         "PRAGMA key = 'secret'; SELECT count(*) FROM t;", "PRAGMA rekey = 'other'; SELECT count(*) FROM t;", "PRAGMA cipher_version;",

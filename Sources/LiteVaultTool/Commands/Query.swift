@@ -16,7 +16,8 @@ struct Query: VaultCommand {
         belongs into SQL: it is given by the options below.
 
         Rows are printed as they come, so a result may be of any size; --quiet does not silence them. NULL is an empty \
-        field in CSV and null in JSON. A blob is x'…' in hexadecimal digits.
+        field in CSV and null in JSON. A blob is x'…' in hexadecimal digits, and {"blob": "…"} in typed-json. On a terminal, \
+        wide values take several lines.
 
         With --repository a snapshot is read where it is, without a restore: only the blocks that the statement needs are \
         fetched, and checked against their hashes.
@@ -28,6 +29,7 @@ struct Query: VaultCommand {
             "litevault query notes.db 'SELECT * FROM note WHERE title = :title' \\",
             "    --bind title=Groceries --format json",
             "litevault query notes.db 'DELETE FROM note WHERE done' --write",
+            "litevault query new.db 'CREATE TABLE note (title)' --create",
             "litevault query --repository /backup/vaults --at 2026-11-21 vault.db \\",
             "    'SELECT * FROM note WHERE id = 42' --key-file ~/.vault-key",
         ])
@@ -50,15 +52,21 @@ struct Query: VaultCommand {
     @Flag(help: "Let the statement change the database.")
     var write = false
 
+    @Flag(help: "Make a new database if there is none, encrypted if a key is given. Implies --write.")
+    var create = false
+
     @OptionGroup(title: "A snapshot instead of a file") var source: SnapshotSource
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func validate() throws {
-        if write, source.location != nil {
+        if changes, source.location != nil {
             throw ValidationError(
-                "--write cannot be combined with --repository: restore the snapshot, and change the copy")
+                "--write and --create cannot be combined with --repository: restore the snapshot, and change the copy")
         }
     }
+
+    /// Whether the statement may change the database.
+    private var changes: Bool { write || create }
 
     func perform(_ session: Session) throws -> Report {
         let path = database.path
@@ -73,26 +81,30 @@ struct Query: VaultCommand {
             named[ExactText(name)] = .some(value)
         }
         let values = named.map { (name: $0.key.text, value: $0.value) }
-        let opened = try session.open(database, source)
+        let made = try create ? session.createIfMissing(database) : nil
+        let opened: ReadableDatabase =
+            try made.map { .file(DatabaseFile(path), key: $0.key, settings: $0.settings) }
+            ?? (source.location == nil
+                ? session.suggestingCreate { try session.open(database, source) } : session.open(database, source))
         let sql = sql == "-" ? try Self.standardInput() : sql
         let stream = ResultStream(session.terminal)
-        var changes: Int?
+        var changed: Int?
         do {
-            if write, case .file(_, let key, _) = opened {
-                changes = try withErrorContext(path: path) { try change(path, key, sql, values, stream) }
+            if changes, case .file(_, let key, _) = opened {
+                changed = try withErrorContext(path: path) { try change(path, key, sql, values, stream) }
             } else {
                 // Nothing is written, so a signal may end the process at any point.
                 let token = Interruption.shared.onEnd(immediately: true) {}
                 defer { Interruption.shared.remove(token) }
-                changes = try opened.read { connection in
-                    try reportingRefusals { try print(connection, sql, values, stream) }
+                changed = try opened.read { connection in
+                    try reportingRefusals(sql) { try print(connection, sql, values, stream) }
                 }
             }
             try stream.flush()
         } catch is ResultStream.Closed {}
-        guard let changes else { return .printed }
-        var report = Report(Changed(columns: [], rows: [], changes: changes))
-        report.appendLine(Format.count(changes, "row") + " changed.")
+        guard let changed else { return .printed }
+        var report = Report(Changed(columns: [], rows: [], changes: changed))
+        report.appendLine(Format.count(changed, "row") + " changed.")
         return report
     }
 
@@ -113,24 +125,23 @@ struct Query: VaultCommand {
         connection.lockTimeout = .seconds(5)
         // The engine would write temporary data to plaintext files.
         try connection.execute("PRAGMA temp_store = MEMORY")
-        let changes = try reportingRefusals { try print(connection, sql, values, stream) }
+        let changed = try reportingRefusals(sql) { try print(connection, sql, values, stream) }
         try connection.close()
-        return changes
+        return changed
     }
 
-    /// Turns the engine's refusal of the statement into a usage error: what it says is wrong with the SQL, its values or a
-    /// constraint, not with the file.
-    private func reportingRefusals<T>(_ body: () throws -> T) throws -> T {
-        do { return try body() } catch let error as DatabaseError
-            where [.error, .misuse, .range, .mismatch, .constraint, .tooBig].contains(error.resultCode.primary)
-        {
+    /// Turns the engine's refusal of the statement into a usage error, which shows the place in its text.
+    private func reportingRefusals<T>(_ sql: String, _ body: () throws -> T) throws -> T {
+        do { return try body() } catch let error as DatabaseError {
             // In the words of the library, it names a call.
             guard error.message.firstRange(ofText: "more than one statement") == nil else {
                 throw Failure(
                     .usage, "the text holds more than one statement", path: database.path,
                     remedy: "Give one at a time; 'litevault shell' runs several.")
             }
-            throw Failure(.usage, error.message, path: database.path, remedy: "Check the statement and its values.")
+            let refusal = PlacedStatement(sql).refusal(
+                error, path: database.path, remedy: "Check the statement and its values.")
+            throw refusal ?? error
         }
     }
 
@@ -143,7 +154,7 @@ struct Query: VaultCommand {
             throw Failure(.usage, "the SQL text is empty", remedy: "Give one statement.")
         }
         let statement = try connection.prepare(sql)
-        guard write || statement.isReadOnly else {
+        guard changes || statement.isReadOnly else {
             throw Failure(
                 .usage, "this statement changes the database", path: database.path,
                 remedy: source.location == nil
@@ -160,7 +171,7 @@ struct Query: VaultCommand {
         var isClosed = false
         func printing(_ body: () throws -> Void) throws {
             guard !isClosed else { return }
-            do { try body() } catch is ResultStream.Closed where write { isClosed = true }
+            do { try body() } catch is ResultStream.Closed where changes { isClosed = true }
         }
         let count = names.count
         let handle = { (row: borrowing RowView) in

@@ -8,11 +8,12 @@ struct Shell: VaultCommand {
     static let configuration = configured(
         "shell", "Run SQL statements, typed on the terminal or from a script.",
         """
-        Statements end with a semicolon and may take several lines. '.help' lists the other commands: '.tables', \
-        '.schema', '.dump', '.import', '.backup', '.explain', '.mode', '.open' and '.quit'. A script on standard \
-        input ends at its first error, with the number of the line and without the transaction that is still open.
+        Statements end with a semicolon and may take several lines. '.help' lists the commands that begin with a point: \
+        '.tables', '.schema', '.read', '.once', '.dump', '.import', '.mode', '.parameter', '.open', '.quit' and more. A script on \
+        standard input ends at its first error, with the number of the line and without the transaction that is still open. \
+        With --no-bail it continues; a transaction in which something fails is then rolled back and left out as a whole.
 
-        On a terminal, lines are edited with the usual keys: arrows recall earlier lines, Ctrl-R searches them, Tab completes \
+        On a terminal, lines are edited with the usual keys: arrows recall earlier statements, Ctrl-R searches them, Tab completes \
         names and words of SQL, Ctrl-C forgets the statement or stops one that runs, Ctrl-D ends the shell. Statements with a key are never kept.
 
         The key never belongs into SQL: PRAGMA key and ATTACH … KEY are refused. With --read-only nothing is written, and \
@@ -21,15 +22,26 @@ struct Shell: VaultCommand {
         examples: [
             "litevault shell notes.db", "litevault shell vault.db --key-file ~/.vault-key",
             "litevault shell vault.db --key-file ~/.vault-key --read-only",
+            "litevault shell new.db --create --key-file ~/.vault-key",
             "litevault shell notes.db --history ~/.notes-history",
             "litevault shell notes.db --mode csv <report.sql >report.csv",
             "litevault shell old.db <changes.sql",
         ])
 
-    @OptionGroup var database: DatabaseOptions<OnlyArgument>
+    @OptionGroup var target: ShellTarget
 
     @Flag(help: "Write nothing to the database.")
     var readOnly = false
+
+    @Flag(
+        name: [.customLong("bail"), .customLong("bail", withSingleDash: true)],
+        help: "End at the first error (default for a script).")
+    var bail = false
+
+    @Flag(
+        name: [.customLong("no-bail"), .customLong("nobail", withSingleDash: true)],
+        help: "Continue after errors, and end with the first one's status (default on a terminal).")
+    var noBail = false
 
     @Option(
         help: .init(
@@ -43,16 +55,23 @@ struct Shell: VaultCommand {
 
     @OptionGroup(title: "Output") var output: OutputOptions
 
+    func validate() throws {
+        if bail, noBail { throw ValidationError("--bail and --no-bail exclude each other") }
+        if readOnly, target.create { throw ValidationError("--create cannot be combined with --read-only") }
+    }
+
     func perform(_ session: Session) throws -> Report {
-        try session.reserveKeySources(database.key)
+        try session.reserveKeySources(target.database.key)
         guard !output.json else {
             throw Failure(
                 .usage, "--json is for one result, and a shell has many", remedy: "Use '--mode json' or '--mode jsonl'."
             )
         }
-        let loop = try ShellLoop(session, mode: mode, isReadOnly: readOnly, history: history)
+        let loop = try ShellLoop(
+            session, mode: mode, isReadOnly: readOnly, bails: bail ? true : noBail ? false : nil,
+            history: history)
         do {
-            try loop.run(database)
+            try loop.run(target)
         } catch is ResultStream.Closed {}
         return .printed
     }

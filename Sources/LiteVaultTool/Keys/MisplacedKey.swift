@@ -69,6 +69,8 @@ enum MisplacedKey {
         let words = SQLTokens(text).filter { ![.space, .comment].contains($0.kind) }.map { foldedName($0.unquoted) }
         // The engine ignores a pragma that it does not know, without an error.
         if setsUnknownPragma(words) { return true }
+        // The text of a key command may have the key in it.
+        if text.utf8.first == UInt8(ascii: "."), containsText(text, "-command") { return true }
         if ran { return false }
         return containsText(foldedName(text), "key=") || words.contains("attach")
             || text.utf8.first == UInt8(ascii: ".") && containsText(text, " -")

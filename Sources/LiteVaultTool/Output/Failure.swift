@@ -12,6 +12,8 @@ struct Failure: Error, Equatable {
     var path: String?
     /// What to do next: one or more sentences.
     var remedy: String?
+    /// Lines that show the place in the text that the message is about.
+    var excerpt: [String] = []
     /// The times of a restore that cannot reach the wanted one.
     var times: Times?
 

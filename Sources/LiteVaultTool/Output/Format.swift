@@ -65,3 +65,28 @@ enum Format {
     /// Text that is safe for a terminal: control characters in a file or table name could write anywhere on the screen.
     static func visible(_ text: String) -> String { Quoting.terminal(text) }
 }
+
+/// What somebody who has misspelled a word meant.
+enum Spelling {
+    /// The word that differs from `name` by at most two letters, and by the fewest; nil if there is none.
+    static func closest(to name: String, in words: [String]) -> String? {
+        let close = words.map { ($0, distance($0, name)) }.min { $0.1 < $1.1 }
+        return close.flatMap { $0.1 <= 2 ? $0.0 : nil }
+    }
+
+    /// The Levenshtein distance.
+    private static func distance(_ left: String, _ right: String) -> Int {
+        let (left, right) = (Array(left.utf8.prefix(32)), Array(right.utf8.prefix(32)))
+        var row = Array(0...right.count)
+        for (i, a) in left.enumerated() {
+            var diagonal = row[0]
+            row[0] = i + 1
+            for (j, b) in right.enumerated() {
+                let above = row[j + 1]
+                row[j + 1] = min(row[j] + 1, above + 1, diagonal + (a == b ? 0 : 1))
+                diagonal = above
+            }
+        }
+        return row[right.count]
+    }
+}

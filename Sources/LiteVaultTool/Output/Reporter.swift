@@ -90,6 +90,7 @@ struct TextReporter: Reporter {
 
     func failure(_ failure: Failure) {
         terminal.printMessage(text(of: failure), label: ("error:", "1;31"), priority: .error)
+        for line in failure.excerpt { terminal.printMessage(line, priority: .error) }
         if let remedy = failure.remedy {
             terminal.printMessage(" " + Format.visible(remedy), label: ("hint:", "1;36"), priority: .error)
         }

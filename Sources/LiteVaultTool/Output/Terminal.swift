@@ -128,6 +128,13 @@ final class Terminal: Sendable {
         return Int(size.ws_col)
     }
 
+    /// The width of the terminal that shows results, in columns; nil if standard output leads elsewhere, or its width is unknown.
+    var resultWidth: Int? {
+        var size = winsize()
+        guard outputIsTerminal, ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+        return Int(size.ws_col)
+    }
+
     private static func erase(_ status: inout String) {
         guard !status.isEmpty else { return }
         _ = write("\r\u{1B}[K", to: STDERR_FILENO)

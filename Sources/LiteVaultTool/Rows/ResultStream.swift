@@ -11,6 +11,8 @@ final class ResultStream {
     private let write: (UnsafeRawBufferPointer) throws -> Void
     private var pending: [UInt8] = []
     private(set) var size: Int64 = 0
+    /// The width of the terminal that shows the rows, in columns; nil for files and pipes, where nothing is cut.
+    private(set) var screen: Int?
 
     init(_ write: @escaping (UnsafeRawBufferPointer) throws -> Void) {
         self.write = write
@@ -22,6 +24,7 @@ final class ResultStream {
         self.init { bytes in
             guard try terminal.writeResult(bytes) else { throw Closed() }
         }
+        screen = terminal.resultWidth
     }
 
     func append(_ text: String) throws {

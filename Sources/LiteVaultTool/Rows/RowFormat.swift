@@ -4,7 +4,7 @@ internal import LiteVaultFoundation
 internal import LiteVaultQuoting
 internal import LiteVaultSupport
 
-/// How `litevault query` prints rows. A blob is `x'…'` in hexadecimal digits in every format.
+/// How `litevault query` prints rows. A blob is `x'…'` in hexadecimal digits in every format but `typed-json`.
 enum RowFormat: String, ExpressibleByArgument, CaseIterable {
     /// Columns under their names, for people.
     case table
@@ -20,22 +20,49 @@ enum RowFormat: String, ExpressibleByArgument, CaseIterable {
     case box
     /// A line for each value, for rows with many columns.
     case line
+    /// An array of objects, in which a blob is an object: `{"blob": "00ff"}`, which no text can be.
+    case typedJSON = "typed-json"
+    /// Values with `|` between them.
+    case list
+    /// Values with a tab between them.
+    case tabs
+    /// Literals of SQL with commas between them.
+    case quote
+    /// A statement for each row.
+    case insert
 
     /// The formats, for help texts.
     static let names = allCases.map(\.rawValue).joined(separator: ", ")
 
     /// Creates a printer for the rows of one query.
-    func printer(_ stream: ResultStream, _ names: [String]) -> any RowPrinter {
+    func printer(_ stream: ResultStream, _ names: [String], _ style: RowStyle = .init()) -> any RowPrinter {
         switch self {
-        case .table: TablePrinter(stream, names, .plain)
-        case .markdown: TablePrinter(stream, names, .markdown)
-        case .box: TablePrinter(stream, names, .box)
-        case .line: LinePrinter(stream: stream, names: names)
-        case .csv: CSVPrinter(stream: stream, names: names)
-        case .json: ObjectPrinter(stream: stream, names: names, isArray: true)
-        case .jsonl: ObjectPrinter(stream: stream, names: names, isArray: false)
+        case .table: TablePrinter(stream, names, .plain, style)
+        case .markdown: TablePrinter(stream, names, .markdown, style)
+        case .box: TablePrinter(stream, names, .box, style)
+        case .line: LinePrinter(stream, names, style)
+        case .csv: SeparatedPrinter(stream, names, style, .csv)
+        case .list: SeparatedPrinter(stream, names, style, .list)
+        case .tabs: SeparatedPrinter(stream, names, style, .tabs)
+        case .quote: SeparatedPrinter(stream, names, style, .quote)
+        case .insert: InsertPrinter(stream, names, style)
+        case .json: ObjectPrinter(stream, names, isArray: true, tagsBlobs: false)
+        case .typedJSON: ObjectPrinter(stream, names, isArray: true, tagsBlobs: true)
+        case .jsonl: ObjectPrinter(stream, names, isArray: false, tagsBlobs: false)
         }
     }
+}
+
+/// What a shell can set about the rows of a format.
+struct RowStyle {
+    /// Whether `table`, `csv`, `list`, `tabs`, `quote` and `insert` have the names of columns.
+    var hasNames = true
+    /// What stands for NULL in formats for people and those with separators; nil for that of the format.
+    var null: String?
+    /// The widths of columns in `table` and `box`, in order; 0 for as wide as the values.
+    var widths: [Int] = []
+    /// The table that `insert` names.
+    var table = "table"
 }
 
 /// Prints the rows of a query as they come.
@@ -69,164 +96,24 @@ private final class ObjectPrinter: RowPrinter {
     private let stream: ResultStream
     private let names: [String]
     private let isArray: Bool
+    private let tagsBlobs: Bool
     private var isFirst = true
 
-    init(stream: ResultStream, names: [String], isArray: Bool) {
+    init(_ stream: ResultStream, _ names: [String], isArray: Bool, tagsBlobs: Bool) {
         self.stream = stream
         self.names = names.map { Quoting.json($0) + ": " }
-        self.isArray = isArray
+        (self.isArray, self.tagsBlobs) = (isArray, tagsBlobs)
     }
 
     func row(_ values: [StoredValue]) throws {
-        let members = zip(names, values).map { $0 + ValueText.json($1) }.joined(separator: ", ")
+        let members = zip(names, values).map { $0 + (tagsBlobs ? ValueText.typedJSON($1) : ValueText.json($1)) }.joined(
+            separator: ", ")
         if isArray { try stream.append(isFirst ? "[" : ",\n ") }
         try stream.append("{" + members + (isArray ? "}" : "}\n"))
         isFirst = false
     }
 
     func end() throws { if isArray { try stream.append(isFirst ? "[]\n" : "]\n") } }
-}
-
-private final class CSVPrinter: RowPrinter {
-    private let stream: ResultStream
-    private var names: [String]?
-
-    init(stream: ResultStream, names: [String]) {
-        self.stream = stream
-        self.names = names
-    }
-
-    func row(_ values: [StoredValue]) throws {
-        try printNames()
-        try line(values.map { $0 == .null ? "" : Quoting.csvField(ValueText.plain($0)) })
-    }
-
-    func end() throws { try printNames() }
-
-    private func printNames() throws {
-        if let names { try line(names.map(Quoting.csvField)) }
-        names = nil
-    }
-
-    private func line(_ fields: [String]) throws {
-        // A line with one empty field would be an empty line, which readers skip.
-        try stream.append((fields == [""] ? "\"\"" : fields.joined(separator: ",")) + "\r\n")
-    }
-}
-
-/// `name = value`, and an empty line between rows.
-private final class LinePrinter: RowPrinter {
-    private let stream: ResultStream
-    private let names: [String]
-    private var isFirst = true
-
-    init(stream: ResultStream, names: [String]) {
-        self.stream = stream
-        let visible = names.map(Format.visible)
-        let width = visible.map(\.count).max() ?? 0
-        self.names = visible.map { String(repeating: " ", count: width - $0.count) + $0 + " = " }
-    }
-
-    func row(_ values: [StoredValue]) throws {
-        if !isFirst { try stream.append("\n") }
-        isFirst = false
-        for (name, value) in zip(names, values) { try stream.append(name + TablePrinter.text(value) + "\n") }
-    }
-
-    func end() throws {}
-}
-
-/// Columns as wide as the first rows need: later rows may be wider, so that memory does not grow with the result.
-private final class TablePrinter: RowPrinter {
-    enum Style {
-        case plain
-        case markdown
-        case box
-
-        /// What is before, between and after the columns of a row.
-        var edges: (start: String, between: String, end: String) {
-            switch self {
-            case .plain: ("", "  ", "")
-            case .markdown: ("| ", " | ", " |")
-            case .box: ("│ ", " │ ", " │")
-            }
-        }
-    }
-
-    private static let measuredRows = 1000
-
-    private let stream: ResultStream
-    private let names: [String]
-    private let style: Style
-    private var measured: [[(text: String, isNumber: Bool)]]? = []
-    private var widths: [Int]
-
-    init(_ stream: ResultStream, _ names: [String], _ style: Style) {
-        self.stream = stream
-        self.style = style
-        self.names = names.map { Self.cell($0, style) }
-        widths = self.names.map { max(style == .markdown ? 3 : 1, $0.count) }
-    }
-
-    func row(_ values: [StoredValue]) throws {
-        let cells = values.map { value in
-            let isNumber =
-                switch value {
-                case .integer, .real: true
-                default: false
-                }
-            return (text: Self.cell(value == .null ? "NULL" : ValueText.plain(value), style), isNumber: isNumber)
-        }
-        guard measured != nil else { return try line(cells) }
-        for (index, cell) in cells.enumerated() { widths[index] = max(widths[index], min(cell.text.count, 60)) }
-        measured?.append(cells)
-        if measured?.count == Self.measuredRows { try printMeasured() }
-    }
-
-    func end() throws {
-        try printMeasured()
-        if style == .box, !names.isEmpty { try rule("└", "┴", "┘") }
-    }
-
-    private func printMeasured() throws {
-        guard let rows = measured else { return }
-        measured = nil
-        guard !names.isEmpty else { return }
-        if style == .box { try rule("┌", "┬", "┐") }
-        try line(names.map { ($0, false) })
-        if style == .box {
-            try rule("├", "┼", "┤")
-        } else {
-            try line(widths.map { (String(repeating: "-", count: $0), false) })
-        }
-        for row in rows { try line(row) }
-    }
-
-    private func rule(_ start: String, _ cross: String, _ end: String) throws {
-        let lines = widths.map { String(repeating: "─", count: $0 + 2) }
-        try stream.append(start + lines.joined(separator: cross) + end + "\n")
-    }
-
-    private func line(_ cells: [(text: String, isNumber: Bool)]) throws {
-        let padded = zip(cells, widths).map { cell, width in
-            let padding = String(repeating: " ", count: max(0, width - cell.text.count))
-            return cell.isNumber ? padding + cell.text : cell.text + padding
-        }
-        let edges = style.edges
-        var text = edges.start + padded.joined(separator: edges.between) + edges.end
-        while text.last == " " { text.removeLast() }
-        try stream.append(text + "\n")
-    }
-
-    /// A value on one line, without control characters.
-    static func text(_ value: StoredValue) -> String {
-        cell(value == .null ? "NULL" : ValueText.plain(value), .plain)
-    }
-
-    private static func cell(_ text: String, _ style: Style) -> String {
-        let visible = Format.visible(text)
-        return style == .markdown ? Quoting.markdownCell(visible) : visible
-    }
 }
 
 /// Values as text.
@@ -240,6 +127,22 @@ enum ValueText {
         case .text(let text): text
         case .blob(let bytes): Quoting.sqlBlob(bytes)
         }
+    }
+
+    /// The value as a literal of SQL.
+    static func sql(_ value: StoredValue) -> String {
+        switch value {
+        case .null: "NULL"
+        case .text(let text): Quoting.sqlText(text)
+        case .real(let number) where number.isInfinite: number < 0 ? "-9e999" : "9e999"
+        case .integer, .real, .blob: plain(value)
+        }
+    }
+
+    /// The value as JSON in which a blob differs from any text.
+    static func typedJSON(_ value: StoredValue) -> String {
+        guard case .blob = value else { return json(value) }
+        return "{\"blob\": \"\(plain(value).dropFirst(2).dropLast())\"}"
     }
 
     /// The value as JSON. An infinity is a number that overflows into one, as in SQLite's own JSON.

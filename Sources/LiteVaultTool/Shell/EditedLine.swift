@@ -81,7 +81,7 @@ struct EditedLine {
     func window(columns: Int) -> (text: String, cursor: Int) {
         var shown = "", cursor = 0
         for character in left.reversed() {
-            let width = Self.columns(of: character)
+            let width = DisplayWidth.columns(of: character)
             guard cursor + width < columns else { break }
             shown.append(character)
             cursor += width
@@ -89,28 +89,10 @@ struct EditedLine {
         shown = String(shown.reversed())
         var used = cursor
         for character in right {
-            used += Self.columns(of: character)
+            used += DisplayWidth.columns(of: character)
             guard used < columns else { break }
             shown.append(character)
         }
         return (shown, cursor)
     }
-
-    /// The columns that a character takes: two for wide ones of East Asian scripts and for emoji, none for marks alone.
-    static func columns(of character: Character) -> Int {
-        guard let first = character.unicodeScalars.first else { return 0 }
-        if wide.contains(where: { $0.contains(first.value) }) { return 2 }
-        if character.unicodeScalars.contains("\u{FE0F}") { return 2 }
-        switch first.properties.generalCategory {
-        case .nonspacingMark, .enclosingMark, .format: return 0
-        default: return 1
-        }
-    }
-
-    /// What UAX #11 calls wide, in blocks.
-    private static let wide: [ClosedRange<UInt32>] = [
-        0x1100...0x115F, 0x231A...0x231B, 0x2E80...0x303E, 0x3041...0x33FF, 0x3400...0x4DBF, 0x4E00...0x9FFF,
-        0xA000...0xA4CF, 0xA960...0xA97F, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F, 0xFF00...0xFF60,
-        0xFFE0...0xFFE6, 0x1F300...0x1F64F, 0x1F680...0x1F6FF, 0x1F900...0x1FAFF, 0x20000...0x3FFFD,
-    ]
 }

@@ -23,11 +23,15 @@ final class LineEditor {
     private var isPasting = false
     private var line = EditedLine()
     private var prompt = ""
+    /// What is shown before the further lines of a statement.
+    private let continuation: String
 
     /// The longest line in bytes. Further characters are dropped, with a bell.
     private static let longest = 1 << 20
 
-    init(input: Int32 = STDIN_FILENO, output: Int32 = STDOUT_FILENO) { (self.input, self.output) = (input, output) }
+    init(continuation: String, input: Int32 = STDIN_FILENO, output: Int32 = STDOUT_FILENO) {
+        (self.continuation, self.input, self.output) = (continuation, input, output)
+    }
 
     /// Reads a line. The mode of the terminal is restored at the end, also if a signal ends the process meanwhile.
     func read(_ prompt: String, history: [String], completion: Completion) -> Answer {
@@ -43,7 +47,10 @@ final class LineEditor {
         }
         draw()
         let answer = edit(before, history, completion)
-        if case .line(let text) = answer { write("\r" + prompt + text + "\u{1B}[K") }
+        if case .line(let text) = answer {
+            // A statement of several lines was edited as one; now it is shown as it was typed.
+            write("\r" + prompt + Self.replacing(text, by: "\u{1B}[K\n" + continuation) + "\u{1B}[K")
+        }
         if answer == .cancelled { write("^C") }
         return answer
     }
@@ -259,9 +266,15 @@ final class LineEditor {
     private func draw(prompt: String, _ line: EditedLine) {
         var size = winsize()
         let known = ioctl(output, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
-        let taken = prompt.reduce(0) { $0 + EditedLine.columns(of: $1) }
+        let taken = prompt.reduce(0) { $0 + DisplayWidth.columns(of: $1) }
         let (text, cursor) = line.window(columns: max(8, (known ? Int(size.ws_col) : 80) - taken))
-        write("\r" + prompt + text + "\u{1B}[K\r" + (taken + cursor > 0 ? "\u{1B}[\(taken + cursor)C" : ""))
+        let shown = Self.replacing(text, by: "↵")
+        write("\r" + prompt + shown + "\u{1B}[K\r" + (taken + cursor > 0 ? "\u{1B}[\(taken + cursor)C" : ""))
+    }
+
+    /// A text with something else in the place of each line's end.
+    private static func replacing(_ text: String, by end: String) -> String {
+        text.split(separator: "\n", omittingEmptySubsequences: false).joined(separator: end)
     }
 
     private func bell() { write("\u{07}") }

@@ -4,110 +4,78 @@ internal import LiteVault
 internal import LiteVaultCipher
 internal import LiteVaultCore
 internal import LiteVaultFoundation
+internal import LiteVaultQuoting
 internal import LiteVaultSupport
 
 /// The commands of the shell that begin with a point.
 struct ShellCommands {
     private let database: ShellDatabase
     private let session: Session
-    private let stream: ResultStream
+    private let output: ShellOutput
+    private let settings: ShellSettings
 
-    init(_ database: ShellDatabase, _ session: Session, _ stream: ResultStream) {
-        (self.database, self.session, self.stream) = (database, session, stream)
+    init(_ database: ShellDatabase, _ session: Session, _ output: ShellOutput, _ settings: ShellSettings) {
+        (self.database, self.session, self.output, self.settings) = (database, session, output, settings)
     }
-
-    private static let help = [
-        ".backup FILE         copy the database to a new file, under its key",
-        ".dump [FILE]         print it as SQL text, unencrypted; or create FILE",
-        ".explain STATEMENT   show how the engine would run a statement",
-        ".help                show this list",
-        ".import FILE TABLE   insert the rows of a CSV file; its first line names columns",
-        ".mode [FORMAT]       how rows are printed: \(RowFormat.names)",
-        ".open FILE [--key-…] close this database and open another; key options as usual",
-        ".quit                end the shell",
-        ".schema [NAME]       show the statements of the schema, or of one table",
-        ".tables              show the names of tables and views",
-    ]
-
-    /// What to use instead of commands that other shells of SQLite have.
-    private static let others = [
-        ".bail": "A script ends at its first error; after a typed statement the shell stays.",
-        ".cd": "Name files by their paths, or start the shell in that directory.",
-        ".changes": "'SELECT changes();' has the number of rows.",
-        ".clone": "'.backup FILE' copies the database under its key.",
-        ".databases": "A shell has one database; '.open FILE' opens another one.",
-        ".dbinfo": "'litevault info FILE' shows what the file is.",
-        ".echo": "Run the script with 'sh -x', or print with SELECT.",
-        ".eqp": "'.explain STATEMENT' shows the plan.",
-        ".excel": "'.mode csv' prints what a spreadsheet reads.",
-        ".expert": "'.explain STATEMENT' shows whether an index is used.",
-        ".fullschema": "'.schema' shows the schema, 'litevault stats FILE' the sizes.",
-        ".headers": "All formats have the names of columns: '.mode' sets the format.",
-        ".indexes": "'.schema TABLE' shows the indexes of a table.",
-        ".load": "Extensions are not loaded.",
-        ".log": "Redirect standard error.",
-        ".nullvalue": "NULL is shown as NULL; '.mode json' tells it from text.",
-        ".once": "Redirect the output of 'litevault query', or use '.dump FILE'.",
-        ".output": "Redirect the output of 'litevault query', or use '.dump FILE'.",
-        ".parameter": "'litevault query --bind NAME=VALUE' binds values.",
-        ".print": "'SELECT 'text';' prints a text.",
-        ".read": "Start another shell with '<FILE'.",
-        ".recover": "'litevault verify FILE' shows what is damaged, 'litevault restore' brings a backup back.",
-        ".restore": "'litevault restore' brings a backup back.",
-        ".save": "'.backup FILE' copies the database under its key.",
-        ".separator": "'.mode csv' separates with commas.",
-        ".shell": "Use another terminal.",
-        ".stats": "'litevault stats FILE' shows what tables and indexes take.",
-        ".system": "Use another terminal.",
-        ".timer": "'time litevault query FILE STATEMENT' measures one.",
-        ".version": "'litevault --version' names the engine.",
-        ".width": "Columns are as wide as their values; '.mode line' prints a value a line.",
-    ]
-
-    /// The names of the commands.
-    static var names: [String] { help.compactMap { $0.split(separator: " ").first.map(String.init) } }
 
     /// Runs one command.
     ///
     /// - Throws: `usage` for an unknown command or wrong arguments; what the command throws.
-    func run(_ line: String, _ mode: inout RowFormat) throws -> ShellLoop.Request? {
-        let words = try Self.words(line)
-        guard let name = words.first else { return nil }
-        let arguments = Array(words.dropFirst())
-        switch (name, arguments.count) {
-        case (".quit", 0), (".exit", 0): return .quit
-        case (".help", _): try print(Self.help)
-        case (".tables", 0): try print(database.tables().map(Format.visible))
-        case (".schema", 0...1): try print(database.schema(of: arguments.first))
-        case (".explain", 1...):
-            let sql = String(line.dropFirst(name.count))
+    func run(_ line: String) throws -> ShellLoop.Request? {
+        let typed = line.prefix { !$0.isWhitespace }
+        let entry = try ShellCommandList.entry(String(typed))
+        let arguments = Array(try Self.words(line, keepsOpenQuote: entry.name == ".explain").dropFirst())
+        guard entry.counts.contains(arguments.count) else {
+            throw Failure(
+                .usage, "wrong arguments of \(entry.name)",
+                remedy: "Write '\(entry.name)\(entry.arguments.isEmpty ? "" : " " + entry.arguments)'.")
+        }
+        switch entry.name {
+        case ".quit": return .quit
+        case ".open": return .open(try Self.target(arguments))
+        case ".read": return .read(try file(arguments[0]))
+        case ".help": try print(ShellCommandList.help)
+        case ".tables": try print(database.tables(like: arguments.first).map(Format.visible))
+        case ".indexes": try print(database.indexes(of: arguments.first).map(Format.visible))
+        case ".databases": try print(database.databases().map(Format.visible))
+        case ".schema": try print(database.schema(of: arguments.first))
+        case ".explain":
+            let sql = String(line.dropFirst(typed.count))
             try MisplacedKey.refuse(inStatement: sql)
             try print(database.explain(sql))
-        case (".mode", 0): try print([mode.rawValue])
-        case (".mode", 1):
-            guard let format = RowFormat(rawValue: arguments[0]) else {
-                throw Failure(.usage, "unknown format", remedy: "The formats are \(RowFormat.names).")
-            }
-            mode = format
-        case (".dump", 0): try dump(to: stream)
-        case (".dump", 1): try dump(toNew: PathArgument.literal(arguments[0]))
-        case (".backup", 1): try backup(to: PathArgument.literal(arguments[0]))
-        case (".import", 2):
+        case ".print": try print([arguments.joined(separator: " ")])
+        case ".dump": try dump(arguments)
+        case ".backup", ".save": try backup(to: PathArgument.literal(arguments[0]))
+        case ".import":
             try database.interruptible { try load(PathArgument.literal(arguments[0]), into: arguments[1]) }
-        case (".open", 1...): return .open(try Self.options(arguments))
-        default:
-            let known = Self.help.contains { $0.hasPrefix(name + " ") }
-            if !known, let other = Self.others[name] {
-                throw Failure(.usage, "\(name) is a command of another shell", remedy: other)
-            }
-            throw Failure(
-                .usage, known ? "wrong arguments of \(name)" : "unknown command", remedy: "'.help' lists the commands.")
+        case ".output" where arguments.isEmpty || arguments == ["stdout"]: try output.restore()
+        case ".output", ".once": try output.redirect(to: try file(arguments[0]), once: entry.name == ".once")
+        default: try set(entry.name, arguments, line)
         }
         return nil
     }
 
+    /// The commands that set something for the statements after them.
+    private func set(_ name: String, _ arguments: [String], _ line: String) throws {
+        switch name {
+        case ".mode" where arguments.isEmpty: try print([settings.format.rawValue])
+        case ".mode": try settings.setFormat(arguments)
+        case ".width": try settings.setWidths(arguments)
+        case ".nullvalue": settings.style.null = arguments[0]
+        case ".parameter": try print(settings.parameter(arguments, line, database.connection))
+        case ".headers": settings.style.hasNames = try ShellSettings.isOn(arguments[0])
+        case ".timer": settings.showsTime = try ShellSettings.isOn(arguments[0])
+        case ".changes": settings.showsChanges = try ShellSettings.isOn(arguments[0])
+        case ".echo": settings.echoes = try ShellSettings.isOn(arguments[0])
+        case ".eqp": settings.showsPlans = try ShellSettings.isOn(arguments[0])
+        default: settings.bails = try ShellSettings.isOn(arguments[0])
+        }
+    }
+
     /// Words between spaces; quotes keep spaces in a word, and are doubled to stand for themselves.
-    static func words(_ line: String) throws(Failure) -> [String] {
+    ///
+    /// - Parameter keepsOpenQuote: whether the text has quotes of its own, which need not be paired by these rules.
+    private static func words(_ line: String, keepsOpenQuote: Bool) throws(Failure) -> [String] {
         var words: [String] = []
         var word: String?
         var quote: Character?
@@ -124,16 +92,15 @@ struct ShellCommands {
                 word = (word ?? "") + String(character)
             }
         }
-        // The SQL text of .explain has quotes of its own, which need not be paired by these rules.
-        guard quote == nil || words.first == ".explain" else {
+        guard quote == nil || keepsOpenQuote else {
             throw Failure(.usage, "a quote is not closed", remedy: "Put names with spaces in quotes.")
         }
         return words + (word.map { [$0] } ?? [])
     }
 
-    private static func options(_ arguments: [String]) throws -> DatabaseOptions<OnlyArgument> {
+    private static func target(_ arguments: [String]) throws -> ShellTarget {
         if let failure = MisplacedKey.failure(inArguments: arguments) { throw failure }
-        do { return try DatabaseOptions<OnlyArgument>.parse(arguments) } catch {
+        do { return try ShellTarget.parse(arguments) } catch {
             // What the parser says may repeat a key.
             throw Failure(
                 .usage, "wrong arguments of .open", remedy: "Write '.open PATH' and key options as '--key-file PATH'.")
@@ -141,41 +108,53 @@ struct ShellCommands {
     }
 
     private func print(_ lines: [String]) throws {
-        for line in lines { try stream.append(line + "\n") }
+        for line in lines { try output.print(line) }
+    }
+
+    /// The file that a command names.
+    ///
+    /// - Throws: `usage` for what would start a program in other shells.
+    private func file(_ word: String) throws(Failure) -> String {
+        guard !word.hasPrefix("|"), !word.hasPrefix("-") else {
+            throw Failure(
+                .usage, "this is not the name of a file", remedy: "No programs are started from here: name a file.")
+        }
+        return PathArgument.literal(word)
     }
 
     // MARK: Files
 
-    private func dump(to stream: ResultStream) throws {
+    /// Prints the database or some of its tables, or writes it to a new file.
+    private func dump(_ arguments: [String]) throws {
+        let tables = Set(try database.tables().map { SQLName($0) })
+        let named = arguments.filter { tables.contains(SQLName($0)) }
+        // People who name a table want to see it, and not the whole database in a file of that name.
+        guard named.isEmpty else {
+            guard named.count == arguments.count else {
+                throw Failure(.usage, "not all of these are tables", remedy: "'.tables' lists them.")
+            }
+            return try dump(arguments, to: output.stream)
+        }
+        guard arguments.count <= 1 else {
+            throw Failure(
+                .usage, "there are no such tables", remedy: "'.tables' lists them. Write '.dump FILE' for one file.")
+        }
+        guard let path = arguments.first else { return try dump(nil, to: output.stream) }
+        let file = try NewTextFile(PathArgument.literal(path))
+        try dump(nil, to: file.stream)
+        try file.publish()
+    }
+
+    private func dump(_ tables: [String]?, to stream: ResultStream) throws {
         let isOpen = database.connection.isInTransaction
         // One state: a transaction of the user is one already.
         if !isOpen { try database.connection.execute("BEGIN") }
         defer { if !isOpen { try? database.connection.execute("COMMIT") } }
-        _ = try database.interruptible {
-            try SQLDump.write(database.connection, .init()) { text in try text.withBytes { try stream.append($0) } }
+        var content = SQLDump.Content()
+        content.tables = tables
+        _ = try database.interruptible { [content] in
+            try SQLDump.write(database.connection, content) { text in try text.withBytes { try stream.append($0) } }
         }
-    }
-
-    private func dump(toNew path: String) throws {
-        try Preflight.requireAbsent(path)
-        let file = try withErrorContext(path: path) { try ReplacementFile(destination: path) }
-        let descriptor = open(file.path, O_WRONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw Self.failure(errno, path) }
-        defer { close(descriptor) }
-        let stream = ResultStream { bytes in
-            let code = Terminal.write(bytes, to: descriptor)
-            guard code == 0 else { throw Self.failure(code, path) }
-        }
-        try dump(to: stream)
-        try stream.flush()
-        try withErrorContext(path: path) { try file.publish() }
-    }
-
-    private static func failure(_ code: Int32, _ path: String) -> Failure {
-        Failure(
-            code == ENOSPC || code == EDQUOT ? .noSpace : .inputOutput,
-            "the dump cannot be written: \(String(cString: strerror(code)))", path: path,
-            remedy: "Nothing is left of it. Free some space, or choose another place.")
     }
 
     private func backup(to path: String) throws {

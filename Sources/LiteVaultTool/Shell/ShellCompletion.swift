@@ -23,10 +23,12 @@ struct ShellCompletion {
     func candidates(_ text: String, isStatementOpen: Bool) -> (replaced: Int, candidates: [String]) {
         let word = String(text.reversed().prefix { $0.isLetter || $0.isNumber || $0 == "_" }.reversed())
         if text.hasPrefix("."), !isStatementOpen {
-            guard let space = text.firstIndex(of: " ") else { return matching(text, ShellCommands.names) }
+            guard let space = text.firstIndex(of: " ") else { return matching(text, ShellCommandList.all.map(\.name)) }
             switch text[..<space] {
             case ".mode": return matching(word, RowFormat.allCases.map(\.rawValue))
-            case ".schema": return matching(word, names().tables)
+            case ".schema", ".dump", ".indexes", ".tables": return matching(word, names().tables)
+            case ".headers", ".timer", ".changes", ".echo", ".eqp", ".bail": return matching(word, ["on", "off"])
+            case ".parameter": return matching(word, ["set", "unset", "list", "clear"])
             case ".explain": break
             default: return (0, [])
             }

@@ -14,11 +14,12 @@ struct ShellDatabase {
     /// Whether it is one state that cannot be changed.
     let isReadOnly: Bool
     /// Whether Ctrl-C stops a statement and keeps the shell, as a person wants.
-    var isInteractive = false
+    let isInteractive: Bool
 
     /// Opens a database for reading and writing. It has to exist.
-    init(_ path: String, key: DatabaseKey?, settings: CipherSettings) throws {
+    init(_ path: String, key: DatabaseKey?, settings: CipherSettings, isInteractive: Bool) throws {
         (self.path, self.key, self.settings, isReadOnly) = (path, key, settings, false)
+        self.isInteractive = isInteractive
         connection = try key.map { try Connection(path, key: $0, settings: settings) } ?? Connection(path)
         connection.lockTimeout = .seconds(5)
         // The engine would write temporary data to plaintext files.
@@ -29,9 +30,11 @@ struct ShellDatabase {
     }
 
     /// A connection that `DatabaseFile.read` has opened.
-    init(reading connection: Connection, _ path: String, key: DatabaseKey?, settings: CipherSettings) {
+    init(
+        reading connection: Connection, _ path: String, key: DatabaseKey?, settings: CipherSettings, isInteractive: Bool
+    ) {
         (self.connection, self.path, self.key, self.settings) = (connection, path, key, settings)
-        isReadOnly = true
+        (isReadOnly, self.isInteractive) = (true, isInteractive)
     }
 
     /// Closes a connection of ours; one for reading is not.
@@ -40,7 +43,7 @@ struct ShellDatabase {
     }
 
     /// Runs one statement and prints its rows.
-    func run(_ sql: String, _ mode: RowFormat, _ stream: ResultStream) throws {
+    func run(_ sql: String, _ settings: ShellSettings, _ stream: ResultStream) throws {
         if isReadOnly, let word = SQLTokens(sql).first(where: { $0.kind == .word }).map({ foldedName($0.text) }),
             ["begin", "commit", "end", "rollback", "savepoint", "release"].contains(word)
         {
@@ -52,17 +55,26 @@ struct ShellDatabase {
                 .usage, "this statement changes the database", remedy: "Start the shell without --read-only.")
         }
         let names = statement.columnNames
+        let values = try settings.bindings(of: statement)
         try interruptible {
             guard !names.isEmpty else {
-                try statement.run()
+                _ = try values.map { try statement.run(with: $0) } ?? statement.run()
                 return
             }
-            let printer = mode.printer(stream, names)
-            try statement.forEach { row in
+            let printer = settings.format.printer(stream, names, settings.style)
+            let print = { (row: borrowing RowView) in
                 try printer.row((0..<names.count).map { try row.get($0, as: StoredValue.self) })
+            }
+            if let values {
+                try statement.forEach(with: values, body: print)
+            } else {
+                try statement.forEach(body: print)
             }
             try printer.end()
         }
+        guard settings.showsChanges, !statement.isReadOnly else { return }
+        let line = "'changes: ' || changes() || '   total_changes: ' || total_changes()"
+        try stream.append(connection.all("SELECT " + line, as: String.self).joined() + "\n")
     }
 
     /// Does work of the connection that a signal stops.
@@ -97,11 +109,26 @@ struct ShellDatabase {
         }
     }
 
-    /// The names of tables and views.
-    func tables() throws -> [String] {
+    /// The names of tables and views; of those that LIKE finds by a pattern.
+    func tables(like pattern: String? = nil) throws -> [String] {
         try connection.all(
             "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite@_%' ESCAPE '@'"
-                + " ORDER BY name", as: String.self)
+                + " AND (?1 IS NULL OR name LIKE ?1) ORDER BY name", with: pattern, as: String.self)
+    }
+
+    /// The names of indexes; of those of one table.
+    func indexes(of table: String?) throws -> [String] {
+        try connection.all(
+            "SELECT name FROM sqlite_master WHERE type = 'index' AND (?1 IS NULL OR lower(tbl_name) = lower(?1)) ORDER BY name",
+            with: table, as: String.self)
+    }
+
+    /// The databases of the connection, with their files and whether they can be changed.
+    func databases() throws -> [String] {
+        try connection.all("PRAGMA database_list") { row in
+            let (name, file) = (try row.get(1, as: String.self), try row.get(2, as: String?.self) ?? "")
+            return "\(name): \(file) \(isReadOnly ? "r/o" : "r/w")"
+        }
     }
 
     /// The statements of the schema; of one table or view with what belongs to it.

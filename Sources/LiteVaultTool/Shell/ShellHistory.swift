@@ -5,8 +5,10 @@ internal import LiteVaultCore
 internal import LiteVaultFoundation
 internal import LiteVaultSupport
 
-/// The lines that were typed: in memory and, if a file was named, in that file. Never those that may have a key in them.
+/// The statements and commands that were typed: in memory and, if a file was named, in that file. Never those that may have a key in
+/// them.
 struct ShellHistory {
+    /// The entries, the oldest first. A statement of several lines is one.
     private(set) var lines: [String] = []
     /// Nil once it could not be written.
     private var path: String?
@@ -16,6 +18,8 @@ struct ShellHistory {
     /// The first line of the file. Nothing else is ever appended to.
     private static let header = "# litevault shell history"
     private static let most = 1000
+    /// What further lines of an entry begin with in the file. No statement does.
+    private static let continuation = "...> "
     /// The size in bytes from which the file is replaced by one with its last lines.
     private static let largest: UInt64 = 1 << 20
 
@@ -56,9 +60,10 @@ struct ShellHistory {
             guard lseek(descriptor, off_t(skipped), SEEK_SET) >= 0 else { throw SystemError(code: errno) }
             let text = String(decoding: try file.read(upTo: Int(Self.largest)), as: UTF8.self)
             // Of a line that the limit has cut, the rest is left out.
-            lines = text.split(separator: "\n").dropFirst(skipped > header.count ? 1 : 0).suffix(Self.most).map {
+            let read = text.split(separator: "\n").dropFirst(skipped > header.count ? 1 : 0).map {
                 String($0.unicodeScalars.filter { $0.properties.generalCategory != .control })
             }
+            lines = Self.entries(read).suffix(Self.most)
             // A kill or a full disk may have cut the last line.
             if !text.isEmpty, !text.hasSuffix("\n") {
                 guard lseek(descriptor, 0, SEEK_END) >= 0, LiteVaultFoundation.write(descriptor, "\n", 1) == 1 else {
@@ -73,10 +78,27 @@ struct ShellHistory {
     private func write(to path: String, replacing: Bool) throws {
         try withErrorContext(path: path) {
             let file = try ReplacementFile(destination: path)
-            let text = ([Self.header] + lines).joined(separator: "\n") + "\n"
+            let text = ([Self.header] + lines.map(Self.written)).joined(separator: "\n") + "\n"
             try text.write(toFile: file.path, atomically: false, encoding: .utf8)
             try file.publish(replacing: replacing)
         }
+    }
+
+    /// The entries of a file's lines. Of one that the limit has cut, the rest is left out.
+    private static func entries(_ lines: [String]) -> [String] {
+        var entries: [String] = []
+        for line in lines {
+            if !line.hasPrefix(continuation) {
+                entries.append(line)
+            } else if let last = entries.popLast() {
+                entries.append(last + "\n" + line.dropFirst(continuation.count))
+            }
+        }
+        return entries
+    }
+
+    private static func written(_ entry: String) -> String {
+        entry.split(separator: "\n", omittingEmptySubsequences: false).joined(separator: "\n" + continuation)
     }
 
     /// Adds a line that was typed; it is kept once ``keep(ran:)`` learns that its statement is complete.
@@ -93,12 +115,13 @@ struct ShellHistory {
         // Nobody types a script.
         guard !open.isEmpty else { return nil }
         defer { open = [] }
-        guard !MisplacedKey.isSuspected(in: open.joined(separator: "\n"), ran: ran) else { return nil }
-        let new = open.filter { !$0.allSatisfy(\.isWhitespace) }.filter { $0 != lines.last }
-        lines = (lines + new).suffix(Self.most)
-        guard let path, !new.isEmpty else { return nil }
+        let entry = open.filter { !$0.allSatisfy(\.isWhitespace) }.joined(separator: "\n")
+        guard !MisplacedKey.isSuspected(in: entry, ran: ran) else { return nil }
+        guard !entry.isEmpty, entry != lines.last else { return nil }
+        lines = (lines + [entry]).suffix(Self.most)
+        guard let path else { return nil }
         let descriptor = LiteVaultFoundation.open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-        let bytes = Array((new.joined(separator: "\n") + "\n").utf8)
+        let bytes = Array((Self.written(entry) + "\n").utf8)
         // Other shells append to it too: a single call each.
         let count = descriptor < 0 ? -1 : LiteVaultFoundation.write(descriptor, bytes, bytes.count)
         let code = count >= 0 ? ENOSPC : errno

@@ -2,13 +2,36 @@ internal import LiteVaultCore
 internal import LiteVaultEngine
 internal import LiteVaultFoundation
 
-/// Standard input of the shell, line by line. On a terminal, lines are edited as the system's own line discipline allows.
+/// Standard input of the shell or a file of `.read`, line by line. On a terminal, lines are edited as the system's own line discipline
+/// allows.
 final class ShellInput {
+    /// The file; nil for standard input.
+    let path: String?
+    private let descriptor: Int32
     private var bytes: [UInt8] = []
     private var position = 0
     private var isAtEnd = false
     /// The number of the last line, from 1.
     private(set) var line = 0
+
+    /// Standard input.
+    init() { (path, descriptor) = (nil, STDIN_FILENO) }
+
+    /// A file.
+    ///
+    /// - Throws: `no-input` if it is missing or cannot be read, `wrong-kind` if it is not a regular file.
+    init(path: String) throws {
+        try Preflight.requireSource(path)
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            throw Failure(
+                .noInput, "the file cannot be read: \(String(cString: strerror(errno)))", path: path,
+                remedy: "Check its permissions.")
+        }
+        (self.path, self.descriptor) = (path, descriptor)
+    }
+
+    deinit { if path != nil { close(descriptor) } }
 
     /// The next line without its end; nil after the last one.
     ///
@@ -24,7 +47,11 @@ final class ShellInput {
             bytes.removeFirst(position)
             position = 0
             guard !isAtEnd else {
-                guard !bytes.isEmpty else { return nil }
+                guard !bytes.isEmpty else {
+                    // On a terminal more may be typed after Ctrl-D.
+                    isAtEnd = false
+                    return nil
+                }
                 defer { bytes = [] }
                 return try text(bytes[...])
             }
@@ -47,10 +74,14 @@ final class ShellInput {
         defer { Interruption.shared.remove(token) }
         var block = [UInt8](repeating: 0, count: 1 << 16)
         while true {
-            let count = read(STDIN_FILENO, &block, block.count)
+            let count = read(descriptor, &block, block.count)
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else {
-                throw Failure(.inputOutput, "cannot read standard input: \(String(cString: strerror(errno)))")
+                // Another attempt would fail as this one has.
+                isAtEnd = true
+                throw Failure(
+                    .inputOutput,
+                    "cannot read \(path.map(Format.visible) ?? "standard input"): \(String(cString: strerror(errno)))")
             }
             if count == 0 { isAtEnd = true }
             bytes.append(contentsOf: block[..<count])
@@ -77,6 +108,8 @@ struct StatementBuffer {
     private(set) var line = 0
     /// That on which the last quote or comment begins.
     private var opening = 0
+    /// The characters of its line that are before the text.
+    private var column = 0
 
     /// Why the text is not complete at its end, and what would complete it.
     var problem: (line: Int, message: String, remedy: String) {
@@ -97,21 +130,27 @@ struct StatementBuffer {
 
     /// Adds a line, and takes out the statements that are complete by the rule of `sqlite3_complete`.
     ///
-    /// - Returns: the statements in order, each with the number of the line that it starts on.
-    mutating func add(_ next: String, line number: Int) -> [(sql: String, line: Int)] {
+    /// - Parameters:
+    ///   - next: the line, without its end. What was recalled from the history may be several.
+    ///   - number: its number; that of the first is 1.
+    /// - Returns: the statements in order.
+    mutating func add(_ next: String, line number: Int) -> [PlacedStatement] {
         var position = bytes.count
         bytes.append(contentsOf: next.utf8)
         bytes.append(UInt8(ascii: "\n"))
-        var found: [(sql: String, line: Int)] = []
+        var found: [PlacedStatement] = []
         var start = 0
         while position < bytes.count {
             let byte = bytes[position]
             if place == .outside, byte == UInt8(ascii: ";") {
                 let sql = String(decoding: bytes[start...position], as: UTF8.self)
                 if !hasContent {
+                    moveColumn(past: bytes[start...position])
                     start = position + 1
                 } else if sqlite3_complete(sql) != 0 {
-                    found.append((sql, line))
+                    let lines = bytes[start...position].count { $0 == Self.newline }
+                    found.append(PlacedStatement(sql, line: line, textLine: number - lines, textColumn: column))
+                    moveColumn(past: bytes[start...position])
                     start = position + 1
                     hasContent = false
                 }
@@ -123,6 +162,13 @@ struct StatementBuffer {
         bytes.removeFirst(start)
         return found
     }
+
+    private mutating func moveColumn(past text: ArraySlice<UInt8>) {
+        let line = text.lastIndex(of: Self.newline).map { text[($0 + 1)...] }
+        column = String(decoding: line ?? text, as: UTF8.self).count + (line == nil ? column : 0)
+    }
+
+    private static let newline = UInt8(ascii: "\n")
 
     /// Moves on by a byte, or by the two that begin or end a comment.
     private mutating func step(_ byte: UInt8, _ next: UInt8, _ number: Int) -> Int {

@@ -1,0 +1,65 @@
+internal import LiteVault
+internal import LiteVaultCore
+
+/// A statement, and where its text begins in what was typed or read.
+struct PlacedStatement {
+    let sql: String
+    /// The number of the line on which its first word is, from 1.
+    let line: Int
+    /// The line and the characters in it that are before the text.
+    let (textLine, textColumn): (Int, Int)
+
+    init(_ sql: String, line: Int = 1, textLine: Int = 1, textColumn: Int = 0) {
+        (self.sql, self.line, self.textLine, self.textColumn) = (sql, line, textLine, textColumn)
+    }
+
+    private static let newline = UInt8(ascii: "\n")
+
+    /// The line of the text with a place in it, and below it a caret with the numbers of line and column.
+    ///
+    /// - Parameter offset: the place, in bytes from the text's start.
+    func excerpt(at offset: Int) -> [String] {
+        let bytes = Array(sql.utf8)
+        guard bytes.indices.contains(offset) else { return [] }
+        let start = bytes[..<offset].lastIndex(of: Self.newline).map { $0 + 1 } ?? 0
+        let end = bytes[offset...].firstIndex(of: Self.newline) ?? bytes.count
+        let before = String(decoding: bytes[start..<offset], as: UTF8.self)
+        let after = Format.visible(String(decoding: bytes[offset..<end], as: UTF8.self).trimmedEnd)
+        let number = textLine + bytes[..<offset].count { $0 == Self.newline }
+        let column = before.count + 1 + (start == 0 ? textColumn : 0)
+        // The part of a long line in which the place is.
+        var shown = Format.visible(String(before.drop { $0.isWhitespace }))
+        if DisplayWidth.columns(of: shown) > 48 {
+            shown = String(shown.suffix(40))
+            while DisplayWidth.columns(of: shown) > 40 { shown.removeFirst() }
+            shown = "…" + shown
+        }
+        let room = max(8, 76 - DisplayWidth.columns(of: shown))
+        let rest = after.count > room ? after.prefix(room - 1) + "…" : after
+        let indent = String(repeating: " ", count: DisplayWidth.columns(of: shown))
+        return ["  " + shown + rest, "  " + indent + "^ line \(number), column \(column)"]
+    }
+
+    /// The failure for what the engine refuses: it is wrong with the SQL text, its values or a constraint, and not with the
+    /// file. Nil for other errors.
+    func refusal(_ error: DatabaseError, path: String? = nil, remedy: String) -> Failure? {
+        guard [.error, .misuse, .range, .mismatch, .constraint, .tooBig].contains(error.resultCode.primary) else {
+            return nil
+        }
+        var failure = Failure(.usage, error.message, path: path, remedy: remedy)
+        // A misspelled PRAGMA may have a key in it, which is not repeated.
+        if let offset = error.context?.byteOffset, !MisplacedKey.isSuspected(in: sql, ran: false) {
+            failure.excerpt = excerpt(at: offset)
+        }
+        return failure
+    }
+}
+
+extension String {
+    /// The text without spaces at its end.
+    fileprivate var trimmedEnd: String {
+        var text = self
+        while text.last?.isWhitespace == true { text.removeLast() }
+        return text
+    }
+}
