@@ -131,7 +131,7 @@ struct ColumnTypes {
     private let directives: Directives
     /// What expressions in views are, by `view.column`.
     private var inferred: [SQLName: String] = [:]
-    /// The columns of views whose type cannot be told. Newer engines declare BLOB for those of a column without a type.
+    /// The columns of views of which the type is unknown. Newer engines declare BLOB for those of a column without a type.
     private var unknown: Set<SQLName> = []
 
     init(_ directives: Directives) { self.directives = directives }

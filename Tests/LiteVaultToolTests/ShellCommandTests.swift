@@ -38,7 +38,7 @@ import Testing
         #expect(run.status == 0 && run.output == expected, "\(run.output) \(run.errors)")
     }
 
-    @Test func `a blob is told from a text that looks like it`() throws {
+    @Test func `a blob and a text that looks like it are told apart`() throws {
         let sql = "SELECT x'00ff' AS b, 'x''00ff''' AS t"
         let run = try workspace.tool.run("query", "a.db", sql, "--format", "typed-json")
         #expect(run.output == "[{\"b\": {\"blob\": \"00ff\"}, \"t\": \"x'00ff'\"}]\n")

@@ -54,6 +54,13 @@ import Testing
         #expect(run.output == "x\r\na\u{1B}[2J\u{202E}b\u{9B}\r\n")
     }
 
+    @Test func `lines may end with CR and LF, and a literal of several lines keeps them`() throws {
+        let run = try shell(".mode csv\r\nSELECT hex('a\r\nb') AS x;\r\n.print end\r\n", "a.db")
+        #expect(run.status == 0 && run.output == "x\r\n610D0A62\r\nend\n", "\(run.output) \(run.errors)")
+        let failed = try shell("SELECT 1,\r\n  nocol;\r\n", "a.db")
+        #expect(failed.status == 64 && failed.errors.contains("line 2"), "\(failed.errors)")
+    }
+
     @Test func `statements may take several lines, and several may be on one`() throws {
         let run = try shell(
             """

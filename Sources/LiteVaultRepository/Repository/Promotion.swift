@@ -89,7 +89,8 @@ extension DatabaseSurvey {
         guard !promotions.isEmpty else { return nil }
         let end = promotions.first { $0.sequence > snapshot.sequence }?.promotion
         return HistoryCut(
-            begin: promotions.last { $0.sequence < snapshot.sequence }?.sequence ?? 0, segment: end?.segment ?? end?.newest,
+            begin: promotions.last { $0.sequence < snapshot.sequence }?.sequence ?? 0,
+            segment: end?.segment ?? end?.newest,
             time: end.map { Date(milliseconds: $0.state) })
     }
 }

@@ -33,7 +33,7 @@ final class ShellInput {
 
     deinit { if path != nil { close(descriptor) } }
 
-    /// The next line without its end; nil after the last one.
+    /// The next line without the LF at its end; nil after the last one. A CR before that is left: it may be within a literal.
     ///
     /// - Throws: `io` if standard input cannot be read, `usage` for text that is not UTF-8.
     func next() throws -> String? {
@@ -61,7 +61,6 @@ final class ShellInput {
 
     private func text(_ bytes: ArraySlice<UInt8>) throws -> String {
         line += 1
-        let bytes = bytes.last == UInt8(ascii: "\r") ? bytes.dropLast() : bytes
         guard let text = String(validating: bytes, as: UTF8.self), !bytes.contains(0) else {
             throw Failure(.usage, "the input is not text in UTF-8")
         }

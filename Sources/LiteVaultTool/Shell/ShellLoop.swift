@@ -139,7 +139,7 @@ final class ShellLoop {
             guard abandoned == nil || !line.hasPrefix(".im") else {
                 throw Failure(.usage, "left out: it belongs to the transaction that was rolled back")
             }
-            return try commands.run(line)
+            return try commands.run(line.last == "\r" ? String(line.dropLast()) : line)
         }
         if case .quit? = request {} else { isLeaving = false }
         try output.end()
