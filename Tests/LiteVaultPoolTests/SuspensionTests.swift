@@ -14,23 +14,30 @@ private func isSuspension(_ error: any Error) -> Bool { (error as? VaultError)?.
         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n
         """
 
-    /// The locks of this process on the files of the database `db`, as the system lists them.
+    /// The locks of this process on the files of the database `db`, as the system lists them for each of its descriptors.
+    ///
+    /// Not by `/proc/locks`: reading that stops all locking on the machine until each processor was in the kernel, which endless statements
+    /// in other tests can put off for minutes.
     private func locks() throws -> Set<String> {
         #if os(Linux)
-            let files = ["db", "db-wal", "db-shm", "db-journal"].compactMap { name in
-                (try? FileManager.default.attributesOfItem(atPath: scratch.path(name)))?[.systemFileNumber] as? Int
-            }
+            // Links name the file itself: the directory may be behind one.
+            let directory = try #require(
+                realpath(scratch.path("."), nil).map { place in
+                    defer { free(place) }
+                    return String(cString: place)
+                })
+            let paths = ["db", "db-wal", "db-shm", "db-journal"].map { directory + "/" + $0 }
             var found: Set<String> = []
-            // The list is read in parts: while others take and release locks, some of it may be left out.
-            for _ in 0..<5 {
-                // 1: POSIX  ADVISORY  READ 18856 fe:00:16236581 128 128
-                for line in try content(of: "/proc/locks").split(separator: "\n") {
-                    let words = line.split(separator: " ")
-                    guard let place = words.firstIndex(where: { $0.filter { $0 == ":" }.count == 2 }), place > 0,
-                        words[place - 1] == "\(ProcessInfo.processInfo.processIdentifier)",
-                        files.contains(where: { words[place].hasSuffix(":\($0)") })
-                    else { continue }
-                    found.insert(words[(place - 2)...].joined(separator: " "))
+            for descriptor in try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd") {
+                guard
+                    let path = try? FileManager.default.destinationOfSymbolicLink(
+                        atPath: "/proc/self/fd/" + descriptor),
+                    paths.contains(path), let text = try? content(of: "/proc/self/fdinfo/" + descriptor)
+                else { continue }
+                // lock:   1: POSIX  ADVISORY  READ 18856 fe:00:16236581 128 128
+                for line in text.split(separator: "\n") where line.hasPrefix("lock:") {
+                    let words = line.split { $0 == " " || $0 == "\t" }
+                    found.insert(words.dropFirst(2).joined(separator: " "))
                 }
             }
             return found
@@ -155,7 +162,9 @@ private func isSuspension(_ error: any Error) -> Bool { (error as? VaultError)?.
         #expect(try await pool.read { try $0.count() } == 3)
     }
 
-    @Test func `a write that ignores the suspension is not committed, and the locks go when it has returned`() async throws {
+    @Test func `a write that ignores the suspension is not committed, and the locks go when it has returned`()
+        async throws
+    {
         let pool = try scratch.pool()
         let running = Flag(false)
         let goOn = Event()
@@ -207,7 +216,8 @@ private func isSuspension(_ error: any Error) -> Bool { (error as? VaultError)?.
         #expect(try await pool.read { try $0.count() } == 3)
     }
 
-    @Test func `tasks and threads that wait for their turn get the error while the writer is still busy`() async throws {
+    @Test func `tasks and threads that wait for their turn get the error while the writer is still busy`() async throws
+    {
         let pool = try scratch.pool()
         let running = Flag(false)
         let goOn = Event()
@@ -232,7 +242,8 @@ private func isSuspension(_ error: any Error) -> Bool { (error as? VaultError)?.
         #expect(try await pool.read { try $0.count() } == 3)
     }
 
-    @Test func `suspending twice is ended by one resume, and resuming what is not suspended does nothing`() async throws {
+    @Test func `suspending twice is ended by one resume, and resuming what is not suspended does nothing`() async throws
+    {
         let pool = try scratch.pool()
         pool.resume()
         #expect(await pool.suspend())
@@ -267,9 +278,11 @@ private func isSuspension(_ error: any Error) -> Bool { (error as? VaultError)?.
         #expect(await pool.suspend())
         try await pool.close()
         #expect(!pool.isSuspended)
-        await #expect(performing: { try await pool.read { try $0.count() } }, throws: {
-            ($0 as? VaultError)?.code == .closed
-        })
+        await #expect(
+            performing: { try await pool.read { try $0.count() } },
+            throws: {
+                ($0 as? VaultError)?.code == .closed
+            })
         #expect(await pool.suspend())
         #expect(!pool.isSuspended)
         pool.resume()
@@ -353,7 +366,9 @@ private func isSuspension(_ error: any Error) -> Bool { (error as? VaultError)?.
         let values = Flag<[Int]>([])
         let regions = Flag(0)
         let observations = [
-            pool.observe({ try $0.count() }, onError: { Issue.record($0) }, onChange: { count in values.update { $0.append(count) } }),
+            pool.observe(
+                { try $0.count() }, onError: { Issue.record($0) },
+                onChange: { count in values.update { $0.append(count) } }),
             pool.observe(.table("t"), onError: { Issue.record($0) }, onChange: { regions.update { $0 += 1 } }),
         ]
         #expect(await eventually { values.value == [3] && regions.value == 1 })
@@ -368,12 +383,15 @@ private func isSuspension(_ error: any Error) -> Bool { (error as? VaultError)?.
         withExtendedLifetime(observations) {}
     }
 
-    @Test func `an observation that begins during a suspension waits for its end, or for its cancellation`() async throws {
+    @Test func `an observation that begins during a suspension waits for its end, or for its cancellation`()
+        async throws
+    {
         let pool = try scratch.pool()
         #expect(await pool.suspend())
         let values = Flag<[Int]>([])
         let observation = pool.observe(
-            { try $0.count() }, onError: { Issue.record($0) }, onChange: { count in values.update { $0.append(count) } })
+            { try $0.count() }, onError: { Issue.record($0) }, onChange: { count in values.update { $0.append(count) } }
+        )
         let cancelled = Task {
             for try await _ in pool.values({ try $0.count() }) { return false }
             return true
@@ -442,9 +460,11 @@ private func isSuspension(_ error: any Error) -> Bool { (error as? VaultError)?.
         #expect(await pool.suspend())
         await #expect(performing: { _ = try await suspended.next() }, throws: isSuspension)
         pool.resume()
-        await #expect(performing: { _ = try await resumed.next() }, throws: {
-            ($0 as? VaultError)?.code == .blobExpired
-        })
+        await #expect(
+            performing: { _ = try await resumed.next() },
+            throws: {
+                ($0 as? VaultError)?.code == .blobExpired
+            })
         var all: [UInt8] = []
         for try await chunk in stream { all += chunk }
         #expect(all == content)
