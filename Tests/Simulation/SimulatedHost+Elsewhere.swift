@@ -140,6 +140,8 @@ extension SimulatedHost {
         let name = objects.keys.sorted()[choose(objects.count)]
         guard name != "repository.json", var bytes = objects[name], !bytes.isEmpty else { return }
         let isMissing = choose(3) == 0
+        // Without its fence nothing shows that the former primary's line has ended: what that stored belongs to it.
+        guard !isMissing || name != elsewhere.fence else { return }
         bytes[choose(bytes.count)] ^= UInt8(1 + choose(255))
         objects[name] = isMissing ? nil : bytes
         log("a copy \(isMissing ? "lacks" : "has damage in") \(name)")
