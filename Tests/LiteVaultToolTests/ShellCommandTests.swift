@@ -105,6 +105,12 @@ import Testing
         #expect(try workspace.bytes("a.db") == before)
     }
 
+    @Test func `H-SEC-20 a pragma that nobody knows is not echoed with its value`() throws {
+        let run = try shell(".echo on\nPRAGMA keyy = 'opensesame';\nSELECT 1 AS x;\n")
+        #expect(run.status == 0 && run.output.contains("SELECT 1 AS x;"), "\(run.output) \(run.errors)")
+        #expect(!run.output.contains("opensesame") && !run.errors.contains("opensesame"))
+    }
+
     @Test func `names are shown, shortened and corrected`() throws {
         let names = try shell(".indexes\n.indexes none\n.tables x%\n.tables T\n.ta\n.print a  'b  c'\n")
         #expect(names.output == "t_n\nt\nt\na b  c\n", "\(names.errors)")

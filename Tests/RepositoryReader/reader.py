@@ -349,7 +349,8 @@ class Repository:
         begin, promotion = self.line(database, manifest["sequence"])
         objects = [one for one in objects if one["snapshot"] >= begin]
         if promotion:
-            objects = [one for one in objects if one["sequence"] <= promotion.get("segment", promotion.get("newest", 0))]
+            last = promotion.get("segment", promotion.get("newest"))
+            objects = [one for one in objects if (one["seen"] <= promotion["state"] if last is None else one["sequence"] <= last)]
         known = manifest.get("followed", {}).get("segment", 0)
         for number in self.sequences(database):
             if number < manifest["sequence"]:

@@ -164,6 +164,9 @@ extension Statement {
 
     private func bind(_ value: (any Binding)?, at index: Int32, of prepared: PreparedStatement) throws {
         let code = value?.bind(to: prepared.handle, at: index) ?? sqlite3_bind_null(prepared.handle, index)
+        if code & 0xff == SQLITE_MISMATCH {
+            throw DatabaseError(unstorableValue: code, in: prepared.handle, sql: prepared.sql)
+        }
         try connection.check(code, sql: prepared.sql)
     }
 }

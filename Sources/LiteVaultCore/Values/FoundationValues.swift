@@ -45,8 +45,8 @@ extension Date: Binding, ColumnValue {
         return date
     }
 
-    /// Binds the date in the form of the connection's ``Connection/dateStorage``. `SQLITE_MISMATCH` outside of the years 0000
-    /// to 9999.
+    /// Binds the date in the form of the connection's ``Connection/dateStorage``. Outside of the years 0000 to 9999 it returns
+    /// `SQLITE_MISMATCH`, with the number of the parameter in the bits above the primary code.
     public func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
         bind(to: statement, at: index, as: DateStorages.storage(of: sqlite3_db_handle(statement)))
     }

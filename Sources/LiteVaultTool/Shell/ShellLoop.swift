@@ -157,7 +157,10 @@ final class ShellLoop {
         output.begin()
         try located(statement, database.path) {
             try MisplacedKey.refuse(inStatement: statement.sql)
-            if settings.echoes { try output.print(String(statement.sql.drop { $0.isWhitespace })) }
+            // An unknown pragma is no error, and its value may be a key.
+            if settings.echoes, !MisplacedKey.isSuspected(in: statement.sql, ran: false) {
+                try output.print(String(statement.sql.drop { $0.isWhitespace }))
+            }
             if settings.showsPlans, let plan = try? database.explain(statement.sql) {
                 for line in plan { try output.print(line) }
             }

@@ -121,6 +121,8 @@ import Testing
         let bindings = Bindings([":until": wrong, ":since": fine])
         let second = #expect(throws: DatabaseError.self) { try db.run("SELECT :since, :until", with: bindings) }
         #expect(second?.message.contains("parameter 2 (:until)") == true, "\(second as Any)")
+        let third = #expect(throws: DatabaseError.self) { try db.prepare("SELECT ?, ?").setBindings([fine, wrong] as [(any Binding)?]) }
+        #expect(third?.message.contains("parameter 2 cannot") == true && third?.resultCode == .mismatch, "\(third as Any)")
     }
 
     @Test func `text as SQLite.swift writes it is read as the date that SQLite.swift reads`() {
