@@ -157,7 +157,7 @@ final class ShellLoop {
         output.begin()
         try located(statement, database.path) {
             try MisplacedKey.refuse(inStatement: statement.sql)
-            // An unknown pragma is no error, and its value may be a key.
+            // The engine ignores an unknown pragma, whose value may be a key.
             if settings.echoes, !MisplacedKey.isSuspected(in: statement.sql, ran: false) {
                 try output.print(String(statement.sql.drop { $0.isWhitespace }))
             }
