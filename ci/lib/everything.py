@@ -19,6 +19,7 @@ WORK = ROOT / ".build-ci"
 SUBSTITUTED = ["sqlcipher-3", "sqlcipher-4.19"]  # by their libraries beside the default engine's programs
 GROUPS = {"docs": "documentation and the shape of the sources", "packages": "packages that depend on this one, examples and installers"}
 SKIPS = ROOT / "ci/expected-skips.txt"
+KEY_TABLE, KEY_TABLE_FILE = WORK / "keytable.so", WORK / "keytable"
 SHELL = '. "$0/ci/lib/common.sh"; . "$0/ci/lib/engines.sh"; '
 
 
@@ -46,7 +47,8 @@ def select_build(which):
 
 
 class Plan:
-    def __init__(self, chosen, temporary):
+    def __init__(self, chosen, temporary, relinked=True):
+        self.relinked = relinked  # whether the tests of plain SQLite are the default engine's objects: see ci/lib/relink
         self.engines = [engine for engine in ENGINES if engine in chosen]
         self.groups = [group for group in GROUPS if group in chosen]
         self.suites, self.temporary = suites(), temporary
@@ -71,12 +73,10 @@ class Plan:
         self.add("build tool", shell('exec "$swift" build --package-path "$root" --scratch-path "$root/.build-tool" -c release --product litevault'),
                  weight=2, seconds=400, environment={"LITEVAULT_TESTS": "none", **lean}, judge=self.compiled, timeout=3000)
         if "sqlite" in self.engines:
-            names = [suite.name for suite in self.suites.values() if "sqlite" in suite.engines and not suite.is_program]
-            names += ["LiteVaultTool", "LiteVaultSchemaGenerator", "MigrationWorker"]
-            # The tests of page authentication need digests, which the object store's library links.
-            self.add("build sqlite", shell('engine_seed sqlite; engine_swift sqlite build --build-tests'),
+            self.add("build sqlite", shell('engine_seed sqlite; engine_swift sqlite build'),
                      needs=["build sqlcipher"], weight=3, seconds=240, build=("sqlite", True),
-                     environment={"LITEVAULT_TESTS": ",".join(names), **lean}, judge=self.compiled, timeout=3000)
+                     environment={"LITEVAULT_TESTS": "none", **lean}, judge=self.compiled, timeout=3000)
+            self.add("tests sqlite", ["ci/lib/relink", home(DEFAULT), home("sqlite"), WORK / "sqlite"], needs=["build sqlite"], seconds=5)
         for engine in SUBSTITUTED:
             if engine in self.engines:
                 needs = ["build sqlcipher"]
@@ -99,7 +99,12 @@ class Plan:
 
     def built(self, engine):
         """The part after which an engine's test programs are there."""
-        return f"tests {engine}" if engine in SUBSTITUTED else f"build {engine}"
+        return f"build {engine}" if engine == DEFAULT else f"tests {engine}"
+
+    def program(self, engine):
+        """The program that has all Swift tests."""
+        place = home(engine) / "debug" if engine == DEFAULT or engine == "sqlite" and not self.relinked else WORK / engine
+        return place / "litevaultPackageTests.xctest"
 
     def tool(self, engine, debug=False):
         """(the tool that suites drive, the part that makes it). On all but plain SQLite it is the optimised one, which is what people install:
@@ -129,19 +134,24 @@ class Plan:
             "TMPDIR": self.temporary, "LITEVAULT_ENGINE": engine, "LITEVAULT_TOOL": str(tool),
             "LITEVAULT_JUDGES": str(ROOT / ".engines/judges/bin/python"),
         }
+        if engine == "sqlite" and self.relinked:
+            how["environment"]["LITEVAULT_RELINKED"] = "1"
+        if suite.shares_derived_keys and KEY_TABLE.exists():
+            how["environment"] |= {"KEYTABLE": str(KEY_TABLE_FILE), "KEYTABLE_LIBRARY": str(KEY_TABLE)}
+            if not suite.is_program:
+                how["environment"]["LD_PRELOAD"] = str(KEY_TABLE)
         if suite.is_program:
             if suite.needs_debug_build:  # it reads how the build called the compiler and the linker
                 how["build"] = (engine if engine == "sqlite" else DEFAULT, False)
             self.add(name, [suite.directory / "run", *words], **how,
                      judge=lambda log, status: self.judged(engine, report.ProgramRun(suite.name, log, status)))
             return
-        program = WORK / engine if engine in SUBSTITUTED else home(engine) / "debug"
         events = WORK / f"{engine}.{suite.name}.events"
         events.unlink(missing_ok=True)  # those of an earlier run would be judged if the program did not start
         chosen = list(words) or ["--filter", f"^{suite.name}[./]"]
         for once, _ in suite.left_out(engine):
             chosen += ["--skip", f"^{once.replace('.', '[.]')}[./]"]
-        command = [program / "litevaultPackageTests.xctest", "--testing-library", "swift-testing", "--event-stream-output-path", events, *chosen]
+        command = [self.program(engine), "--testing-library", "swift-testing", "--event-stream-output-path", events, *chosen]
         self.add(name, command, **how, judge=lambda _, status: self.judged(engine, report.SwiftRun(events, status)))
 
     def judged(self, engine, run):
@@ -225,6 +235,14 @@ def memory_directory():
     return None
 
 
+def make_key_table():
+    """The library and the table of ci/lib/keytable.c. Suites take longer without them."""
+    subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", KEY_TABLE, ROOT / "ci/lib/keytable.c"], check=True)
+    KEY_TABLE_FILE.unlink(missing_ok=True)
+    KEY_TABLE_FILE.touch(mode=0o600)
+    os.truncate(KEY_TABLE_FILE, 16384 * 324)
+
+
 def renew_changed():
     """SwiftPM misses some changes of what one module takes from another (generated code, umbrella modules), and links stale objects. So all
     of this package is compiled again once its sources are not those that were last built."""
@@ -287,6 +305,7 @@ def main():
     if (ROOT / ".build").is_symlink():
         (ROOT / ".build-sqlcipher").mkdir(exist_ok=True)
     memory = None if os.environ.get("TMPDIR") else memory_directory()
+    make_key_table()
     plan = Plan(arguments.what or [*ENGINES, *GROUPS], memory or os.environ.get("TMPDIR", "/tmp"))
     parts = plan.all()
     named = [part.name for part in parts if not arguments.only or any(text in part.name for text in arguments.only)]

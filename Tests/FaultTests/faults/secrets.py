@@ -97,6 +97,8 @@ class Watch:
         os.makedirs(self.files)
         os.makedirs(self.keys)
         self.environment = {k: v for k, v in os.environ.items() if not k.startswith("LITEVAULT")}
+        if "KEYTABLE_LIBRARY" in os.environ:  # for the tool alone: ci/lib/keytable.c
+            self.environment["LD_PRELOAD"] = os.environ["KEYTABLE_LIBRARY"]
         self.descriptors = []
         self.typed = b""
 

@@ -31,9 +31,9 @@ import Testing
         try writers.stop()
         let folder = try following.stop()
         #expect(folder.begun.count == 1, "gaps: \(folder.begun.compactMap(\.gap)), seed \(Self.seed)")
-        #expect(!folder.stored.isEmpty)
+        try #require(!folder.stored.isEmpty)
         let log = try writers.log()
-        #expect(log.count >= 200)
+        try #require(log.count >= 200)
         print(
             "soak: seed \(Self.seed), \(snapshots) snapshots (marks \(modes.sorted())), \(log.count) commits,",
             "\(folder.stored.count) segments of \(Set(folder.stored.map(\.segment.salts)).count) logs,",
