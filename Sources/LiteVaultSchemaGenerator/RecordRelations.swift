@@ -15,10 +15,12 @@ struct RecordRelation {
 struct RelationReader {
     private let database: MemoryDatabase
     private let records: [RecordModel]
+    private let names: GivenNames
 
-    init(_ database: MemoryDatabase, _ records: [RecordModel]) {
+    init(_ database: MemoryDatabase, _ records: [RecordModel], _ names: GivenNames) {
         self.database = database
         self.records = records
+        self.names = names
     }
 
     /// A foreign key of a record that refers to a record.
@@ -30,6 +32,9 @@ struct RelationReader {
         let references: [RecordModel.Property]
         /// At most one row refers to each parent.
         let isUnique: Bool
+
+        /// How directives name it: by its first column.
+        var directive: (table: String, column: String) { (child.table.name, columns[0].column.name) }
 
         var isRequired: Bool { columns.allSatisfy { !$0.columnType.hasSuffix("?") } }
 
@@ -48,20 +53,22 @@ struct RelationReader {
         }
     }
 
-    func relations() throws -> [RecordRelation] {
+    /// - Returns: the relations, and a warning for each that is left out because its names are taken.
+    /// - Throws: ``Diagnostics`` for a name of a directive that is taken.
+    func relations() throws -> (relations: [RecordRelation], warnings: [Diagnostic]) {
         let keys = try records.flatMap(foreignKeys)
+        try names.requireRelations(of: Set(keys.map { SQLName("\($0.directive.table).\($0.directive.column)") }))
         var relations: [RecordRelation] = []
+        var warnings: [Diagnostic] = []
         var taken: [String: Set<String>] = [:]
         for record in records {
             taken[record.directive.name] = Set(record.properties.map(\.name)).union(["table", "id"])
         }
         // A name that the record has already is left to what has it.
         func add(_ origin: RecordModel, _ name: String, _ destination: String, _ value: String) -> Bool {
-            guard taken[origin.directive.name]?.insert(SwiftNames.member(name)).inserted == true else { return false }
+            guard taken[origin.directive.name]?.insert(name).inserted == true else { return false }
             relations.append(
-                .init(
-                    origin: origin.directive.name, name: SwiftNames.member(name), destination: destination, value: value
-                ))
+                .init(origin: origin.directive.name, name: name, destination: destination, value: value))
             return true
         }
         let own = keys.map { key in
@@ -70,29 +77,50 @@ struct RelationReader {
                     && isSameName($0.parent.table.name, key.parent.table.name)
             }
             let isOnly = others.count == 1 && !isSameName(key.child.table.name, key.parent.table.name)
-            return (key: key, name: key.name(isOnly: isOnly), isOnly: isOnly)
+            let given = names.relation(of: key.directive.column, in: key.directive.table)
+            return (key: key, name: given?.own ?? key.name(isOnly: isOnly), isOnly: isOnly, given: given)
+        }
+        // The first of the names that is free.
+        func add(
+            _ key: ForeignKey, to origin: RecordModel, _ candidates: [String], given: Bool, _ destination: String,
+            _ value: String
+        ) throws -> String? {
+            if let added = candidates.first(where: { add(origin, $0, destination, value) }) { return added }
+            let column = Directives.name(key.directive.table, key.directive.column)
+            let names = isSameName(origin.table.name, key.child.table.name) ? "name" : "name nameInTheOtherDirection"
+            let taken = candidates.map(SwiftNames.bare).joined(separator: " and ")
+            let diagnostic = Diagnostic(
+                location: origin.directive.location, severity: given ? .error : .warning,
+                message: "\(origin.directive.name) has another \(taken), so the relation of \(column) "
+                    + "has no name there; write '-- litevault: relation \(column) \(names)'")
+            if given { throw Diagnostics([diagnostic]) }
+            warnings.append(diagnostic)
+            return nil
         }
         // What each foreign key is called in both directions, where a name was free.
         var named: [NamedKey] = []
-        for (key, name, _) in own {
+        for (key, name, _, given) in own {
             let destination = key.parent.directive.name + (key.isRequired ? "" : "?")
             let value =
                 ".belongsTo(\(columns(key.columns, of: key.child))"
                 + (key.references.isEmpty ? "" : ", references: \(columns(key.references, of: key.parent))") + ")"
-            named.append((key, [name, name + "Record"].first { add(key.child, $0, destination, value) }, nil))
+            let candidates = given == nil ? [name, name + "Record"].map(SwiftNames.member) : [name]
+            let added = try add(key, to: key.child, candidates, given: given != nil, destination, value)
+            named.append((key, added, nil))
         }
-        for (index, (key, name, isOnly)) in own.enumerated() where key.references.isEmpty {
+        for (index, (key, name, isOnly, given)) in own.enumerated() where key.references.isEmpty {
             let member = Self.member(key.child)
             let plain = key.isUnique ? RelationNames.singular(member) : RelationNames.plural(member)
             let suffixed = plain + "By" + Self.capitalized(name)
             let destination = key.isUnique ? key.child.directive.name + "?" : "[\(key.child.directive.name)]"
             let value = ".\(key.isUnique ? "hasOne" : "hasMany")(\(columns(key.columns, of: key.child)))"
-            named[index].reverse = (isOnly ? [plain, suffixed] : [suffixed]).first {
-                add(key.parent, $0, destination, value)
-            }
+            named[index].reverse = try add(
+                key, to: key.parent,
+                given?.reverse.map { [$0] } ?? (isOnly ? [plain, suffixed] : [suffixed]).map(SwiftNames.member),
+                given: given?.reverse != nil, destination, value)
         }
         for record in records { addThrough(record, named, add) }
-        return relations
+        return (relations, warnings)
     }
 
     /// A foreign key, and what it is called by its table and by the one that it refers to.
@@ -115,9 +143,10 @@ struct RelationReader {
             guard let name = other.name, let children = one.reverse, !one.key.isUnique else { continue }
             let member = RelationNames.plural(Self.member(other.key.parent))
             let value =
-                ".hasMany(through: \(one.key.parent.directive.name).\(SwiftNames.member(children)), "
-                + "\(record.directive.name).\(SwiftNames.member(name)))"
-            _ = [member, member + "Through" + Self.capitalized(RelationNames.plural(Self.member(record)))].first {
+                ".hasMany(through: \(one.key.parent.directive.name).\(children), "
+                + "\(record.directive.name).\(name))"
+            let through = member + "Through" + Self.capitalized(RelationNames.plural(Self.member(record)))
+            _ = [member, through].map(SwiftNames.member).first {
                 add(one.key.parent, $0, "[\(other.key.parent.directive.name)]", value)
             }
         }
