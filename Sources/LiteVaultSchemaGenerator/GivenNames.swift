@@ -54,8 +54,11 @@ struct GivenNames {
 
     /// The member of a column.
     func member(of column: String, in table: String) -> String {
-        names[SQLName("\(table).\(column)")]?.name ?? SwiftNames.member(column)
+        given(to: column, in: table) ?? SwiftNames.member(column)
     }
+
+    /// The name that a directive gives to a column; nil without one.
+    func given(to column: String, in table: String) -> String? { names[SQLName("\(table).\(column)")]?.name }
 
     /// What the relations of a foreign key are called; nil where no directive says it.
     func relation(of column: String, in table: String) -> (own: String, reverse: String?)? {

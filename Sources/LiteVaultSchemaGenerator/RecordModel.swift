@@ -44,10 +44,13 @@ struct RecordModelReader {
         var names: [String: String] = [:]
         for record in directives.records {
             guard let other = names.updateValue(record.table, forKey: record.name) else { continue }
+            let word = Directives.word(record.table)
+            // A record is called after its table, unless its directive names it.
+            let isTable = isSameText(record.name, directives.names.type(of: record.table))
             throw Diagnostics(
                 record.location,
                 "the records of \(other) and \(record.table) would both be called \(record.name) in Swift; "
-                    + "write '-- litevault: record \(Directives.word(record.table)) as OtherName'")
+                    + "write '-- litevault: \(isTable ? "name \(word)" : "record \(word) as") OtherName'")
         }
         return try directives.records.map { directive in
             guard let table = tables.first(where: { isSameName($0.name, directive.table) }),

@@ -7,8 +7,8 @@ struct RecordRelation {
     let name: String
     /// What it leads to: `Folder`, `Folder?` or `[Note]`.
     let destination: String
-    /// How it is made, as Swift.
-    let value: String
+    /// How it is made, as Swift, with a name for each record that it refers to.
+    let value: ((String) -> String) -> String
 }
 
 /// Makes relations of the foreign keys between tables that are records.
@@ -65,7 +65,10 @@ struct RelationReader {
             taken[record.directive.name] = Set(record.properties.map(\.name)).union(["table", "id"])
         }
         // A name that the record has already is left to what has it.
-        func add(_ origin: RecordModel, _ name: String, _ destination: String, _ value: String) -> Bool {
+        func add(
+            _ origin: RecordModel, _ name: String, _ destination: String,
+            _ value: @escaping ((String) -> String) -> String
+        ) -> Bool {
             guard taken[origin.directive.name]?.insert(name).inserted == true else { return false }
             relations.append(
                 .init(origin: origin.directive.name, name: name, destination: destination, value: value))
@@ -83,7 +86,7 @@ struct RelationReader {
         // The first of the names that is free.
         func add(
             _ key: ForeignKey, to origin: RecordModel, _ candidates: [String], given: Bool, _ destination: String,
-            _ value: String
+            _ value: @escaping ((String) -> String) -> String
         ) throws -> String? {
             if let added = candidates.first(where: { add(origin, $0, destination, value) }) { return added }
             let column = Directives.name(key.directive.table, key.directive.column)
@@ -101,9 +104,11 @@ struct RelationReader {
         var named: [NamedKey] = []
         for (key, name, _, given) in own {
             let destination = key.parent.directive.name + (key.isRequired ? "" : "?")
-            let value =
-                ".belongsTo(\(columns(key.columns, of: key.child))"
-                + (key.references.isEmpty ? "" : ", references: \(columns(key.references, of: key.parent))") + ")"
+            let value = { (named: (String) -> String) in
+                ".belongsTo(\(columns(key.columns, of: key.child, named))"
+                    + (key.references.isEmpty ? "" : ", references: \(columns(key.references, of: key.parent, named))")
+                    + ")"
+            }
             let candidates = given == nil ? [name, name + "Record"].map(SwiftNames.member) : [name]
             let added = try add(key, to: key.child, candidates, given: given != nil, destination, value)
             named.append((key, added, nil))
@@ -113,7 +118,9 @@ struct RelationReader {
             let plain = key.isUnique ? RelationNames.singular(member) : RelationNames.plural(member)
             let suffixed = plain + "By" + Self.capitalized(name)
             let destination = key.isUnique ? key.child.directive.name + "?" : "[\(key.child.directive.name)]"
-            let value = ".\(key.isUnique ? "hasOne" : "hasMany")(\(columns(key.columns, of: key.child)))"
+            let value = { (named: (String) -> String) in
+                ".\(key.isUnique ? "hasOne" : "hasMany")(\(columns(key.columns, of: key.child, named)))"
+            }
             named[index].reverse = try add(
                 key, to: key.parent,
                 given?.reverse.map { [$0] } ?? (isOnly ? [plain, suffixed] : [suffixed]).map(SwiftNames.member),
@@ -128,7 +135,8 @@ struct RelationReader {
 
     /// A table whose primary key is two foreign keys joins the tables that they refer to.
     private func addThrough(
-        _ record: RecordModel, _ keys: [NamedKey], _ add: (RecordModel, String, String, String) -> Bool
+        _ record: RecordModel, _ keys: [NamedKey],
+        _ add: (RecordModel, String, String, @escaping ((String) -> String) -> String) -> Bool
     ) {
         let key = Set(record.key.map(\.name))
         // It may refer to other tables besides.
@@ -142,9 +150,10 @@ struct RelationReader {
         for (one, other) in [(own[0], own[1]), (own[1], own[0])] {
             guard let name = other.name, let children = one.reverse, !one.key.isUnique else { continue }
             let member = RelationNames.plural(Self.member(other.key.parent))
-            let value =
-                ".hasMany(through: \(one.key.parent.directive.name).\(children), "
-                + "\(record.directive.name).\(name))"
+            let value = { (named: (String) -> String) in
+                ".hasMany(through: \(named(one.key.parent.directive.name)).\(children), "
+                    + "\(named(record.directive.name)).\(name))"
+            }
             let through = member + "Through" + Self.capitalized(RelationNames.plural(Self.member(record)))
             _ = [member, through].map(SwiftNames.member).first {
                 add(one.key.parent, $0, "[\(other.key.parent.directive.name)]", value)
@@ -188,8 +197,10 @@ struct RelationReader {
         return result
     }
 
-    private func columns(_ properties: [RecordModel.Property], of record: RecordModel) -> String {
-        let names = properties.map { "\(record.directive.name).\($0.name)" }
+    private func columns(
+        _ properties: [RecordModel.Property], of record: RecordModel, _ named: (String) -> String
+    ) -> String {
+        let names = properties.map { "\(named(record.directive.name)).\($0.name)" }
         return names.count == 1 ? names[0] : "[\(names.joined(separator: ", "))]"
     }
 

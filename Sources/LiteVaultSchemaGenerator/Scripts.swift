@@ -176,6 +176,9 @@ struct Directives {
     /// The type that a column's JSON is decoded as, if a comment sets one.
     func jsonType(of column: String, in table: String) -> String? { jsonTypes[SQLName("\(table).\(column)")] }
 
+    /// Whether any column holds JSON, which is decoded as a type of its own.
+    var hasJSON: Bool { !jsonTypes.isEmpty }
+
     /// Whether a column counts the writes of its row.
     func isVersion(_ column: String, in table: String) -> Bool { versions.contains(SQLName("\(table).\(column)")) }
 

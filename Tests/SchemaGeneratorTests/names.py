@@ -45,6 +45,21 @@ declares("a record has the names of its table and columns, wherever the directiv
          "enum Member {", "struct Member: Hashable, Codable, Sendable {", "var given_name: String", "enum UserAccount {",
          'static let given_name = SQLExpression<String>("first name")', "extension Member: Record, Identifiable {",
          "var `class`: String?", "row.bind(given_name)")
+NAMED = ('-- litevault: name t."a b" other\n-- litevault: name t.a_b class\n'
+         'CREATE TABLE t (id INTEGER PRIMARY KEY, "a b" TEXT NOT NULL, a_b TEXT NOT NULL, aB TEXT NOT NULL);\n')
+QUERIES = [("q.sql", '-- name: all :many\nSELECT * FROM t;\n-- name: few :many\nSELECT t."a b", u.A_B FROM t JOIN t AS u;\n'
+                     '-- name: renamed :many\nSELECT "a b" AS b, aB AS a_b, id AS other FROM t;\n-- name: deep :many\nSELECT "a b", 1 AS one FROM (SELECT "a b" FROM t);')]
+for what, schema in [("structs", NAMED), ("records", "-- litevault: record t\n" + NAMED)]:
+    status, said, _, source = generate(("schema.sql", schema), queries=QUERIES)
+    wrong = parses(source) if source else "no source"
+    rows = [line.strip() for line in (source or "").splitlines() if line.strip().startswith(("var ", "func ")) and "sql" not in line]
+    expected = ["var other: String", "var `class`: String", "var b: String", "var aB: String", "var other: Int64", "var one: Int64"]
+    case(f"columns in results have the names of directives unless AS gives another one, as {what}",
+         status == 0 and not wrong and all(line in rows for line in expected) and ("func all() throws -> [T] {" in rows) == (what == "records"),
+         f"{said} {wrong} {rows}")
+refuses_queries = generate(("schema.sql", NAMED), queries=[("q.sql", "-- name: f :many\nSELECT \"a b\", 1 AS other FROM t")])
+case("a name of a directive collides with one that AS gives", refuses_queries[0] == 1 and "two columns would be called other" in refuses_queries[1][0],
+     refuses_queries)
 declares("a record's own name comes before that of its table",
          "-- litevault: name note Entry\n-- litevault: record note as Item\nCREATE TABLE note (id INTEGER PRIMARY KEY)", "enum Entry {",
          "struct Item: Hashable, Codable, Sendable {")
@@ -75,6 +90,19 @@ declares("relations through a table follow the names of directives", JOINED + "-
          "static let of_note: Relation<NoteTag, Note> = .belongsTo(NoteTag.noteId)",
          "static let tags: Relation<Note, [Tag]> = .hasMany(through: Note.labels, NoteTag.tag)",
          "static let notes: Relation<Tag, [Note]> = .hasMany(through: Tag.noteTags, NoteTag.of_note)")
+
+declares("names that declare accessors are names", "-- litevault: record a\nCREATE TABLE a (\"get\" INTEGER PRIMARY KEY, \"set\" INT, willSet TEXT, didSet TEXT)",
+         "var primaryKey: Int64? { `get` }", "var `set`: Int64?")
+declares("a table that is called like a member of records gets an underscore", "-- litevault: record CodingKeys\n-- litevault: record ID\n"
+         "CREATE TABLE CodingKeys (x INT); CREATE TABLE ID (x INT)", "struct CodingKeys_: Hashable, Codable, Sendable {", "struct ID_: Hashable, Codable, Sendable {")
+declares("a record whose name is that of a column is found, in scripts without capital letters",
+         "-- litevault: relations\n-- litevault: record 顧客\n-- litevault: record 注文\n"
+         "CREATE TABLE 顧客 (番号 INTEGER PRIMARY KEY, 注文 INT); CREATE TABLE 注文 (番号 INTEGER PRIMARY KEY, 顧客 INT NOT NULL REFERENCES 顧客)",
+         "private typealias _注文Record = 注文", "static let 顧客Record: Relation<注文, 顧客> = .belongsTo(注文.顧客)",
+         "static let 注文s: Relation<顧客, [注文]> = .hasMany(_注文Record.顧客)")
+for what, sql, is_there in [("where it is needed", "CREATE TABLE a (x INT, d DATE)", True), ("nowhere else", "CREATE TABLE a (x INT, s TEXT, r REAL, b BOOL)", False)]:
+    status, _, source, _ = generate(("schema.sql", "-- litevault: public\n" + sql))
+    case(f"public names import Foundation {what}", status == 0 and ("public import Foundation" in source) == is_there, source)
 
 for what, directive, why in [
     ("a name of a relation that is taken", "relation book.author authorRecord", "Book has another authorRecord"),

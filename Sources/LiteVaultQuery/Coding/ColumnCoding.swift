@@ -38,6 +38,7 @@ enum ColumnEncoding {
 
     private static func json<T: Encodable>(of value: T, userInfo: [CodingUserInfoKey: Any]) throws -> String {
         let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys  // equal values are equal texts
         for (key, value) in userInfo { encoder.userInfo[key] = assumingSendable(value) }
         return String(decoding: try encoder.encode(value), as: UTF8.self)
     }
