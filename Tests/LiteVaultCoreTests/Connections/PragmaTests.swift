@@ -65,7 +65,7 @@ import Testing
                 ["PRAGMA user_version = 3", "PRAGMA encoding = 'UTF-16le'", "CREATE TABLE u (y); INSERT INTO u VALUES ('é')"]
             ),
         ])
-    func `an encoding is that of the file once it has one`(way: String, before: String, encoding: String, statements: [String]) throws {
+    func `H-SCH-16 an encoding is that of the file once it has one`(way: String, before: String, encoding: String, statements: [String]) throws {
         let path = scratch.path(before.isEmpty ? "new.db" : "test.db")
         if !before.isEmpty { try db.execute(before) }
         try db.close()
