@@ -54,17 +54,18 @@ enum Generator {
         let origins = try ScriptRunner(database).run(scripts)
         try SchemaChecks(database, origins).run()
         let tables = try ModelReader(database, origins).tables()
+        try directives.names.check(tables)
         var types = ColumnTypes(directives)
         types.infer(tables)
         let reader = RecordModelReader(directives, types)
         let records = try reader.records(tables)
-        let warnings = types.warnings(tables, origins) + reader.warnings(records)
-        let relations = directives.hasRelations ? try RelationReader(database, records).relations() : []
+        let found = try RelationReader(database, directives.hasRelations ? records : [], directives.names).relations()
+        let warnings = types.warnings(tables, origins) + reader.warnings(records) + found.warnings
         let schema =
             ([
                 try SwiftWriter(scripts: scripts, directives: directives, types: types, origins: origins).source(
                     of: tables)
-            ] + RecordSourceWriter(directives: directives, relations: relations).source(of: records))
+            ] + RecordSourceWriter(directives: directives, relations: found.relations).source(of: records))
             .joined(separator: "\n")
         guard !queries.isEmpty else { return (schema, "", warnings) }
         let catalog = CatalogReader(types, directives).catalog(tables)

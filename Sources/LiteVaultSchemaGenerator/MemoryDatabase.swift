@@ -88,6 +88,12 @@ final class MemoryDatabase {
         return statement == nil && tail.pointee == 0 ? 0 : tail - text
     }
 
+    /// Makes the engine read the schema again, in which a script may have written.
+    func rereadSchema() {
+        guard let version = try? rows("PRAGMA schema_version").first?[0].flatMap(Int.init) else { return }
+        sqlite3_exec(handle, "PRAGMA schema_version = \(version &+ 1 & 0x7fff_ffff)", nil, nil, nil)
+    }
+
     /// Compiles a statement without running it.
     func compile(_ sql: String) throws(Failure) {
         var statement: OpaquePointer?

@@ -47,11 +47,10 @@ struct QueryWriter {
         return (lines + ["}", ""]).joined(separator: "\n")
     }
 
-    /// Whether a type may be one of Foundation. An import that nothing needs is a warning where imports are internal by default.
     private func usesFoundation(_ statements: [CheckedStatement]) -> Bool {
-        let types = statements.flatMap { $0.columns.map(\.type) + $0.parameters.map(\.type) }
-        let plain: Set<Substring> = ["Int64", "Int", "Double", "String", "Bool"]
-        return types.contains { !plain.isSuperset(of: $0.split { !$0.isLetter && !$0.isNumber }) }
+        statements.contains {
+            ($0.columns.map(\.type) + $0.parameters.map(\.type)).contains(where: SwiftNames.mayNeedFoundation)
+        }
     }
 
     // MARK: Rows
@@ -103,7 +102,7 @@ struct QueryWriter {
     }
 
     private func lines(of row: Shapes.Row) -> [String] {
-        let members = row.columns.map { (name: SwiftNames.member($0.name), type: $0.type) }
+        let members = row.columns.map { (name: $0.name, type: $0.type) }
         var protocols = ["Sendable"]
         let isStandard = members.allSatisfy { CatalogReader.standard[$0.type.filter { $0 != "?" }] != nil }
         if isStandard { protocols.append("Hashable") }

@@ -41,7 +41,18 @@ struct RecordModelReader {
 
     /// - Throws: ``Diagnostics`` for a table that is not there, and for a column without a type.
     func records(_ tables: [Relation]) throws -> [RecordModel] {
-        try directives.records.map { directive in
+        var names: [String: String] = [:]
+        for record in directives.records {
+            guard let other = names.updateValue(record.table, forKey: record.name) else { continue }
+            let word = Directives.word(record.table)
+            // A record is called after its table, unless its directive names it.
+            let isTable = isSameText(record.name, directives.names.type(of: record.table))
+            throw Diagnostics(
+                record.location,
+                "the records of \(other) and \(record.table) would both be called \(record.name) in Swift; "
+                    + "write '-- litevault: \(isTable ? "name \(word)" : "record \(word) as") OtherName'")
+        }
+        return try directives.records.map { directive in
             guard let table = tables.first(where: { isSameName($0.name, directive.table) }),
                 case .table = table.kind
             else { throw Diagnostics(directive.location, "there is no table \(directive.table) to make a record of") }
@@ -66,7 +77,8 @@ struct RecordModelReader {
         let base = json ?? (isOptional ? String(columnType.dropLast()) : columnType)
         func property(_ role: RecordModel.Role, _ type: String, _ initial: String?) -> RecordModel.Property {
             .init(
-                column: column, name: SwiftNames.member(column.name), type: type, columnType: columnType, role: role,
+                column: column, name: directives.names.member(of: column.name, in: table.name), type: type,
+                columnType: columnType, role: role,
                 initialValue: initial, isJSON: json != nil)
         }
         if case .table(_, let alias?) = table.kind, isSameName(alias, column.name) {

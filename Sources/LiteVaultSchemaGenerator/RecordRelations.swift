@@ -7,18 +7,20 @@ struct RecordRelation {
     let name: String
     /// What it leads to: `Folder`, `Folder?` or `[Note]`.
     let destination: String
-    /// How it is made, as Swift.
-    let value: String
+    /// How it is made, as Swift, with a name for each record that it refers to.
+    let value: ((String) -> String) -> String
 }
 
 /// Makes relations of the foreign keys between tables that are records.
 struct RelationReader {
     private let database: MemoryDatabase
     private let records: [RecordModel]
+    private let names: GivenNames
 
-    init(_ database: MemoryDatabase, _ records: [RecordModel]) {
+    init(_ database: MemoryDatabase, _ records: [RecordModel], _ names: GivenNames) {
         self.database = database
         self.records = records
+        self.names = names
     }
 
     /// A foreign key of a record that refers to a record.
@@ -30,6 +32,9 @@ struct RelationReader {
         let references: [RecordModel.Property]
         /// At most one row refers to each parent.
         let isUnique: Bool
+
+        /// How directives name it: by its first column.
+        var directive: (table: String, column: String) { (child.table.name, columns[0].column.name) }
 
         var isRequired: Bool { columns.allSatisfy { !$0.columnType.hasSuffix("?") } }
 
@@ -48,20 +53,25 @@ struct RelationReader {
         }
     }
 
-    func relations() throws -> [RecordRelation] {
+    /// - Returns: the relations, and a warning for each that is left out because its names are taken.
+    /// - Throws: ``Diagnostics`` for a name of a directive that is taken.
+    func relations() throws -> (relations: [RecordRelation], warnings: [Diagnostic]) {
         let keys = try records.flatMap(foreignKeys)
+        try names.requireRelations(of: Set(keys.map { SQLName("\($0.directive.table).\($0.directive.column)") }))
         var relations: [RecordRelation] = []
+        var warnings: [Diagnostic] = []
         var taken: [String: Set<String>] = [:]
         for record in records {
             taken[record.directive.name] = Set(record.properties.map(\.name)).union(["table", "id"])
         }
         // A name that the record has already is left to what has it.
-        func add(_ origin: RecordModel, _ name: String, _ destination: String, _ value: String) -> Bool {
-            guard taken[origin.directive.name]?.insert(SwiftNames.member(name)).inserted == true else { return false }
+        func add(
+            _ origin: RecordModel, _ name: String, _ destination: String,
+            _ value: @escaping ((String) -> String) -> String
+        ) -> Bool {
+            guard taken[origin.directive.name]?.insert(name).inserted == true else { return false }
             relations.append(
-                .init(
-                    origin: origin.directive.name, name: SwiftNames.member(name), destination: destination, value: value
-                ))
+                .init(origin: origin.directive.name, name: name, destination: destination, value: value))
             return true
         }
         let own = keys.map { key in
@@ -70,29 +80,54 @@ struct RelationReader {
                     && isSameName($0.parent.table.name, key.parent.table.name)
             }
             let isOnly = others.count == 1 && !isSameName(key.child.table.name, key.parent.table.name)
-            return (key: key, name: key.name(isOnly: isOnly), isOnly: isOnly)
+            let given = names.relation(of: key.directive.column, in: key.directive.table)
+            return (key: key, name: given?.own ?? key.name(isOnly: isOnly), isOnly: isOnly, given: given)
+        }
+        // The first of the names that is free.
+        func add(
+            _ key: ForeignKey, to origin: RecordModel, _ candidates: [String], given: Bool, _ destination: String,
+            _ value: @escaping ((String) -> String) -> String
+        ) throws -> String? {
+            if let added = candidates.first(where: { add(origin, $0, destination, value) }) { return added }
+            let column = Directives.name(key.directive.table, key.directive.column)
+            let names = isSameName(origin.table.name, key.child.table.name) ? "name" : "name nameInTheOtherDirection"
+            let taken = candidates.map(SwiftNames.bare).joined(separator: " and ")
+            let diagnostic = Diagnostic(
+                location: origin.directive.location, severity: given ? .error : .warning,
+                message: "\(origin.directive.name) has another \(taken), so the relation of \(column) "
+                    + "has no name there; write '-- litevault: relation \(column) \(names)'")
+            if given { throw Diagnostics([diagnostic]) }
+            warnings.append(diagnostic)
+            return nil
         }
         // What each foreign key is called in both directions, where a name was free.
         var named: [NamedKey] = []
-        for (key, name, _) in own {
+        for (key, name, _, given) in own {
             let destination = key.parent.directive.name + (key.isRequired ? "" : "?")
-            let value =
-                ".belongsTo(\(columns(key.columns, of: key.child))"
-                + (key.references.isEmpty ? "" : ", references: \(columns(key.references, of: key.parent))") + ")"
-            named.append((key, [name, name + "Record"].first { add(key.child, $0, destination, value) }, nil))
+            let value = { (named: (String) -> String) in
+                ".belongsTo(\(columns(key.columns, of: key.child, named))"
+                    + (key.references.isEmpty ? "" : ", references: \(columns(key.references, of: key.parent, named))")
+                    + ")"
+            }
+            let candidates = given == nil ? [name, name + "Record"].map(SwiftNames.member) : [name]
+            let added = try add(key, to: key.child, candidates, given: given != nil, destination, value)
+            named.append((key, added, nil))
         }
-        for (index, (key, name, isOnly)) in own.enumerated() where key.references.isEmpty {
+        for (index, (key, name, isOnly, given)) in own.enumerated() where key.references.isEmpty {
             let member = Self.member(key.child)
             let plain = key.isUnique ? RelationNames.singular(member) : RelationNames.plural(member)
             let suffixed = plain + "By" + Self.capitalized(name)
             let destination = key.isUnique ? key.child.directive.name + "?" : "[\(key.child.directive.name)]"
-            let value = ".\(key.isUnique ? "hasOne" : "hasMany")(\(columns(key.columns, of: key.child)))"
-            named[index].reverse = (isOnly ? [plain, suffixed] : [suffixed]).first {
-                add(key.parent, $0, destination, value)
+            let value = { (named: (String) -> String) in
+                ".\(key.isUnique ? "hasOne" : "hasMany")(\(columns(key.columns, of: key.child, named)))"
             }
+            named[index].reverse = try add(
+                key, to: key.parent,
+                given?.reverse.map { [$0] } ?? (isOnly ? [plain, suffixed] : [suffixed]).map(SwiftNames.member),
+                given: given?.reverse != nil, destination, value)
         }
         for record in records { addThrough(record, named, add) }
-        return relations
+        return (relations, warnings)
     }
 
     /// A foreign key, and what it is called by its table and by the one that it refers to.
@@ -100,7 +135,8 @@ struct RelationReader {
 
     /// A table whose primary key is two foreign keys joins the tables that they refer to.
     private func addThrough(
-        _ record: RecordModel, _ keys: [NamedKey], _ add: (RecordModel, String, String, String) -> Bool
+        _ record: RecordModel, _ keys: [NamedKey],
+        _ add: (RecordModel, String, String, @escaping ((String) -> String) -> String) -> Bool
     ) {
         let key = Set(record.key.map(\.name))
         // It may refer to other tables besides.
@@ -114,10 +150,12 @@ struct RelationReader {
         for (one, other) in [(own[0], own[1]), (own[1], own[0])] {
             guard let name = other.name, let children = one.reverse, !one.key.isUnique else { continue }
             let member = RelationNames.plural(Self.member(other.key.parent))
-            let value =
-                ".hasMany(through: \(one.key.parent.directive.name).\(SwiftNames.member(children)), "
-                + "\(record.directive.name).\(SwiftNames.member(name)))"
-            _ = [member, member + "Through" + Self.capitalized(RelationNames.plural(Self.member(record)))].first {
+            let value = { (named: (String) -> String) in
+                ".hasMany(through: \(named(one.key.parent.directive.name)).\(children), "
+                    + "\(named(record.directive.name)).\(name))"
+            }
+            let through = member + "Through" + Self.capitalized(RelationNames.plural(Self.member(record)))
+            _ = [member, through].map(SwiftNames.member).first {
                 add(one.key.parent, $0, "[\(other.key.parent.directive.name)]", value)
             }
         }
@@ -159,8 +197,10 @@ struct RelationReader {
         return result
     }
 
-    private func columns(_ properties: [RecordModel.Property], of record: RecordModel) -> String {
-        let names = properties.map { "\(record.directive.name).\($0.name)" }
+    private func columns(
+        _ properties: [RecordModel.Property], of record: RecordModel, _ named: (String) -> String
+    ) -> String {
+        let names = properties.map { "\(named(record.directive.name)).\($0.name)" }
         return names.count == 1 ? names[0] : "[\(names.joined(separator: ", "))]"
     }
 

@@ -9,13 +9,28 @@ struct RecordSourceWriter {
 
     func source(of records: [RecordModel]) -> [String] {
         var lines: [String] = []
+        let hidden = records.filter { record in
+            relations.contains { isHidden(record.directive.name, in: $0.origin, records) }
+        }
+        // Scripts without capital letters have one name for both.
+        lines += hidden.map { "private typealias \(Self.alias($0.directive.name)) = \($0.directive.name)" }
+        if !hidden.isEmpty { lines.append("") }
         for enumeration in directives.enumerations { lines += self.lines(of: enumeration) }
         for record in records {
             if !record.directive.isExtension { lines += definition(record) }
-            lines += conformance(record)
+            lines += conformance(record, among: records)
         }
         return lines
     }
+
+    /// Whether a record's own members hide another one.
+    private func isHidden(_ name: String, in origin: String, _ records: [RecordModel]) -> Bool {
+        let first = name.split(separator: ".").first.map(String.init) ?? name
+        let properties = records.first { isSameText($0.directive.name, origin) }?.properties.map(\.name) ?? []
+        return (properties + relations.filter { $0.origin == origin }.map(\.name)).contains(first)
+    }
+
+    private static func alias(_ name: String) -> String { "_" + name.filter { $0 != "." } + "Record" }
 
     private func lines(of enumeration: EnumerationDirective) -> [String] {
         let type = enumeration.isInteger ? "Int64" : "String"
@@ -89,7 +104,7 @@ struct RecordSourceWriter {
 
     // MARK: The conformance
 
-    private func conformance(_ record: RecordModel) -> [String] {
+    private func conformance(_ record: RecordModel, among records: [RecordModel]) -> [String] {
         let name = record.directive.name
         let isIdentifiable =
             !record.directive.isExtension && !record.directive.without.contains("Identifiable")
@@ -124,7 +139,10 @@ struct RecordSourceWriter {
         lines += ["    }"]
         let own = relations.filter { $0.origin == name }
         if !own.isEmpty { lines.append("") }
-        lines += own.map { "    \(access)static let \($0.name): Relation<\(name), \($0.destination)> = \($0.value)" }
+        lines += own.map { relation in
+            let value = relation.value { isHidden($0, in: name, records) ? Self.alias($0) : $0 }
+            return "    \(access)static let \(relation.name): Relation<\(name), \(relation.destination)> = \(value)"
+        }
         return lines + ["}", ""]
     }
 

@@ -29,6 +29,8 @@ struct ScriptRunner {
     }
 
     private func run(_ script: Script, _ origins: inout Origins) throws {
+        // A dump writes virtual tables as rows of the schema, which the engine does not see until it reads the schema again.
+        defer { database.rereadSchema() }
         let text = script.bytes.map { CChar(bitPattern: $0) } + [0]
         var offset = 0
         while true {
@@ -150,6 +152,9 @@ extension MemoryDatabase.Failure {
         for (start, word, end) in declared where message.hasPrefix(start) {
             let name = String(message.dropFirst(start.count))
             return "; if the application adds it, write '-- litevault: \(word)\(Directives.word(name))\(end)'"
+        }
+        if message.hasPrefix("object name reserved for internal use: sqlite_") {
+            return "; leave the statement out: the engine makes that table itself ('.schema --nosys' does not print it)"
         }
         return ""
     }

@@ -137,6 +137,8 @@ struct Directives {
     private(set) var collations: [String] = []
     /// Modules of virtual tables that the application loads, and the build cannot.
     private(set) var modules: [DeclaredModule] = []
+    /// What tables, columns and relations are called.
+    private(set) var names = GivenNames()
     private var types: [SQLName: String] = [:]
     private var jsonTypes: [SQLName: String] = [:]
     private var versions: Set<SQLName> = []
@@ -153,13 +155,18 @@ struct Directives {
                     continue
                 }
                 let words = Self.words(directive)
-                guard read(words, script.location(at: line.offset)) else {
+                let location = script.location(at: line.offset)
+                guard try names.read(words, location) || read(words, location) else {
                     throw Diagnostics(
-                        script.location(at: line.offset),
+                        location,
                         "unknown directive: write '-- litevault: public', '-- litevault: engine 3.31' or "
                             + "'-- litevault: table.column as Type', with names that have blanks in double quotes")
                 }
             }
+        }
+        // A directive further down may say what the table is called.
+        for index in records.indices where records[index].name.isEmpty {
+            records[index].name = names.type(of: records[index].table)
         }
     }
 
@@ -168,6 +175,9 @@ struct Directives {
 
     /// The type that a column's JSON is decoded as, if a comment sets one.
     func jsonType(of column: String, in table: String) -> String? { jsonTypes[SQLName("\(table).\(column)")] }
+
+    /// Whether any column holds JSON, which is decoded as a type of its own.
+    var hasJSON: Bool { !jsonTypes.isEmpty }
 
     /// Whether a column counts the writes of its row.
     func isVersion(_ column: String, in table: String) -> Bool { versions.contains(SQLName("\(table).\(column)")) }
@@ -256,7 +266,7 @@ struct Directives {
         case 1:
             records.append(
                 .init(
-                    table: words[0], name: SwiftNames.type(words[0]), isExtension: false, without: left,
+                    table: words[0], name: "", isExtension: false, without: left,
                     location: location))
         case 3 where words[1] == "as" || words[1] == "extends":
             records.append(
@@ -283,7 +293,8 @@ struct Directives {
 struct RecordDirective {
     let table: String
     /// The struct, with the names around it: `Models.Note`.
-    let name: String
+    /// Empty until all directives are read, if it is called as its table is.
+    fileprivate(set) var name: String
     /// Whether the struct is the author's.
     let isExtension: Bool
     /// Protocols that it does not conform to.

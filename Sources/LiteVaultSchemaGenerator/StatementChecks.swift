@@ -5,6 +5,7 @@ internal import LiteVaultSQLAnalysis
 struct CheckedStatement {
     /// A column of the result.
     struct Column: Hashable {
+        /// In Swift.
         let name: String
         /// With `?` if it can be NULL.
         let type: String
@@ -38,10 +39,12 @@ struct StatementChecks {
     private let analyzer: Analyzer
     private let relations: [SQLName: Relation]
     private let oldestEngine: EngineVersion?
+    private let names: GivenNames
 
     init(_ database: MemoryDatabase, _ relations: [Relation], _ catalog: Catalog, _ directives: Directives) {
         self.database = database
         oldestEngine = directives.oldestEngine
+        names = directives.names
         analyzer = Analyzer(catalog, functions: directives.functions.mapValues { CatalogReader.annotated($0) })
         self.relations = Dictionary(relations.map { (SQLName($0.name), $0) }, uniquingKeysWith: { one, _ in one })
     }
@@ -219,13 +222,18 @@ struct StatementChecks {
             guard let name else {
                 throw Diagnostics(location, "column \(index + 1) needs a name: write AS after the expression")
             }
+            // Under its own name, a column is called as it is in its table.
+            let given = column.typing.origin.flatMap {
+                isSameName($0.column, name) ? names.given(to: $0.column, in: $0.table) : nil
+            }
+            let member = given ?? SwiftNames.member(name)
             if let annotation = unused.removeValue(forKey: name) {
-                columns.append(.init(name: name, type: annotation.type))
+                columns.append(.init(name: member, type: annotation.type))
                 continue
             }
             switch column.typing.content {
             case .value(let type):
-                columns.append(.init(name: name, type: type.swift + (column.typing.canBeNull ? "?" : "")))
+                columns.append(.init(name: member, type: type.swift + (column.typing.canBeNull ? "?" : "")))
             case .nothing:
                 throw Diagnostics(
                     location,
@@ -243,10 +251,10 @@ struct StatementChecks {
             throw Diagnostics(annotation.location, "the statement has no column \(name)")
         }
         var seen: Set<String> = []
-        for column in columns where !seen.insert(SwiftNames.member(column.name)).inserted {
+        for column in columns where !seen.insert(column.name).inserted {
             throw Diagnostics(
                 statement.location,
-                "two columns would be called \(SwiftNames.member(column.name)) in Swift; name one with AS")
+                "two columns would be called \(column.name) in Swift; name one with AS")
         }
         return columns
     }

@@ -63,6 +63,21 @@ private func database() throws -> Connection {
         #expect((try db.value("SELECT address FROM people", as: String?.self))?.contains("\"numbers\":[1,2]") == true)
     }
 
+    /// The encoder's own order differs from process to process, and a dictionary's from value to value.
+    @Test func `equal values are equal texts`() throws {
+        struct Place: Codable { var place: [String: Int] }
+        let db = try Connection()
+        try db.execute("CREATE TABLE places (place TEXT)")
+        let letters = "abcdefghijklmnop".map(String.init)
+        for order in [letters, letters.reversed(), letters.shuffled()] {
+            var place: [String: Int] = [:]
+            for letter in order { place[letter] = 1 }
+            try db.run(Table("places").insert(Place(place: place)))
+        }
+        let expected = "{" + letters.map { "\"\($0)\":1" }.joined(separator: ",") + "}"
+        #expect(try db.all("SELECT DISTINCT place FROM places", as: String.self) == [expected])
+    }
+
     @Test func `an update writes nil as NULL`() throws {
         let db = try database()
         try db.run(people.insert(ada))

@@ -140,6 +140,52 @@ import Testing
         #expect(try workspace.names() == ["a.db"])
     }
 
+    /// Shadow tables without what their module writes into new ones are damage to it: `CREATE VIRTUAL TABLE` has to make them.
+    @Test(arguments: ["fts3", "fts4", "fts5", "rtree"])
+    func `a schema with virtual tables, run in a transaction, makes tables that work`(module: String) throws {
+        let arguments = module == "rtree" ? "a, b, c" : "a"
+        guard (try? Connection().execute("CREATE VIRTUAL TABLE f USING \(module)(\(arguments))")) != nil else { return }
+        try make(
+            "a.db",
+            """
+            CREATE VIRTUAL TABLE f USING \(module)(\(arguments)); INSERT INTO f VALUES (1\(module == "rtree" ? ", 2, 3" : ""));
+            CREATE TABLE f_mine (x); CREATE TABLE z (a)
+            """)
+        let schema = try dump("a.db", "--schema-only")
+        #expect(!schema.contains("BEGIN") && !schema.contains("writable_schema") && !schema.contains("INSERT"))
+        try make("b.db", "BEGIN; \(schema) COMMIT")
+        #expect(try dump("b.db", "--schema-only") == schema)
+        let copy = try Connection(workspace.path("b.db"))
+        #expect(try copy.value("SELECT count(*) FROM f", as: Int.self) == 0)
+        try copy.execute("INSERT INTO f VALUES (\(module == "rtree" ? "1, 2, 3" : "'word'"))")
+        #expect(try copy.value("SELECT count(*) FROM f", as: Int.self) == 1)
+        #expect(try copy.value("PRAGMA integrity_check", as: String.self) == "ok")
+    }
+
+    /// Neither its name nor the engine says whether a table belongs to a module that is not there.
+    @Test func `tables of an unknown module are made unless it makes them`() throws {
+        try make(
+            "a.db",
+            """
+            PRAGMA writable_schema = ON;
+            INSERT INTO sqlite_master (type, name, tbl_name, rootpage, sql)
+                VALUES ('table', 'v', 'v', 0, 'CREATE VIRTUAL TABLE v USING unknown(x)');
+            CREATE TABLE v_rows (x); CREATE TABLE w (x)
+            """)
+        #expect(
+            try dump("a.db", "--schema-only").split(separator: "\n") == [
+                "CREATE TABLE w (x);", "CREATE VIRTUAL TABLE v USING unknown(x);", "CREATE TABLE IF NOT EXISTS v_rows (x);",
+            ])
+    }
+
+    @Test func `a virtual table that is chosen comes with what it contains`() throws {
+        try make("a.db", Self.everything)
+        try make("b.db", try dump("a.db", "--table", "SEARCH"))
+        let copy = try Connection(workspace.path("b.db"))
+        #expect(try copy.value("SELECT count(*) FROM search WHERE search MATCH 'world'", as: Int.self) == 1)
+        #expect(try copy.value("SELECT count(*) FROM sqlite_master WHERE name = 'note'", as: Int.self) == 0)
+    }
+
     @Test func `a file is complete, for its owner only, and never overwritten`() throws {
         try make("a.db", Self.everything)
         let json = try workspace.tool.run("dump", "a.db", "--output", "a.sql", "--json").json()

@@ -69,6 +69,45 @@ import Testing
         #expect(run.output == expected)
     }
 
+    /// What the application defines is missing, and nothing is wrong with the statement: `unsupported`, as `diff` has it.
+    @Test(arguments: [
+        ("SELECT a FROM c ORDER BY a", 69, "the collation 'backwards', which the engine lacks", "COLLATE BINARY"),
+        ("SELECT a FROM c WHERE a = 'x'", 69, "the collation 'backwards', which the engine lacks", "COLLATE BINARY"),
+        ("SELECT max(a), b FROM c", 69, "the collation 'backwards', which the engine lacks", "COLLATE BINARY"),
+        ("SELECT k FROM w", 69, "collation", ""),
+        ("SELECT s FROM v", 69, "the function 'slug', which the engine lacks", "without the view"),
+        ("SELECT * FROM m", 69, "a virtual table of the module 'absent', which the engine lacks", "Read other tables"),
+        ("SELECT b FROM c ORDER BY b", 0, "", ""),
+        ("SELECT a FROM c ORDER BY a COLLATE BINARY", 0, "", ""),
+        ("SELECT b FROM c ORDER BY b COLLATE missing", 64, "no such collation sequence: missing", "Check the statement"),
+        ("SELECT slag(b) FROM c", 64, "no such function: slag", "Check the statement"),
+        ("SELECT b FROM d", 64, "no such table: d", "Check the statement"),
+    ])
+    func `what a statement lacks of its application is told from mistakes in it`(
+        sql: String, status: Int32, message: String, hint: String
+    ) throws {
+        let database = try Connection(workspace.path("app.db"))
+        try database.createCollation("backwards") { $1.compare($0) }
+        try database.execute(
+            """
+            CREATE TABLE c (a TEXT COLLATE backwards, b); INSERT INTO c VALUES ('x', 1), ('y', 2);
+            CREATE TABLE w (k TEXT COLLATE backwards PRIMARY KEY) WITHOUT ROWID;
+            CREATE VIEW v AS SELECT slug(a) AS s FROM c;
+            PRAGMA writable_schema = ON;
+            INSERT INTO sqlite_master (type, name, tbl_name, rootpage, sql)
+                VALUES ('table', 'm', 'm', 0, 'CREATE VIRTUAL TABLE m USING absent(x)');
+            """)
+        try database.close()
+        for arguments in [["query", "app.db", sql], ["shell", "app.db"]] {
+            let run = try workspace.tool.run(arguments, input: arguments.count == 2 ? sql + ";\n" : "")
+            #expect(run.status == status && (message.isEmpty || run.errors.contains(message)), "\(run.status) \(run.errors)")
+            #expect(arguments.count == 2 || hint.isEmpty || run.errors.contains(hint), "\(run.errors)")
+        }
+        guard status != 0 else { return }
+        let run = try workspace.tool.run("query", "app.db", sql, "--json")
+        #expect(try run.failureCode() == (status == 69 ? "unsupported" : "usage"))
+    }
+
     @Test func `--json prints one object with columns and rows`() throws {
         let json = try workspace.tool.run("query", "a.db", "SELECT n, s FROM t LIMIT 2", "--json").json()
         #expect(json["command"] as? String == "query")

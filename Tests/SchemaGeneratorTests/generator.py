@@ -142,12 +142,16 @@ refuses("two tables of one Swift name are refused", "CREATE TABLE a_b (x INT);\n
 refuses("a directive with a mistake is reported at its line", "CREATE TABLE a (x INT);\n-- litevault: a.x is Int",
         "schema.sql:2:1: error: unknown directive")
 refuses("what is not UTF-8 is refused", b"CREATE TABLE a (x INT); -- \xff", "schema.sql:1:1: error: the file is not text")
+refuses("a table that only the engine makes is refused, with what to do", "CREATE TABLE t (x);\nCREATE TABLE sqlite_sequence(name,seq);",
+        "schema.sql:2:1: error: object name reserved for internal use: sqlite_sequence; leave the statement out")
 refuses("a NUL byte is refused", b"CREATE TABLE a (x INT);\n-- \x00", "schema.sql:2:4: error: the file contains a NUL byte")
 
 import application  # noqa: E402, F401
 import migrations  # noqa: E402, F401
 import applications  # noqa: E402, F401
 import hostile  # noqa: E402, F401
+import names  # noqa: E402, F401
+import dumps  # noqa: E402, F401
 import records  # noqa: E402, F401
 import statements  # noqa: E402, F401
 

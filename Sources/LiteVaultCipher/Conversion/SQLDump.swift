@@ -59,15 +59,40 @@ package struct SQLDump {
                 throw VaultError(.usage, "There is no table '\(unknown)'", remedy: "'litevault info' lists the tables.")
             }
         }
-        let objects = all.filter { named?.contains(SQLName($0.tableName)) ?? true }
+        let shadows = ShadowTables(all)
+        let objects = all.filter { object in
+            guard let named else { return true }
+            // What a virtual table keeps its content in is part of it.
+            return named.contains(SQLName(object.tableName)) || shadows.belongs(object.tableName, to: named)
+        }
         let encoding = try connection.value("PRAGMA encoding", as: String.self)
 
         if encoding != "UTF-8" { try line("PRAGMA encoding = '\(encoding)';") }
+        guard content.rows else {
+            // Without a transaction of its own: a migration may run it, which is one.
+            try writeEmptyTables(objects, shadows)
+            return try writeRest(objects)
+        }
         try line("PRAGMA foreign_keys = OFF;")
         try line("BEGIN TRANSACTION;")
         try writeTables(objects, isUTF8: encoding == "UTF-8")
         try writeRest(objects)
         try line("COMMIT;")
+    }
+
+    /// Virtual tables come after those that they may read their columns from, and make their own shadow tables: an empty one that
+    /// somebody else made is damage to them. Those of a module that is not known may be ordinary tables.
+    private func writeEmptyTables(_ objects: [SchemaObject], _ shadows: ShadowTables) throws {
+        let tables = objects.filter { $0.type == "table" && !$0.isEngines }.sorted { isBefore($0.name, $1.name) }
+        for table in tables where table.hasPages && shadows.place(of: table.name) == .ordinary { try writeTable(table) }
+        for table in tables where !table.hasPages { try line((table.sql ?? "") + ";") }
+        for table in tables where table.hasPages && shadows.place(of: table.name) == .unknown {
+            // The engine keeps each statement with this beginning.
+            let (sql, start) = (table.sql ?? "", "CREATE TABLE ")
+            guard sql.utf8.starts(with: start.utf8) else { continue }
+            let rest = String(decoding: sql.utf8.dropFirst(start.utf8.count), as: UTF8.self)
+            try line("CREATE TABLE IF NOT EXISTS \(rest);")
+        }
     }
 
     /// Tables first, each with its rows. They are in the order of their names, so that equal databases have equal dumps; those
@@ -80,10 +105,8 @@ package struct SQLDump {
         // The row of a virtual table: its CREATE would make its shadow tables, which have statements of their own here.
         if hasVirtual { try line("PRAGMA writable_schema = ON;") }
         for table in tables {
-            // What the engine keeps in its own tables are rows, too.
-            guard content.rows || !table.isEngines else { continue }
             try writeTable(table)
-            guard table.hasPages, content.rows else { continue }
+            guard table.hasPages else { continue }
             summary.tables += 1
             try writeRows(of: table, isUTF8)
         }

@@ -30,6 +30,7 @@ extension Connection {
         guard let db else { throw DatabaseError(misuse: "the connection is closed", sql: sql) }
         try requireUntracedExport(sql)
         let isCacheable = StatementCache.isCacheable(sql)
+        if !isCacheable { forgetSchema(before: sql) }
         var handle: OpaquePointer?
         var text = sql
         let (code, rest) = text.withUTF8 { utf8 -> (Int32, String) in
@@ -67,6 +68,43 @@ extension Connection {
             case .space, .comment: false
             default: token.text != ";" && token.text != "\0"
             }
+        }
+    }
+
+    /// Lets `PRAGMA encoding` do what it is documented to: nothing in a file that has an encoding.
+    ///
+    /// The engine lets the encoding of a file be changed whose tables were all dropped, if it has read its schema. It then writes text that no
+    /// connection can read: its header keeps the former encoding, which counts when the schema is read again.
+    func forgetSchema(before sql: String) {
+        guard Self.setsEncoding(sql) else { return }
+        trusted { _ = sqlite3_exec(db, "PRAGMA writable_schema = RESET", nil, nil, nil) }
+    }
+
+    /// Whether a text begins with statements that set an encoding: scripts do so before their first table.
+    private static func setsEncoding(_ sql: String) -> Bool {
+        guard sql.utf8.withContiguousStorageIfAvailable(Self.mentionsEncoding) ?? true else { return false }
+        let words = SQLTokens(String(decoding: sql.utf8.prefix(searchedLength), as: UTF8.self)).filter {
+            $0.kind != .space && $0.kind != .comment
+        }
+        return words.indices.contains { index in
+            guard words[index].kind == .word, isSameName(words[index].text, "PRAGMA") else { return false }
+            // PRAGMA NAME, or PRAGMA SCHEMA . NAME
+            let name = words.dropFirst(index + 1).dropFirst(words.dropFirst(index + 2).first?.text == "." ? 2 : 0)
+            return isSameName(name.first?.unquoted ?? "", "encoding")
+                && ["=", "("].contains(name.dropFirst().first?.text)
+        }
+    }
+
+    private static let searchedLength = 4096
+
+    /// Whether the word is at the beginning of a text, without a copy of it: most texts do not have it.
+    private static func mentionsEncoding(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        let word: StaticString = "encoding"
+        let count = word.utf8CodeUnitCount
+        let length = min(text.count, searchedLength)
+        guard length >= count else { return false }
+        return (0...length - count).contains { start in
+            (0..<count).allSatisfy { text[start + $0] | 0x20 == word.utf8Start[$0] }
         }
     }
 

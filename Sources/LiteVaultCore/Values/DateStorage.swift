@@ -119,8 +119,8 @@ public enum DateStorage: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// The years 0000 to 9999 in seconds since 1970.
-    private static let years = -62_167_219_200.0...253_402_300_799.999
+    /// The years 0000 to 9999 in seconds since 1970, with what is rounded into them when it is written.
+    private static let years = -62_167_219_200.0005..<253_402_300_800.0
     private static let from1970To2001: Int64 = 978_307_200_000
     private static let julianDay1970: Int64 = 210_866_760_000_000
 }

@@ -1,5 +1,6 @@
 internal import LiteVaultCore
 internal import LiteVaultFoundation
+internal import LiteVaultSupport
 
 /// Encodes a property into the value of a column.
 enum ColumnEncoding {
@@ -38,6 +39,7 @@ enum ColumnEncoding {
 
     private static func json<T: Encodable>(of value: T, userInfo: [CodingUserInfoKey: Any]) throws -> String {
         let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys  // equal values are equal texts
         for (key, value) in userInfo { encoder.userInfo[key] = assumingSendable(value) }
         return String(decoding: try encoder.encode(value), as: UTF8.self)
     }
@@ -138,6 +140,8 @@ enum ColumnDecoding {
     static func value<T: Decodable>(
         of stored: StoredValue, dates: DateStorage, userInfo: [CodingUserInfoKey: Any], at path: [any CodingKey]
     ) throws -> T {
+        let isOther = others.withLock { $0.contains(ObjectIdentifier(T.self)) }
+        guard !isOther else { return try other(stored, dates, userInfo, path) }
         switch native(T.self, stored, dates) {
         case .value(let value): return value
         case .mismatch:
@@ -146,8 +150,19 @@ enum ColumnDecoding {
             let mayBeJSON = stored.isText && T.self != Date.self && T.self != Decimal.self
             if mayBeJSON, let value: T = try? json(stored, userInfo, path) { return value }
             throw mismatch(T.self, stored, path)
-        case .other: break
+        case .other:
+            others.withLock { _ = $0.insert(ObjectIdentifier(T.self)) }
+            return try other(stored, dates, userInfo, path)
         }
+    }
+
+    /// Types that are not stored as they are, such as enums: to find that out takes longer than to read a value.
+    private static let others = Locked<Set<ObjectIdentifier>>([])
+
+    /// A value of such a type, by its own `init(from:)`.
+    private static func other<T: Decodable>(
+        _ stored: StoredValue, _ dates: DateStorage, _ userInfo: [CodingUserInfoKey: Any], _ path: [any CodingKey]
+    ) throws -> T {
         do {
             return try T(from: CellDecoder(stored: stored, dates: dates, userInfo: userInfo, codingPath: path))
         } catch let error where error is CellDecoder.NotASingleValue || stored.isText {
@@ -246,8 +261,8 @@ extension DecodingError {
     }
 }
 
-/// Decodes a type from a single stored value.
-private struct CellDecoder: Decoder, SingleValueDecodingContainer {
+/// Decodes a type from a single stored value. An object: as a decoder and as a container, a struct would be copied to the heap each time.
+private final class CellDecoder: Decoder, SingleValueDecodingContainer {
     struct NotASingleValue: Error {}
 
     let stored: StoredValue
@@ -255,9 +270,29 @@ private struct CellDecoder: Decoder, SingleValueDecodingContainer {
     let userInfo: [CodingUserInfoKey: Any]
     let codingPath: [any CodingKey]
 
+    init(stored: StoredValue, dates: DateStorage, userInfo: [CodingUserInfoKey: Any], codingPath: [any CodingKey]) {
+        (self.stored, self.dates, self.userInfo, self.codingPath) = (stored, dates, userInfo, codingPath)
+    }
+
     func singleValueContainer() throws -> any SingleValueDecodingContainer { self }
     func decodeNil() -> Bool { stored == .null }
-    func decode<T: Decodable>(_ type: T.Type) throws -> T {
+
+    // The raw values of enums, without a look at what else the type could be.
+    func decode(_ type: String.Type) throws -> String {
+        if case .text(let text) = stored { return JSONText.string(text) ?? text }
+        return try other()
+    }
+    func decode(_ type: Int.Type) throws -> Int {
+        if case .integer(let number) = stored, let value = Int(exactly: number) { return value }
+        return try other()
+    }
+    func decode(_ type: Int64.Type) throws -> Int64 {
+        if case .integer(let number) = stored { return number }
+        return try other()
+    }
+    func decode<T: Decodable>(_ type: T.Type) throws -> T { try other() }
+
+    private func other<T: Decodable>() throws -> T {
         try ColumnDecoding.value(of: stored, dates: dates, userInfo: userInfo, at: codingPath)
     }
 

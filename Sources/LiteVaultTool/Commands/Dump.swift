@@ -30,7 +30,7 @@ struct Dump: VaultCommand {
     @Option(help: .init("Only this table or view, with its indexes and triggers. Repeatable.", valueName: "name"))
     var table: [String] = []
 
-    @Flag(help: "Leave out the rows.")
+    @Flag(help: "Leave out the rows, and the transaction: a migration can run the text.")
     var schemaOnly = false
 
     @Flag(help: "Keep the rowids of tables without an INTEGER PRIMARY KEY.")

@@ -46,12 +46,61 @@ struct PlacedStatement {
         guard [.error, .misuse, .range, .mismatch, .constraint, .tooBig].contains(error.resultCode.primary) else {
             return nil
         }
+        if let missing = missing(error) { return failure(missing, path: path) }
         var failure = Failure(.usage, error.message, path: path, remedy: remedy)
         // A misspelled PRAGMA may have a key in it, which is not repeated.
         if let offset = error.context?.byteOffset, !MisplacedKey.isSuspected(in: sql, ran: false) {
             failure.excerpt = excerpt(at: offset)
         }
         return failure
+    }
+}
+
+// MARK: What only the application has
+
+extension PlacedStatement {
+    /// A collation, function or module that the schema needs and this process does not have.
+    private struct Missing {
+        let kind: String
+        /// Nil if the engine does not say it.
+        let name: String?
+    }
+
+    /// What the application of the database defines; nil if the statement itself names it, which is a mistake in the statement.
+    private func missing(_ error: DatabaseError) -> Missing? {
+        let message = error.message
+        // SQLite says no more than this of an order whose collation it does not know.
+        if message == "no query solution" { return Missing(kind: "collation", name: nil) }
+        let starts = [
+            ("no such collation sequence: ", "collation"), ("no such function: ", "function"),
+            ("unknown function: ", "function"), ("no such module: ", "module"),
+        ]
+        for (start, kind) in starts where message.hasPrefix(start) {
+            let rest = message.dropFirst(start.count)
+            let name = String(rest.hasSuffix("()") ? rest.dropLast(2) : rest)
+            let isNamed = SQLTokens(sql).contains {
+                [.word, .literal].contains($0.kind) && isSameName($0.unquoted, name)
+            }
+            return isNamed ? nil : Missing(kind: kind, name: name)
+        }
+        return nil
+    }
+
+    private func failure(_ missing: Missing, path: String?) -> Failure {
+        let name = missing.name.map { " '\(Format.visible($0))'" } ?? ""
+        let article = missing.kind == "module" ? "a virtual table of the module" : "the \(missing.kind)"
+        let subject = missing.name == nil ? "a collation that" : "\(article)\(name), which"
+        let remedy =
+            switch missing.kind {
+            case "collation" where missing.name == nil:
+                "A table WITHOUT ROWID in its order cannot be read here; 'litevault backup' copies the file as it is."
+            case "collation": "Write COLLATE BINARY behind the column to compare bytes."
+            case "function": "Read the tables without the view, index or trigger that calls it."
+            default: "Read other tables, or those in which it keeps its content: 'litevault info' lists them."
+            }
+        return Failure(
+            .unsupported, "the statement needs \(subject) the engine lacks: the application of the database defines it",
+            path: path, remedy: remedy)
     }
 }
 

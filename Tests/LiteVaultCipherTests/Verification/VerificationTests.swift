@@ -46,7 +46,12 @@ import Testing
             CREATE VIRTUAL TABLE bare USING \(module)(body, content=''); CREATE VIRTUAL TABLE bare2 USING \(module)(body, content="");
             INSERT INTO bare (rowid, body) VALUES (1, 'bare')
             """)
-        #expect(try verify(path, isEncrypted ? "fixture-pass" : nil).problems == [])
+        let intact = try verify(path, isEncrypted ? "fixture-pass" : nil)
+        #expect(intact.problems == [])
+        // Older engines do not look at them; 3.44 and later call it an error.
+        for one in intact.unchecked {
+            #expect(one.message.hasPrefix("The full-text index 'bare") && one.message.hasSuffix("nothing to compare it with"))
+        }
         try db.execute("UPDATE text SET body = 'other' WHERE id = 1")
         let names = try scratch.names()
         let before = try Data(contentsOf: URL(fileURLWithPath: path))

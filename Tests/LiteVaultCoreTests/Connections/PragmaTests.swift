@@ -47,6 +47,40 @@ import Testing
         #expect(try db.pragma(.userVersion) == 0)
     }
 
+    /// An engine that has read the schema of an emptied file takes another encoding, and writes what it cannot read again.
+    @Test(
+        .enabled(
+            if: EngineInfo.linked.sqliteVersion >= SQLiteVersion(major: 3, minor: 22),
+            "before SQLite 3.22 the schema cannot be read again"),
+        arguments: [
+            ("one text", "DROP TABLE t", "UTF-8", ["PRAGMA encoding = 'UTF-16le'; CREATE TABLE u (y); INSERT INTO u VALUES ('é')"]),
+            ("one by one", "DROP TABLE t", "UTF-8", ["pragma main . encoding('UTF-16le')", "CREATE TABLE u (y)", "INSERT INTO u VALUES ('é')"]),
+            (
+                "a dump", "DROP TABLE t", "UTF-8",
+                ["-- PRAGMA\nPRAGMA foreign_keys = OFF; PRAGMA \"Encoding\"=\"UTF-16be\"; BEGIN; CREATE TABLE u (y); INSERT INTO u VALUES ('é'); COMMIT"]
+            ),
+            ("a file with tables", "SELECT 1", "UTF-8", ["PRAGMA encoding = 'UTF-16le'", "CREATE TABLE u (y); INSERT INTO u VALUES ('é')"]),
+            (
+                "a new file", "", "UTF-16le",
+                ["PRAGMA user_version = 3", "PRAGMA encoding = 'UTF-16le'", "CREATE TABLE u (y); INSERT INTO u VALUES ('é')"]
+            ),
+        ])
+    func `H-SCH-16 an encoding is that of the file once it has one`(way: String, before: String, encoding: String, statements: [String]) throws {
+        let path = scratch.path(before.isEmpty ? "new.db" : "test.db")
+        if !before.isEmpty { try db.execute(before) }
+        try db.close()
+        let other = try Connection(path)
+        #expect(try other.value("SELECT count(*) FROM sqlite_master WHERE name = 'u'", as: Int.self) == 0)
+        for statement in statements {
+            if way == "one by one" { _ = try other.prepare(statement).run() } else { try other.execute(statement) }
+        }
+        try other.close()
+        let copy = try Connection(path)
+        #expect(try copy.value("SELECT y FROM u", as: String.self) == "é")
+        #expect(try copy.value("PRAGMA encoding", as: String.self) == encoding)
+        #expect(try copy.value("PRAGMA integrity_check", as: String.self) == "ok")
+    }
+
     @Test func `foreign keys are enforced when they are switched on`() throws {
         try db.execute("CREATE TABLE u(id PRIMARY KEY); CREATE TABLE v(u REFERENCES u)")
         try db.setPragma(.foreignKeys, to: true)

@@ -113,6 +113,18 @@ import Testing
         }
     }
 
+    /// Each form rounds where the last instant of the year 9999 is: what is written in one can be read.
+    @Test(arguments: [253_402_300_799.999, 253_402_300_799.9993, 253_402_300_799.9996, 253_402_300_799.99997, -62_167_219_200, -62_167_219_200.0002])
+    func `a date near the first and the last one is read, or it is an error to write it`(seconds: Double) throws {
+        let db = try Connection()
+        let date = Date(timeIntervalSince1970: seconds)
+        for form in DateStorage.allCases {
+            db.dateStorage = form
+            guard (try? db.run("SELECT ?", with: date)) != nil else { continue }
+            #expect(abs(try db.value("SELECT ?", with: date, as: Date.self).timeIntervalSince(date)) < 0.001, "\(form)")
+        }
+    }
+
     @Test func `the error for a date that cannot be stored names the parameter`() throws {
         let db = try Connection()
         let (fine, wrong) = (Date(timeIntervalSince1970: 0), Date(timeIntervalSince1970: .nan))
