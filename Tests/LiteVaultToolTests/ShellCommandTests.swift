@@ -87,6 +87,7 @@ import Testing
         #expect([64, 66].contains(run.status) && run.errors.contains(reason), "\(run.errors)")
         let read = try workspace.tool.run("query", "a.db", "SELECT count(*) AS n FROM t", "--format", "csv")
         #expect(read.output == "n\r\n2\r\n")
+        #expect(try shell(".import rows t\n").errors.contains("give --skip 0"))
         #expect(try shell(".separator ab\n.import rows t\n").errors.contains("one byte"))
     }
 

@@ -206,7 +206,7 @@ package actor FollowSupervisor {
                 follow(path, name, job, settings, repository)
                 entries[Key(job: job.name, path: path)]?.file = present[path] ?? nil
             }
-            // Whoever is told that the job was looked at finds what it follows.
+            // After that: a client of the board that finds the job scanned finds what it follows.
             set(problem, job)
         } catch {
             let failure = error as? VaultError

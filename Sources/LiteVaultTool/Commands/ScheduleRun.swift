@@ -88,7 +88,7 @@ struct ScheduleRun: VaultCommand {
 
     /// Serves health and metrics of a runner, if an address is given for it.
     ///
-    /// - Parameter current: the server of the configuration before. It goes on where the address stays, and if there is an error.
+    /// - Parameter current: the server of the configuration before. It stays where its address does, and if there is an error.
     private func serve(
         _ runner: ScheduleRunner, in current: MonitoringServer?, _ logger: Logger
     ) throws -> MonitoringServer? {

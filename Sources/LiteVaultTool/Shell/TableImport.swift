@@ -1,6 +1,7 @@
 internal import LiteVault
 internal import LiteVaultCore
 internal import LiteVaultFoundation
+internal import LiteVaultQuoting
 internal import LiteVaultSupport
 
 /// `.import`: the records of a file become rows of a table, all of them or none. Affinities make numbers of texts.
@@ -91,7 +92,7 @@ struct TableImport {
         try connection.execute("SAVEPOINT litevault_import")
         do {
             let (insert, columns) = try prepare(connection, &reader)
-            let statement = try connection.prepare(insert)
+            let statement = try prepared(insert, connection)
             var count = 0
             while let record = try reader.record() {
                 guard record.count == columns else {
@@ -109,6 +110,16 @@ struct TableImport {
         } catch {
             try? connection.execute("ROLLBACK TO litevault_import; RELEASE litevault_import")
             throw error
+        }
+    }
+
+    private func prepared(_ insert: String, _ connection: Connection) throws -> Statement {
+        do { return try connection.prepare(insert) } catch let error as DatabaseError
+            where skipped == nil && containsText(error.message, "no column named")
+        {
+            throw Failure(
+                .usage, error.message, path: path,
+                remedy: "The first line names the columns. If it is a row, as those after it, give --skip 0.")
         }
     }
 

@@ -1,4 +1,6 @@
 """What a running schedule serves by HTTP: /health and /metrics, and what clients cannot do to it."""
+# hazard: H-JOB-16
+# hazard: H-SEC-30
 import http.client
 import json
 import os
