@@ -134,6 +134,11 @@ def metrics(settings, box):
     expect(abs(time.time() - float(looked[1])) < 30 and "litevault_job_runs_total" in text, text)
     names = [line.split()[2] for line in text.splitlines() if line.startswith("# TYPE")]
     expect(len(names) == len(set(names)), names)
+    with open(box.path("metrics.prom")) as file:
+        in_file = {line.split()[2] for line in file if line.startswith("# TYPE")}
+    expect(in_file <= set(names), in_file - set(names))
+    # ScheduleTests compares these with the article; others may have got their first value meanwhile.
+    expect({"litevault_follower_lag_seconds", "litevault_follower_waiting_segments"} <= set(names) - in_file, names)
     head, headers, nothing = get(box, "/metrics", "HEAD")
     expect(head == 200 and nothing == "" and int(headers["Content-Length"]) > 1000, headers)
     expect("# HELP" in text and settings.tool not in text and box.folder not in text, text)
