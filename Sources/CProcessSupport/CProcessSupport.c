@@ -1,10 +1,12 @@
 #ifdef __linux__
-#define _GNU_SOURCE // pipe2
+#define _GNU_SOURCE // pipe2, accept4
 #endif
 #include "CProcessSupport.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <stddef.h>
 #include <string.h>
@@ -59,6 +61,51 @@ int cps_socket(int family, int type, int protocol) {
 #else
     int made = socket(family, type, protocol);
     if (made >= 0) fcntl(made, F_SETFD, FD_CLOEXEC);
+    return made;
+#endif
+}
+
+int cps_listen(const char *host, unsigned short port) {
+    struct sockaddr_in four = {0};
+    struct sockaddr_in6 six = {0};
+    struct sockaddr *address = (struct sockaddr *)&four;
+    socklen_t length = sizeof four;
+    if (inet_pton(AF_INET, host, &four.sin_addr) == 1) {
+        four.sin_family = AF_INET;
+        four.sin_port = htons(port);
+    } else if (inet_pton(AF_INET6, host, &six.sin6_addr) == 1) {
+        six.sin6_family = AF_INET6;
+        six.sin6_port = htons(port);
+        address = (struct sockaddr *)&six;
+        length = sizeof six;
+    } else {
+        errno = EINVAL;
+        return -1;
+    }
+    int made = cps_socket(address->sa_family, SOCK_STREAM, 0);
+    if (made < 0) return -1;
+    // Connections of a former process that are ending do not keep the next one from its address; a process that listens does.
+    int on = 1;
+    setsockopt(made, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    if (bind(made, address, length) == 0 && listen(made, 16) == 0 && fcntl(made, F_SETFL, O_NONBLOCK) == 0) return made;
+    int code = errno;
+    close(made);
+    errno = code;
+    return -1;
+}
+
+int cps_accept(int listener) {
+#ifdef __linux__
+    return accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+#else
+    int made = accept(listener, NULL, NULL);
+    if (made < 0) return -1;
+    fcntl(made, F_SETFD, FD_CLOEXEC);
+    fcntl(made, F_SETFL, O_NONBLOCK);
+#ifdef SO_NOSIGPIPE
+    int on = 1;
+    setsockopt(made, SOL_SOCKET, SO_NOSIGPIPE, &on, sizeof on);
+#endif
     return made;
 #endif
 }

@@ -40,6 +40,8 @@ package final class DatabaseFollower: Sendable {
         var label = Date(milliseconds: 0)
         /// Whether no more segments will follow.
         var isRead = false
+        /// How far what is stored reaches.
+        var progress = FollowingProgress()
     }
 
     package let path: String
@@ -74,7 +76,10 @@ package final class DatabaseFollower: Sendable {
         // One for all sessions: a claim lost as soon as it is taken must not be taken again without a pause.
         var pause = Backoff(options.backoff)
         while !isEnding {
-            with { ($0.isBroken, $0.isRead, $0.based, $0.hasStored) = (false, false, nil, false) }
+            with {
+                ($0.isBroken, $0.isRead, $0.based, $0.hasStored) = (false, false, nil, false)
+                $0.progress.begin()
+            }
             guard let session = await open(&pause) else { break }
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { await self.look(session) }
@@ -196,6 +201,9 @@ package final class DatabaseFollower: Sendable {
         return "\(path): \(error.message)"
     }
 
+    /// How far what is stored reaches, and the time of the clock that it is counted on.
+    package var progress: (progress: FollowingProgress, now: Double) { (with { $0.progress }, repository.clock.now()) }
+
     // MARK: Shared state
 
     func with<T>(_ body: (inout Shared) -> T) -> T { shared.withLock(body) }
@@ -251,6 +259,7 @@ extension DatabaseFollower {
                 // Those by other processes of this machine, too.
                 repository.newestLabel(repository.databaseID(options.database)).map(follower.advance(to:))
                 let number = pages.beginPoll()
+                let began = repository.clock.now()
                 let outcome = try await poll(follower, session)
                 pause.reset()
                 let behind = follower.behind
@@ -278,6 +287,11 @@ extension DatabaseFollower {
                     session.newRun.yield()
                 case .read(let frames):
                     pages.completePoll(number)
+                    with { shared in
+                        let (read, stored) = session.spool.totals
+                        let isBased = shared.based != nil && shared.based == session.spool.run
+                        shared.progress.didPoll(began: began, read: read, stored: stored, isBased: isBased)
+                    }
                     if follower.looked != nil { report(.looked(repository.clock.time())) }
                     if frames > 0 { session.changed.yield() }
                 case .gap(let reason): gap(session, since: looked, reason)
@@ -391,7 +405,11 @@ extension DatabaseFollower {
                 session.spool.removeFirst()
                 pages.didStore(waiting.segment)
                 pause.reset()
-                with { $0.hasStored = true }
+                with {
+                    $0.hasStored = true
+                    let (read, stored) = session.spool.totals
+                    $0.progress.didStore(read: read, stored: stored)
+                }
                 let seen = Date(milliseconds: Int64(clamping: waiting.segment.seen))
                 report(.stored(frames: waiting.segment.frameCount, bytes: waiting.segment.byteCount, seen: seen))
             } catch let error where isExchanged(error) {

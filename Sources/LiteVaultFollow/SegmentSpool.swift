@@ -38,6 +38,8 @@ package final class SegmentSpool: WALSegmentSink, @unchecked Sendable {  // one 
         var byteCount: Int64 = 0
         var run: Run?
         var isNew = false
+        /// The segments that were ever completed, and those of them that were removed.
+        var totals = (read: 0, stored: 0)
     }
 
     private let directory: String
@@ -158,6 +160,7 @@ package final class SegmentSpool: WALSegmentSink, @unchecked Sendable {  // one 
             $0.waiting.append(
                 Waiting(segment: segment, began: run.began, end: end, start: run.start, file: current.file))
             $0.byteCount += current.size
+            $0.totals.read += 1
         }
     }
 
@@ -179,6 +182,9 @@ package final class SegmentSpool: WALSegmentSink, @unchecked Sendable {  // one 
     /// The number of waiting segments.
     package var count: Int { shared.withLock { $0.waiting.count } }
 
+    /// How many segments were ever completed, and how many of them ``removeFirst()`` has removed.
+    var totals: (read: Int, stored: Int) { shared.withLock { $0.totals } }
+
     /// The oldest waiting segment.
     package var first: Waiting? { shared.withLock { $0.waiting.first } }
 
@@ -191,6 +197,7 @@ package final class SegmentSpool: WALSegmentSink, @unchecked Sendable {  // one 
             guard let first = $0.waiting.first else { return nil }
             $0.waiting.removeFirst()
             $0.byteCount -= first.segment.byteCount
+            $0.totals.stored += 1
             return first
         }
         gone?.discard()

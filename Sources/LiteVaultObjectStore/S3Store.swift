@@ -36,8 +36,15 @@ public final class S3Store: ObjectStore {
                 .config, "invalid object-store region",
                 remedy: "A region has lowercase letters, digits and '-', as in eu-central-1.")
         }
+        let url = settings.endpoint ?? variables.endpoint ?? Endpoint.amazon(region)
+        do throws(StoreLocation.Problem) {
+            try StoreLocation.requireAddress(
+                settings.location, endpoint: url, usesPathStyle: settings.usesPathStyle)
+        } catch {
+            throw VaultError(.config, error.message, path: settings.location, remedy: error.remedy)
+        }
         let endpoint = try Endpoint(
-            url: settings.endpoint ?? variables.endpoint ?? Endpoint.amazon(region), bucket: settings.bucket,
+            url: url, bucket: settings.bucket,
             usesPathStyle: settings.usesPathStyle)
         let http = try S3Client.transport(settings, variables, environment)
         let chain = CredentialChain(environment: variables, http: http)

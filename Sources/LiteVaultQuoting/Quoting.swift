@@ -104,8 +104,13 @@ package enum Quoting {
     }
 
     /// A field of comma-separated values, in quotes where RFC 4180 needs them. An empty field is quoted, to differ from none.
-    package static func csvField(_ text: String) -> String {
-        guard text.isEmpty || text.utf8.contains(where: { isOne($0, of: "\",\r\n") }) else { return text }
+    ///
+    /// - Parameter separators: what is between fields and between records, where that is not a comma and a line break.
+    package static func csvField(_ text: String, separators: [String] = []) -> String {
+        guard
+            text.isEmpty || text.utf8.contains(where: { isOne($0, of: "\",\r\n") })
+                || separators.contains(where: { !$0.isEmpty && containsText(text, $0) })
+        else { return text }
         return "\"" + escaped(text) { $0 == doubleQuote ? "\"\"" : nil } + "\""
     }
 

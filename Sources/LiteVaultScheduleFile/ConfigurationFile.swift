@@ -7,8 +7,8 @@ internal import LiteVaultSupport
 extension ScheduleConfiguration {
     private static let known =
         [
-            "version", "repository", "s3", "sftp", "state-folder", "concurrency", "metrics-file", "time-zone", "limits",
-            "jobs",
+            "version", "repository", "s3", "sftp", "state-folder", "concurrency", "metrics-file", "listen", "time-zone",
+            "limits", "jobs",
         ] + KeyReference.keys("repository-secret") + ["repository-sealed"]
 
     /// Reads the file at `path`.
@@ -104,6 +104,10 @@ extension ScheduleConfiguration {
         concurrency = try top.number("concurrency") ?? concurrency
         stateFolder = try absolute("state-folder")
         metrics = try absolute("metrics-file")
+        let text = try top.text("listen")
+        var address: ListenAddress?
+        try top.checking { () throws(InvalidSetting) in address = try text.map(ListenAddress.init) }
+        listen = address
         let configuration = self
         try top.checking { () throws(InvalidSetting) in try configuration.check() }
     }

@@ -136,12 +136,14 @@ extension FollowSettings {
         }
         guard
             let own = try section.section(
-                "follow", known: ["interval", "log-limit", "spool-limit", "most", "compact", "fine", "minutes"])
+                "follow",
+                known: ["interval", "log-limit", "spool-limit", "lag-limit", "most", "compact", "fine", "minutes"])
         else { return nil }
         self.init()
         interval = try own.span("interval") ?? interval
         logLimit = try own.size("log-limit") ?? logLimit
         spoolLimit = try own.size("spool-limit") ?? spoolLimit
+        lagLimit = try own.span("lag-limit")
         most = try own.number("most") ?? most
         var policy = CompactionPolicy()
         policy.fine = try own.span("fine") ?? policy.fine

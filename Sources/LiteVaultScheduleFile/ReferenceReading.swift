@@ -28,16 +28,17 @@ extension RepositoryReference {
             return
         }
         let kind: StoreLocation
+        let endpoint = try s3?.text("endpoint") ?? inherited?.endpoint
+        let usesPathStyle = try s3?.flag("path-style") ?? inherited?.usesPathStyle ?? false
         do {
             kind = try StoreLocation(text)
-            try StoreLocation.requireAddress(text)
+            try StoreLocation.requireAddress(text, endpoint: endpoint, usesPathStyle: usesPathStyle)
         } catch {
             throw section.error("repository", "'\(text.withoutPassword)': \(error.message)", error.remedy)
         }
         self.init(try kind == .directory ? section.absolute(text, "repository", directory) : text)
-        endpoint = try s3?.text("endpoint") ?? inherited?.endpoint
+        (self.endpoint, self.usesPathStyle) = (endpoint, usesPathStyle)
         region = try s3?.text("region") ?? inherited?.region
-        usesPathStyle = try s3?.flag("path-style") ?? inherited?.usesPathStyle ?? false
         proxy = try s3?.text("proxy") ?? inherited?.proxy
         uploads = try Self.uploads(s3, inherited?.uploads ?? UploadOptions())
         sftpCommand = try sftp?.text("command") ?? inherited?.sftpCommand

@@ -113,6 +113,29 @@ import Testing
         #expect(Set((0..<20).map { _ in backoff.jittered(3) }).count > 1)
     }
 
+    @Test(arguments: ["My-bucket", "my_bucket", "-bucket", "bucket.", "a..b", "192.0.2.7", String(repeating: "a", count: 64)])
+    func `a name that Amazon's S3 has no bucket of is refused there, and nowhere else`(_ name: String) throws {
+        func store(_ endpoint: String?, _ variables: [String: String] = [:], pathStyle: Bool = false) throws {
+            var settings = try S3Settings(url: "s3://\(name)/p")
+            (settings.endpoint, settings.usesPathStyle) = (endpoint, pathStyle)
+            _ = try S3Store(settings, environment: variables)
+        }
+        for endpoint in [nil, "https://s3.eu-central-1.amazonaws.com", "https://S3.CN-NORTH-1.amazonaws.com.cn:443/"] {
+            let error = #expect(throws: VaultError.self) { try store(endpoint) }
+            #expect(error?.code == .config && error?.message.contains("'\(name)'") == true)
+            // An old bucket, which only a path can show.
+            try store(endpoint, pathStyle: true)
+        }
+        try store("https://ceph.example.org")
+        try store("http://127.0.0.1:7480/s3.eu-central-1.amazonaws.com")
+        try store(nil, ["AWS_ENDPOINT_URL_S3": "https://minio.example.org"])
+    }
+
+    @Test(arguments: ["abc", "a-b.c", "0-9", String(repeating: "a", count: 63), "192.0.2", "alias-s3alias"])
+    func `a name that Amazon's S3 may have a bucket of is taken`(_ name: String) throws {
+        _ = try S3Store(try S3Settings(url: "s3://\(name)/p"), environment: [:])
+    }
+
     @Test func `the name of a bucket that is too short is named, and called short`() {
         let error = #expect(throws: VaultError.self) { try S3Settings(url: "s3://bk/p") }
         #expect(error?.message.contains("'bk'") == true && error?.message.contains("short") == true)

@@ -131,7 +131,7 @@ import Testing
             let label = Quoting.prometheusLabel(text)
             #expect(!label.utf8.contains(0x0A))
             expectSame(Self.unescaped(label, ["n": "\n", "\\": "\\", "\"": "\""]), text)
-            let line = [text, "x", text].map(Quoting.csvField).joined(separator: ",") + "\r\n"
+            let line = [text, "x", text].map { Quoting.csvField($0) }.joined(separator: ",") + "\r\n"
             #expect(Self.fields(line) == [text, "x", text].map { Array($0.utf8) })
         }
     }

@@ -145,6 +145,45 @@ import Testing
             ])
     }
 
+    @Test func `a bucket that Amazon's S3 does not have is a mistake, unless the store is another one`() throws {
+        func text(_ s3: String) -> String {
+            "repository: s3://My_Bucket/p\n\(s3)jobs:\n- {name: a, sources: /a, every: 1h}\n"
+        }
+        #expect(mistakes(text("")) == ["1:13: repository: 's3://My_Bucket/p': there is no bucket 'My_Bucket' at Amazon's S3: the name has capitals"])
+        #expect(mistakes(text("s3: {endpoint: 'https://s3.eu-west-1.amazonaws.com'}\n")).count == 1)
+        #expect(mistakes(text("s3: {endpoint: 'https://ceph.example.org'}\n")) == [])
+        #expect(mistakes(text("s3: {path-style: yes}\n")) == [])
+    }
+
+    @Test(arguments: [
+        ("9464", "127.0.0.1:9464"), ("192.0.2.7:80", "192.0.2.7:80"), ("'[::1]:9464'", "[::1]:9464"),
+        ("localhost:1", "127.0.0.1:1"), ("'0.0.0.0:65535'", "0.0.0.0:65535"),
+    ])
+    func `an address to listen at`(_ text: String, _ address: String) throws {
+        let found = try read("repository: /r\nlisten: \(text)\njobs:\n- {name: a, sources: /a, every: 1h}\n")
+        #expect(found.listen?.description == address)
+    }
+
+    @Test(arguments: [
+        "0", "65536", "-1", "+1", "name", "host:80", "'::1:80'", "'[127.0.0.1]:80'", "'1.2.3:80'", "':80'", "'80:'", "' 80'",
+        "8٠", "99999999999999999999",
+    ])
+    func `an address that nothing can listen at is a mistake at its place`(_ text: String) throws {
+        let found = mistakes("repository: /r\nlisten: \(text)\njobs:\n- {name: a, sources: /a, every: 1h}\n")
+        #expect(found.count == 1 && found[0].hasPrefix("2:9: listen: "), "\(text): \(found)")
+    }
+
+    @Test func `the limit of the lag is at least two reads of the log`() throws {
+        func found(_ follow: String) throws -> FollowSettings? {
+            try read("repository: /r\njobs:\n- {name: a, sources: /a, every: 1h, follow: {\(follow)}}\n").jobs[0].following
+        }
+        #expect(try found("interval: 1s")?.longestLag == .seconds(300))
+        #expect(try found("interval: 1m")?.longestLag == .seconds(600))
+        #expect(try found("interval: 1m, lag-limit: 2m")?.longestLag == .seconds(120))
+        #expect(throws: VaultError.self) { try found("interval: 1m, lag-limit: 119s") }
+        #expect(throws: VaultError.self) { try found("interval: 100ms, lag-limit: 500ms") }
+    }
+
     @Test func `braces that stand for nothing are no placeholder`() throws {
         for name in ["{parent}/{file}", "{}", "a}{b", "{file}{stem}{path}"] {
             #expect(mistakes("repository: /r\njobs:\n- {name: a, sources: /a, every: 1h, database: '\(name)'}\n") == [], "\(name)")

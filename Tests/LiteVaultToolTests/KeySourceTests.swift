@@ -27,6 +27,7 @@ struct KeySourceTests {
         try workspace.write(Fixture.passphrase + "\n", to: "line")
         try workspace.write(Fixture.passphrase + "\n\n", to: "lines")
         #expect(try opens("vault.db", "--key-file", "key"))
+        #expect(try opens("vault.db", "-k", "key"))
         #expect(try opens("vault.db", "--key-file", "line"))
         #expect(try !opens("vault.db", "--key-file", "lines"))
     }

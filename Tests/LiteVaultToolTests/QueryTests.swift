@@ -108,6 +108,24 @@ import Testing
         #expect(try run.failureCode() == (status == 69 ? "unsupported" : "usage"))
     }
 
+    @Test func `with --json, an error of SQL has the line and the column`() throws {
+        for (sql, line, column) in [
+            ("SELECT nocol FROM t", 1, 8), ("SELECT n,\n  'é' || nocol\nFROM t", 2, 10), ("SELEC 1", 1, 1),
+        ] {
+            let run = try workspace.tool.run("query", "a.db", sql, "--json")
+            let body = try JSONSerialization.jsonObject(with: Data(run.errors.utf8)) as? [String: Any]
+            let error = try #require(body?["error"] as? [String: Any])
+            guard error["line"] != nil else {
+                // Before 3.38, SQLite does not tell it.
+                #expect(!Engine.showsPlaces)
+                continue
+            }
+            #expect(error["line"] as? Int == line && error["column"] as? Int == column, "\(sql): \(run.errors)")
+        }
+        let other = try workspace.tool.run("query", "absent.db", "SELECT 1", "--json")
+        #expect(!other.errors.contains("\"line\""))
+    }
+
     @Test func `--json prints one object with columns and rows`() throws {
         let json = try workspace.tool.run("query", "a.db", "SELECT n, s FROM t LIMIT 2", "--json").json()
         #expect(json["command"] as? String == "query")

@@ -38,6 +38,68 @@ import Testing
         #expect(run.status == 0 && run.output == expected, "\(run.output) \(run.errors)")
     }
 
+    @Test(arguments: [
+        (".mode list\n.separator ;", "n;s\n1;one\n2;\n"), (".mode list\n.separator '\\t' X", "n\tsX1\toneX2\tX"),
+        (".mode quote\n.separator \"\\174\"", "'n'|'s'\n1|'one'\n2|NULL\n"),
+        // A field with a separator is in quotes.
+        (".mode csv\n.separator o", "nos\r\n1o\"one\"\r\n2o\r\n"), (".separator ;\n.mode list", "n|s\n1|one\n2|\n"),
+        (".separator ;\n.mode jsonl", "{\"n\": 1, \"s\": \"one\"}\n{\"n\": 2, \"s\": null}\n"),
+    ])
+    func `.separator sets what is between values and rows until the next .mode`(
+        _ commands: String, _ expected: String
+    ) throws {
+        let run = try shell(commands + "\nSELECT * FROM t;\n")
+        #expect(run.status == 0 && run.output == expected, "\(run.output) \(run.errors)")
+    }
+
+    @Test(arguments: [
+        ("", "n,s\n3,x\n", "3|x"), ("--csv", "s,n\nx,3\n", "3|x"), ("--skip 1", "a,b\n3,x\n", "3|x"),
+        ("-skip 0", "3,x\n4,\"y,\"\n", "3|x\n4|y,"), ("--ascii --skip 0", "3\u{1F}\"x\ry\u{1E}", "3|\"x\ry"),
+        ("--skip 9", "n,s\n3,x\n", ""), ("--schema temp", "n,s\n3,x\n", ""),
+    ])
+    func `.import takes the options of SQLite's shell`(_ options: String, _ text: String, _ rows: String) throws {
+        try workspace.write(text, to: "rows")
+        let run = try shell(".import \(options) rows t\n.mode list\n.headers off\nSELECT * FROM main.t WHERE n > 2;\n")
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(run.output.split(separator: "\n").dropFirst().joined(separator: "\n") == rows, "\(run.output)")
+    }
+
+    @Test func `.import takes the separator that was set, or that of the format`() throws {
+        try workspace.write("n;s\n3;\"a;b\"\n", to: "semicolons")
+        try workspace.write("n\ts\n4\ttab,\n", to: "tabs")
+        try workspace.write("n|s\n5|bar,\n", to: "bars")
+        let run = try shell(
+            ".separator ;\n.import -v semicolons t\n.mode tabs\n.import tabs t\n.mode list\n.import bars t\n.headers off\n"
+                + "SELECT * FROM t WHERE n > 2;\n")
+        #expect(run.status == 0, "\(run.errors)")
+        let insert = "INSERT INTO \"t\" (\"n\", \"s\") VALUES (?, ?)\n1 row imported.\n"
+        #expect(run.output == insert + "1 row imported.\n1 row imported.\n3|a;b\n4|tab,\n5|bar,\n")
+    }
+
+    @Test(arguments: [
+        ("--skip x rows t", "needs a number"), ("--skip", "wrong arguments"), ("--schema rows t --schema", "needs the name"),
+        ("-x rows t", "unknown option"), ("rows", "wrong arguments"), ("'|ls' t", "not the name of a file"),
+        ("--skip 0 rows absent", "has 1 field"), ("--skip 0 rows t", "has 1 field"), ("--schema none rows t", "none"),
+    ])
+    func `.import refuses what it cannot do, and imports nothing`(_ arguments: String, _ reason: String) throws {
+        try workspace.write("a,b\n1\n", to: "rows")
+        let run = try shell(".import \(arguments)\n")
+        #expect([64, 66].contains(run.status) && run.errors.contains(reason), "\(run.errors)")
+        let read = try workspace.tool.run("query", "a.db", "SELECT count(*) AS n FROM t", "--format", "csv")
+        #expect(read.output == "n\r\n2\r\n")
+        #expect(try shell(".import rows t\n").errors.contains("give --skip 0"))
+        #expect(try shell(".separator ab\n.import rows t\n").errors.contains("one byte"))
+    }
+
+    @Test func `in a transaction that was rolled back, .import is left out however it is shortened, and no other command`() throws {
+        try workspace.write("n,s\n3,x\n", to: "rows.csv")
+        for name in [".import", ".im", ".impo"] {
+            let run = try shell("BEGIN;\nSELEC 1;\n\(name) rows.csv t\n.indexes\nCOMMIT;\nSELECT count(*) FROM t;\n", "--no-bail", "--mode", "csv")
+            #expect(run.status == 64 && run.output == "t_n\ncount(*)\r\n2\r\n", "\(run.output) \(run.errors)")
+            #expect(run.errors.contains("left out"), "\(run.errors)")
+        }
+    }
+
     @Test func `a blob and a text that looks like it are told apart`() throws {
         let sql = "SELECT x'00ff' AS b, 'x''00ff''' AS t"
         let run = try workspace.tool.run("query", "a.db", sql, "--format", "typed-json")

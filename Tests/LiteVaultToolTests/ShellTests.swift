@@ -172,7 +172,7 @@ import Testing
             run.status == 64 && run.errors.contains("line 3: what is quoted from here on has no closing \(closing)"))
     }
 
-    @Test(arguments: [".shell ls", ".system ls", ".excel", ".stats", ".cd /", ".load x", ".separator ,"])
+    @Test(arguments: [".shell ls", ".system ls", ".excel", ".stats", ".cd /", ".load x", ".clone x"])
     func `a command of another shell is refused with what to use here`(_ line: String) throws {
         let run = try shell(line + "\n", "a.db")
         #expect(run.status == 64 && run.output.isEmpty)

@@ -23,7 +23,7 @@ ROWS = [
         ".mode json\nSELECT * FROM t;", ".mode csv\nSELECT * FROM t;", ".mode box\nSELECT * FROM t;", ".mode markdown\nSELECT * FROM t;",
         ".mode line\nSELECT * FROM t WHERE n = 1;", ".mode table\nSELECT * FROM t WHERE n = 1;", ".mode jsonl\nSELECT * FROM t;", ".mode insert\nSELECT * FROM t;",
         ".mode list\nSELECT * FROM t;", ".mode tabs\nSELECT * FROM t;", ".mode quote\nSELECT n, x'00ff' FROM t;", ".mode typed-json\nSELECT x'00ff' AS b;",
-        ".mode", ".headers on\nSELECT 1 AS a;", ".separator ,\nSELECT * FROM t;", ".nullvalue -\nSELECT NULL;", ".width 10\nSELECT 1;",
+        ".mode", ".headers on\nSELECT 1 AS a;", ".separator ,\nSELECT * FROM t;", ".mode list\n.separator ; |\nSELECT * FROM t;", ".nullvalue -\nSELECT NULL;", ".width 10\nSELECT 1;",
     ]),
     ("Schema", [
         ".tables", ".tables x%", ".schema", ".schema t", ".schema absent", ".indexes", ".fullschema", ".databases", ".dbinfo", "PRAGMA table_info(t);",
@@ -38,7 +38,7 @@ ROWS = [
         "SELECT * FROM t WHERE x = \"a\";",
     ]),
     ("Files", [
-        ".dump", ".dump t", ".dump copy.sql", ".backup copy.db", ".save copy.db", ".clone copy.db", ".read more.sql", ".import rows.csv t", ".output out.txt\nSELECT 1;",
+        ".dump", ".dump t", ".dump copy.sql", ".backup copy.db", ".save copy.db", ".clone copy.db", ".read more.sql", ".import rows.csv t", ".import --csv --skip 1 rows.csv t\nSELECT count(*) FROM t;", ".separator ;\n.import --skip 1 semicolons.txt t\nSELECT count(*) FROM t;", ".import --ascii rows.csv t", ".output out.txt\nSELECT 1;",
         ".once out.txt\nSELECT 1;", ".open b.db\n.tables", "ATTACH 'b.db' AS b; SELECT count(*) FROM b.sqlite_master;", ".restore b.db", ".recover",
     ]),
     ("The machine", [
@@ -73,7 +73,7 @@ def _run(command, typed):
                 base.execute("CREATE TABLE t(n INTEGER PRIMARY KEY, x TEXT)")
                 base.executemany("INSERT INTO t VALUES (?, ?)", [(1, "a"), (2, "b")])
             base.close()
-        for name, text in {"more.sql": "SELECT 7;\n", "rows.csv": "n,x\n8,h\n"}.items():
+        for name, text in {"more.sql": "SELECT 7;\n", "rows.csv": "n,x\n8,h\n", "semicolons.txt": "n;x\n8;h\n"}.items():
             with open(f"{folder}/{name}", "w", encoding="utf-8") as file:
                 file.write(text)
         before = set(os.listdir(folder))

@@ -36,29 +36,36 @@ def link(match):
     return f"“{title(article)}”" if (ARTICLES / f"{article}.md").exists() else f"`{article}`"
 
 
+def row(heads, cells):
+    """A row of a table as a definition: columns are wider than a page has room for, and nobody finds a name that is hyphenated."""
+    if heads[:2] == ["metric", "type"]:
+        return [f"{cells[0]} ({cells[1]})", f": {cells[2]}"]
+    if len(cells) == 2:
+        return [cells[0], f": {cells[1]}"]
+    return [cells[0], ": " + "; ".join(f"{head}: {cell}" for head, cell in zip(heads[1:], cells[1:]))]
+
+
 def markdown(article, is_only):
     """An article without what only DocC knows, one level of headings higher; its title is a section where a page has several."""
     text = (ARTICLES / f"{article}.md").read_text(encoding="utf-8")
     head, body = text.split("\n", 1)
-    lines, in_code, in_metrics = [], False, False
+    lines, in_code, heads = [], False, []
     for line in body.split("\n"):
         if line.startswith("```"):
             in_code = not in_code
         elif not in_code:
             if re.match(r"<!--.*-->$|@", line):
                 continue
-            # The names of metrics are wider than a column of a page, and nobody finds a name that is hyphenated.
-            if line.startswith("| metric |"):
-                in_metrics = True
-                continue
-            if in_metrics:
-                cells = re.match(r"\| (`\w+`) \| (\w+) \| (.*) \|$", line)
-                in_metrics = line.startswith("|")
-                if in_metrics:
-                    lines += ["", f"{cells[1]} ({cells[2]})", f": {cells[3]}"] if cells else []
-                    continue
             line = re.sub(r"<doc:([^>]*)>", link, line)
             line = re.sub(r"``([^`]+)``", r"`\1`", line)
+            if line.startswith("|"):
+                cells = [cell.strip().replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+                if not heads:
+                    heads = cells
+                elif set(line) - set("|-: "):
+                    lines += ["", *row(heads, cells)]
+                continue
+            heads = []
             if is_only:
                 line = re.sub(r"^##(#*) ", r"#\1 ", line)
         lines.append(line)

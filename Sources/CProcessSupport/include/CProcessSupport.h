@@ -27,12 +27,23 @@ int cps_pipe(int ends[_Nonnull 2]);
 /// Returns its descriptor, or -1 with `errno` set.
 int cps_socket(int family, int type, int protocol);
 
+/// Listens for connections at a port of an address that is given as digits, `127.0.0.1` or `::1`. The socket does not block, and is closed in
+/// programs that are started.
+///
+/// Returns its descriptor, or -1 with `errno` set: `EINVAL` for another text, `EADDRINUSE` while another process listens there.
+int cps_listen(const char *_Nonnull host, unsigned short port);
+
+/// Accepts a connection to a listening socket, closed in programs that are started. It does not block.
+///
+/// Returns its descriptor, or -1 with `errno` set.
+int cps_accept(int listener);
+
 /// Makes two connected streams, both closed in programs that are started. The first, for this process, does not block.
 ///
 /// Returns 0, or -1 with `errno` set.
 int cps_connected_streams(int ends[_Nonnull 2]);
 
-/// Sends what fits into a stream of `cps_connected_streams`, without a signal if the other end is closed.
+/// Sends what fits into a stream of `cps_connected_streams` or `cps_accept`, without a signal if the other end is closed.
 ///
 /// Returns the number of bytes, or -1 with `errno` set.
 long cps_send(int stream, const void *_Nonnull bytes, size_t length);

@@ -130,12 +130,17 @@ public struct SFTPSettings: Sendable {
 extension StoreLocation {
     /// Rejects the address of a store that no store can be made of, whatever is there: without a bucket, or without a path.
     ///
+    /// - Parameters:
+    ///   - endpoint: the URL of the object store; nil for Amazon's, whose buckets have narrower names.
+    ///   - usesPathStyle: whether somebody has asked for the bucket in the path.
     /// - Throws: ``Problem``.
-    package static func requireAddress(_ text: String) throws(Problem) {
+    package static func requireAddress(
+        _ text: String, endpoint: String? = nil, usesPathStyle: Bool = false
+    ) throws(Problem) {
         do {
             switch try StoreLocation(text) {
             case .directory: break
-            case .s3: _ = try BucketAddress(url: text)
+            case .s3: try BucketAddress(url: text).requireName(at: endpoint, usesPathStyle: usesPathStyle)
             case .sftp: _ = try SFTPSettings(url: text)
             }
         } catch let problem as Problem {

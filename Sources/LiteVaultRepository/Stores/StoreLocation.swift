@@ -90,6 +90,47 @@ package struct BucketAddress {
         self.prefix = String(prefix)
     }
 
+    /// Rejects the name of a bucket that Amazon's S3 does not have, unless it is one of another store, or an old one: until 2018,
+    /// names with capitals and underscores could be had there, which only the path of a URL can show.
+    ///
+    /// - Parameters:
+    ///   - endpoint: the URL of the store; nil for Amazon's.
+    ///   - usesPathStyle: whether somebody has asked for the bucket in the path.
+    /// - Throws: ``StoreLocation/Problem``.
+    package func requireName(at endpoint: String?, usesPathStyle: Bool) throws(StoreLocation.Problem) {
+        guard !usesPathStyle, endpoint.map(Self.isAmazon) ?? true, let reason = Self.refusal(bucket) else { return }
+        throw .init(
+            message: "there is no bucket '\(bucket)' at Amazon's S3: the name \(reason)",
+            remedy:
+                "Check the name. Another store needs its endpoint, and a bucket of before 2018 with such a name path style."
+        )
+    }
+
+    /// Whether the URL of an endpoint is that of Amazon's S3.
+    private static func isAmazon(_ endpoint: String) -> Bool {
+        let rest = endpoint.lowercased().split(separator: "/", omittingEmptySubsequences: true).dropFirst().first ?? ""
+        let host = rest.prefix { $0 != ":" }
+        return host.hasSuffix(".amazonaws.com") || host.hasSuffix(".amazonaws.com.cn")
+    }
+
+    /// Why no new bucket of Amazon's S3 can have a name; nil if one can.
+    private static func refusal(_ name: String) -> String? {
+        let bytes = Array(name.utf8)
+        func isPlain(_ byte: UInt8) -> Bool {
+            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || isDigit(byte)
+        }
+        func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
+        if bytes.count > 63 { return "has more than 63 characters" }
+        if bytes.contains(where: { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) }) { return "has capitals" }
+        if bytes.contains(UInt8(ascii: "_")) { return "has an underscore" }
+        guard let first = bytes.first, let last = bytes.last, isPlain(first), isPlain(last) else {
+            return "begins or ends with neither a letter nor a digit"
+        }
+        let labels = name.split(separator: ".", omittingEmptySubsequences: false)
+        if labels.contains("") { return "has two points in a row" }
+        return labels.count == 4 && labels.allSatisfy({ $0.utf8.allSatisfy(isDigit) }) ? "is an IP address" : nil
+    }
+
     /// Whether a store may have a bucket of the name. Capitals are of old buckets, and of servers other than Amazon's.
     private static func isBucket(_ name: String) -> Bool {
         (3...255).contains(name.utf8.count)

@@ -16,6 +16,11 @@ public struct FollowSettings: Sendable, Equatable {
     /// How long commits can be restored one by one, at least a minute, and minute by minute, at least an hour; nil if segments
     /// are not joined. The default is that of `CompactionPolicy`.
     public var compaction: CompactionPolicy? = CompactionPolicy()
+    /// The lag above which the health of a running schedule is bad; nil for the longer one of five minutes and ten intervals.
+    package var lagLimit: Duration?
+
+    /// The lag above which a database is not current.
+    package var longestLag: Duration { lagLimit ?? max(.seconds(300), interval * 10) }
 
     /// The upper limit of ``most``: each database takes six descriptors, and a process usually has 1024.
     static let limit = 150
@@ -29,6 +34,8 @@ public struct FollowSettings: Sendable, Equatable {
         try InvalidSetting.require("log-limit", bytes: logLimit, atLeast: 1 << 20)
         try InvalidSetting.require("spool-limit", bytes: spoolLimit, atLeast: 1 << 20, atMost: 4 << 30)
         try InvalidSetting.require("most", most, atMost: Self.limit)
+        // Between two reads, nothing can be known.
+        if let lagLimit { try InvalidSetting.require("lag-limit", lagLimit, atLeast: max(.seconds(1), interval * 2)) }
         try compaction?.check()
     }
 }

@@ -51,7 +51,9 @@ public struct RepositoryReference: Sendable, Hashable {
             )
         }
         if isURL {
-            do throws(StoreLocation.Problem) { try StoreLocation.requireAddress(location) } catch {
+            do throws(StoreLocation.Problem) {
+                try StoreLocation.requireAddress(location, endpoint: endpoint, usesPathStyle: usesPathStyle)
+            } catch {
                 throw InvalidSetting("repository", "'\(location.withoutPassword)': \(error.message)", error.remedy)
             }
         }

@@ -15,6 +15,8 @@ public struct ScheduleConfiguration: Sendable, Equatable {
     public var stateFolder: String?
     /// The path of the Prometheus text file; nil, the default, to write none.
     public var metrics: String?
+    /// Where the tool serves health and metrics while it runs the jobs; nil to serve none.
+    package var listen: ListenAddress?
 
     /// Creates a schedule. Nothing is read or written.
     ///

@@ -41,6 +41,7 @@ package actor FollowSupervisor {
     private let repositories: OpenRepositories
     private let semaphore: AsyncSemaphore
     private let coordinator: SnapshotCoordinator
+    private let board: FollowingBoard
     private let log: Logger
     private let now: @Sendable () -> Date
     private let writeMetrics: @Sendable () throws -> Void
@@ -66,7 +67,8 @@ package actor FollowSupervisor {
         jobs: [BackupJob], names: SharedNames, state: StateFile, services: ScheduleServices,
         repositories: OpenRepositories,
         semaphore: AsyncSemaphore,
-        coordinator: SnapshotCoordinator, log: Logger, grace: Duration, now: @escaping @Sendable () -> Date,
+        coordinator: SnapshotCoordinator, board: FollowingBoard, log: Logger, grace: Duration,
+        now: @escaping @Sendable () -> Date,
         writeMetrics: @escaping @Sendable () throws -> Void
     ) {
         self.grace = grace
@@ -78,6 +80,7 @@ package actor FollowSupervisor {
         self.repositories = repositories
         self.semaphore = semaphore
         self.coordinator = coordinator
+        self.board = board
         self.log = log
         self.now = now
         self.writeMetrics = writeMetrics
@@ -86,6 +89,7 @@ package actor FollowSupervisor {
 
     /// Starts following.
     func start() {
+        board.begin()
         for job in jobs { dirty.insert(job.name) }
         listener = Task {
             for await (key, event) in events { handle(event, of: key) }
@@ -198,11 +202,12 @@ package actor FollowSupervisor {
                         "Raise 'follow: {most: N}' (at most \(FollowSettings.limit)), or split the configuration."
                 )
             }
-            set(problem, job)
             for (path, name) in new.prefix(free) {
                 follow(path, name, job, settings, repository)
                 entries[Key(job: job.name, path: path)]?.file = present[path] ?? nil
             }
+            // After that: a client of the board that finds the job scanned finds what it follows.
+            set(problem, job)
         } catch {
             let failure = error as? VaultError
             set(
@@ -214,6 +219,7 @@ package actor FollowSupervisor {
     }
 
     private func set(_ problem: JobState.Problem?, _ job: BackupJob) {
+        board.didScan(job.name, problem: problem)
         guard problems[job.name] != problem else { return }
         problems[job.name] = problem
         dirty.insert(job.name)
@@ -248,6 +254,7 @@ package actor FollowSupervisor {
         entries[key] = Entry(
             follower: follower, run: BlockingWork.task { await follower.run() }, name: name,
             state: .init(source: path, database: name, since: now().timeIntervalSince1970))
+        show(key)
         dirty.insert(job.name)
         isUrgent = true
     }
@@ -263,14 +270,22 @@ package actor FollowSupervisor {
         }
         if entry.state.phase != phase { isUrgent = true }
         entries[key] = entry
+        show(key)
         logEvent(event, metadata(key, entry.name))
         guard case .ended = event else { return }
         if entry.isLeaving { remove(key) } else { entries[key]?.hasEnded = true }
     }
 
+    /// Shows what a follower does to those who ask.
+    private func show(_ key: Key) {
+        guard let entry = entries[key] else { return }
+        board.set(entry.state, of: key.job) { [follower = entry.follower] in follower.progress }
+    }
+
     /// Forgets a follower that has ended.
     private func remove(_ key: Key) {
         guard let entry = entries.removeValue(forKey: key) else { return }
+        board.remove(key.path, of: key.job)
         if let job = jobs.first(where: { $0.name == key.job }) {
             coordinator.followed.withLock { $0[SnapshotCoordinator.key(job.repository, entry.name)] = nil }
         }

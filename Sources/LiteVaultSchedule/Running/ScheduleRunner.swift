@@ -12,10 +12,12 @@ package final class ScheduleRunner: Sendable {
     private let repositories: OpenRepositories
     private let semaphore: AsyncSemaphore
     private let coordinator: SnapshotCoordinator
+    /// What followers of the jobs do at this moment.
+    let board = FollowingBoard()
     private let names: SharedNames
     private let log: Logger
     private let host: String
-    private let now: @Sendable () -> Date
+    let now: @Sendable () -> Date
     private let longestPause: Duration
     private let pauseOfRefreshes: Duration
     private let measure: @Sendable ([MetricSample]) -> Void
@@ -370,7 +372,7 @@ package final class ScheduleRunner: Sendable {
         guard !jobs.isEmpty else { return nil }
         let supervisor = FollowSupervisor(
             jobs: jobs, names: names, state: state, services: services, repositories: repositories,
-            semaphore: semaphore, coordinator: coordinator,
+            semaphore: semaphore, coordinator: coordinator, board: board,
             log: log, grace: grace, now: now, writeMetrics: { [self] in try writeMetrics() })
         await supervisor.start()
         return supervisor

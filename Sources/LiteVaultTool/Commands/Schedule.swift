@@ -15,7 +15,7 @@ struct Schedule: ParsableCommand {
                   every: 1h
                   retention: {last: 3, hourly: 24, daily: 14, monthly: 12}
 
-            The article "Schedules" of the documentation describes all keys.
+            litevault-schedule.yml(5), which is the article "Schedules", describes all keys.
 
             EXAMPLES:
               litevault schedule check backup.yml       the mistakes in it

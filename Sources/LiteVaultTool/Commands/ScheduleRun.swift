@@ -19,12 +19,28 @@ struct ScheduleRun: VaultCommand {
         SIGHUP, unless the command runs on a terminal, reads the configuration again, and logs which jobs were added, removed \
         and changed; runs and followers under way begin again. A wrong configuration is logged, and the previous one kept.
 
+        With --listen, or 'listen' in the configuration, the state at this moment is served by HTTP: /health (200 if every job \
+        ran and every followed database is stored up to its limit, otherwise 503 with the reasons as JSON) and /metrics for \
+        Prometheus. A port alone serves this machine only. There is no encryption and no password: give another address \
+        where only those reach it who may know the names of databases.
+
         A database of which a standby was promoted is no longer followed. If there is nothing else to do, the command ends \
         with status 73.
         """,
-        examples: ["litevault schedule run /etc/litevault/backup.yml --log json"])
+        examples: [
+            "litevault schedule run /etc/litevault/backup.yml --log json",
+            "litevault schedule run /etc/litevault/backup.yml --listen 9464",
+        ])
 
     @OptionGroup var schedule: ScheduleOptions
+
+    @Option(
+        help: .init(
+            "Serve /health and /metrics at this port, or ADDRESS:PORT, in place of 'listen' in the configuration.",
+            valueName: "port"),
+        transform: ListenAddress.argument)
+    var listen: ListenAddress?
+
     @OptionGroup(title: "Log") var log: LogOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
@@ -42,6 +58,8 @@ struct ScheduleRun: VaultCommand {
             if Interruption.shared.isReloadRequested { throw Reload() }
         }
         var (runner, state) = try session.scheduleRunner(schedule, log, output, check: check)
+        var server = try serve(runner, in: nil, logger)
+        defer { server?.end() }
         logger.info("started", metadata: ["jobs": "\(runner.configuration.jobs.count)"])
         while true {
             try state.noteLoaded(Date())
@@ -52,7 +70,10 @@ struct ScheduleRun: VaultCommand {
                 Interruption.shared.beginReload()
                 let before = runner.configuration
                 do {
-                    (runner, state) = try session.scheduleRunner(schedule, log, output, state: state, check: check)
+                    let (next, nextState) = try session.scheduleRunner(
+                        schedule, log, output, state: state, check: check)
+                    server = try serve(next, in: server, logger)
+                    (runner, state) = (next, nextState)
                     logger.info(
                         "configuration read again", metadata: Self.changes(from: before, to: runner.configuration))
                 } catch {
@@ -63,6 +84,27 @@ struct ScheduleRun: VaultCommand {
                 }
             }
         }
+    }
+
+    /// Serves health and metrics of a runner, if an address is given for it.
+    ///
+    /// - Parameter current: the server of the configuration before. It stays where its address does, and if there is an error.
+    private func serve(
+        _ runner: ScheduleRunner, in current: MonitoringServer?, _ logger: Logger
+    ) throws -> MonitoringServer? {
+        let answer: @Sendable (HTTPRequest) -> HTTPResponse = { MonitoringAnswers.answer($0, about: runner) }
+        guard let address = listen ?? runner.configuration.listen else {
+            current?.end()
+            return nil
+        }
+        if let current, current.address == address {
+            current.set(answer: answer)
+            return current
+        }
+        let server = try MonitoringServer(address, answer: answer)
+        current?.end()
+        logger.info("serving health and metrics", metadata: ["address": "\(address)"])
+        return server
     }
 
     /// Runs the jobs until the program is asked to end or to read its configuration.
@@ -104,5 +146,14 @@ struct ScheduleRun: VaultCommand {
             metadata[name] = "\(jobs.joined(separator: " "))"
         }
         return metadata
+    }
+}
+
+extension ListenAddress {
+    /// Reads an argument.
+    fileprivate static func argument(_ text: String) throws -> ListenAddress {
+        do throws(InvalidSetting) { return try ListenAddress(text) } catch {
+            throw ValidationError("\(error.message). \(error.remedy ?? "")")
+        }
     }
 }

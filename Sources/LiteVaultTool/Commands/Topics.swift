@@ -51,7 +51,7 @@ private struct KeysTopic: Topic {
         A key is never an argument: other users of the machine could see it. One of these options says where it is read:
 
         SOURCES:
-          --key-file PATH        a file, which only its owner should be able to read
+          -k, --key-file PATH    a file, which only its owner should be able to read
           --key-fd N             an open file descriptor
           --key-env NAME         an environment variable, removed before work begins
           --key-command CMD      the output of a shell command

@@ -21,7 +21,7 @@ struct FileExamination {
         func isStorable(allowsPlaintext: Bool, into findings: inout Findings) -> Bool {
             if !isPlaintext || allowsPlaintext { return true }
             findings.problem(
-                .database, "is not encrypted, and plaintext is not allowed", path: path,
+                .database, SourceProblem.notEncrypted, path: path,
                 remedy:
                     "Encrypt it ('litevault encrypt'), use a sealed repository ('litevault init --sealed', 'litevault upgrade'), or allow "
                     + "plaintext (--allow-plaintext, 'allow-plaintext: true' of the job).")
@@ -47,7 +47,7 @@ struct FileExamination {
             case .encryptedOrUnknown, .plaintextHeader, .plain: break
             case .empty:
                 findings.problem(
-                    .database, "is empty (0 bytes), and no backup of it can be made", path: path,
+                    .database, SourceProblem.isEmpty, path: path,
                     remedy: "If it should have content, restore it from a snapshot; otherwise remove or exclude it.")
                 return nil
             case .notADatabase: throw Failure.notADatabase(path)

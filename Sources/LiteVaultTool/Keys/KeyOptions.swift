@@ -35,7 +35,7 @@ enum KeyFormat: String, CaseIterable, ExpressibleByArgument {
 /// The options for one key: `--key-file`, `--key-fd` and so on, with the prefix of its role.
 struct KeyOptions<Role: KeyRole>: ParsableArguments {
     @Option(
-        name: .customLong(Role.option + "-file"),
+        name: Role.fileNames,
         help: .init("Read the \(Role.noun) from a file.", valueName: "path"),
         completion: .file())
     var file: String?
@@ -113,6 +113,10 @@ protocol KeyRole {
 
 extension KeyRole {
     static var option: String { prefix + "key" }
+    /// The names of the option for a file. The key that a command has without a prefix has a short one, too.
+    fileprivate static var fileNames: NameSpecification {
+        option == "key" ? [.customLong("key-file"), .customShort("k")] : .customLong(option + "-file")
+    }
     static var formats: String? { "a passphrase, 64 or 96 hex digits, or 32 or 48 raw bytes" }
 }
 

@@ -1,4 +1,5 @@
 internal import LiteVaultCore
+internal import LiteVaultFoundation
 internal import LiteVaultQuoting
 
 /// Keys in places where they do not belong: in arguments, which other processes can read, and in SQL text. They are refused, and
@@ -14,16 +15,25 @@ enum MisplacedKey {
 
     /// The failure for a key among the arguments; nil if there is none. Checked before the arguments are parsed.
     static func failure(inArguments arguments: [String]) -> Failure? {
-        for argument in arguments.prefix(while: { $0 != "--" }) {
+        let options = Array(arguments.prefix(while: { $0 != "--" }))
+        for (index, argument) in options.enumerated() {
             let name = argument.split(separator: "=", maxSplits: 1).first.map(String.init) ?? ""
             if keyOptions.contains(name) { return keyInArguments(name) }
-            // -k KEY, -kKEY, -p PASSWORD: what other tools take a key by. No option here has these short names.
-            if argument.hasPrefix("-k") || argument.hasPrefix("-p") {
-                return keyInArguments(String(argument.prefix(2)))
-            }
+            // -k KEY, -kKEY, -p PASSWORD: what other tools take a key by. Here, -k names a file with it.
+            if argument.hasPrefix("-p") { return keyInArguments("-p") }
+            guard argument.hasPrefix("-k") else { continue }
+            // What follows is not repeated: it may be the key.
+            let path = index + 1 < options.count ? options[index + 1] : nil
+            if argument != "-k" || path.map({ access($0, F_OK) != 0 }) == true { return notAFile }
         }
         return nil
     }
+
+    private static let notAFile = Failure(
+        .usage, "what follows '-k' is not a file: a key must not be an argument, which other processes can read",
+        remedy: "-k is short for --key-file, and takes PATH as a word of its own. Check it, or use --key-fd N,"
+            + " --key-env NAME, --key-command CMD or --key-credential NAME. Change a key that you have passed as an argument."
+    )
 
     private static func keyInArguments(_ option: String) -> Failure {
         Failure(

@@ -14,8 +14,17 @@ struct Failure: Error, Equatable {
     var remedy: String?
     /// Lines that show the place in the text that the message is about.
     var excerpt: [String] = []
+    /// That place.
+    var place: Place?
     /// The times of a restore that cannot reach the wanted one.
     var times: Times?
+
+    /// A place in a text, counted from 1.
+    struct Place: Equatable {
+        let line: Int
+        /// In characters.
+        let column: Int
+    }
 
     /// The wanted time, and the newest that can be restored.
     struct Times: Equatable {

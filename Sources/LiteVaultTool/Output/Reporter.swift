@@ -139,6 +139,8 @@ struct JSONReporter: Reporter {
             let message: String
             let path: String?
             let remedy: String?
+            let line: Int?
+            let column: Int?
             let wanted: String?
             let reachable: String?
         }
@@ -146,7 +148,8 @@ struct JSONReporter: Reporter {
             "error",
             Body(
                 code: failure.code.rawValue, message: failure.message, path: failure.path, remedy: failure.remedy,
-                wanted: failure.times?.wanted, reachable: failure.times?.reachable), priority: .error)
+                line: failure.place?.line, column: failure.place?.column, wanted: failure.times?.wanted,
+                reachable: failure.times?.reachable), priority: .error)
     }
 
     func warning(_ message: String, path: String?) {

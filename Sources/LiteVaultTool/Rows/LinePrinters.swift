@@ -24,10 +24,14 @@ final class SeparatedPrinter: RowPrinter {
     private let stream: ResultStream
     private let style: Style
     private let null: String?
+    private let separator: String
+    private let ending: String
     private var names: [String]?
 
     init(_ stream: ResultStream, _ names: [String], _ row: RowStyle, _ style: Style) {
         (self.stream, self.style, null) = (stream, style, row.null)
+        separator = row.separators?.column ?? style.separator
+        ending = row.separators?.row ?? (style == .csv ? "\r\n" : "\n")
         self.names = row.hasNames ? names : nil
     }
 
@@ -41,7 +45,7 @@ final class SeparatedPrinter: RowPrinter {
     private func field(_ value: StoredValue) -> String {
         if value == .null { return style == .quote ? "NULL" : null ?? "" }
         return switch style {
-        case .csv: Quoting.csvField(ValueText.plain(value))
+        case .csv: Quoting.csvField(ValueText.plain(value), separators: [separator, ending])
         case .quote: ValueText.sql(value)
         case .list, .tabs: ValueText.plain(value)
         }
@@ -52,7 +56,7 @@ final class SeparatedPrinter: RowPrinter {
             try line(
                 names.map { name in
                     switch style {
-                    case .csv: Quoting.csvField(name)
+                    case .csv: Quoting.csvField(name, separators: [separator, ending])
                     case .quote: Quoting.sqlText(name)
                     case .list, .tabs: name
                     }
@@ -62,10 +66,9 @@ final class SeparatedPrinter: RowPrinter {
     }
 
     private func line(_ fields: [String]) throws {
-        let text = fields.joined(separator: style.separator)
-        guard style == .csv else { return try stream.append(text + "\n") }
+        let text = fields.joined(separator: separator)
         // A line with one empty field would be an empty line, which readers skip.
-        try stream.append((fields == [""] ? "\"\"" : text) + "\r\n")
+        try stream.append((style == .csv && fields == [""] ? "\"\"" : text) + ending)
     }
 }
 

@@ -61,6 +61,8 @@ struct RowStyle {
     var null: String?
     /// The widths of columns in `table` and `box`, in order; 0 for as wide as the values.
     var widths: [Int] = []
+    /// What is between values and behind rows in `list`, `csv`, `tabs` and `quote`, in place of the format's own.
+    var separators: (column: String, row: String?)?
     /// The table that `insert` names.
     var table = "table"
 }

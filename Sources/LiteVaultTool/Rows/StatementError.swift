@@ -18,9 +18,10 @@ struct PlacedStatement {
     /// The line of the text with a place in it, and below it a caret with the numbers of line and column.
     ///
     /// - Parameter offset: the place, in bytes from the text's start.
-    func excerpt(at offset: Int) -> [String] {
+    /// - Returns: these lines and the numbers; nil if the place is not in the text.
+    func excerpt(at offset: Int) -> (lines: [String], place: Failure.Place)? {
         let bytes = Array(sql.utf8)
-        guard bytes.indices.contains(offset) else { return [] }
+        guard bytes.indices.contains(offset) else { return nil }
         let start = bytes[..<offset].lastIndex(of: Self.newline).map { $0 + 1 } ?? 0
         let end = bytes[offset...].firstIndex(of: Self.newline) ?? bytes.count
         let before = String(decoding: bytes[start..<offset], as: UTF8.self)
@@ -37,7 +38,8 @@ struct PlacedStatement {
         let room = max(8, 76 - DisplayWidth.columns(of: shown))
         let rest = after.count > room ? after.prefix(room - 1) + "…" : after
         let indent = String(repeating: " ", count: DisplayWidth.columns(of: shown))
-        return ["  " + shown + rest, "  " + indent + "^ line \(number), column \(column)"]
+        let lines = ["  " + shown + rest, "  " + indent + "^ line \(number), column \(column)"]
+        return (lines, Failure.Place(line: number, column: column))
     }
 
     /// The failure for what the engine refuses: it is wrong with the SQL text, its values or a constraint, and not with the
@@ -50,7 +52,8 @@ struct PlacedStatement {
         var failure = Failure(.usage, error.message, path: path, remedy: remedy)
         // A misspelled PRAGMA may have a key in it, which is not repeated.
         if let offset = error.context?.byteOffset, !MisplacedKey.isSuspected(in: sql, ran: false) {
-            failure.excerpt = excerpt(at: offset)
+            let found = excerpt(at: offset)
+            (failure.excerpt, failure.place) = (found?.lines ?? [], found?.place)
         }
         return failure
     }

@@ -13,6 +13,11 @@ struct SourceProblem: Encodable {
     /// Whether the job will fail: another user than root may not see all files, and what a repository is shows when it is opened.
     let isCertain: Bool
 
+    /// What is wrong with a database without encryption, where that is not allowed.
+    static let notEncrypted = "is not encrypted, and plaintext is not allowed"
+    /// What is wrong with a file without a byte.
+    static let isEmpty = "is empty (0 bytes), and no backup of it can be made"
+
     /// What the files themselves show. Nothing is written, and no repository is opened.
     static func all(of configuration: ScheduleConfiguration) -> [SourceProblem] {
         let names = SharedNames(configuration.jobs)
@@ -44,12 +49,12 @@ struct SourceProblem: Encodable {
             if job.allowsPlaintext || job.repository.isSealed { return nil }
             // A sealed repository, which takes it, has a secret.
             self = problem(
-                "is not encrypted, and plaintext is not allowed",
+                Self.notEncrypted,
                 "Encrypt it ('litevault encrypt'), have everything that is stored encrypted (--repository-secret-file, or "
                     + "'repository-sealed: yes' in the configuration), or allow it (--allow-plaintext, or 'allow-plaintext: yes' of the job).",
                 isCertain: job.repository.secret == nil)
         case .empty:
-            self = problem("is empty (0 bytes), and no backup of it can be made", "Restore, remove or exclude it.")
+            self = problem(Self.isEmpty, "Restore, remove or exclude it.")
         case .notADatabase:
             self = problem("is not a database", "Exclude it ('exclude' of the job).")
         }

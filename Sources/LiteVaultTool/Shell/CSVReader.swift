@@ -3,6 +3,22 @@ internal import LiteVaultSupport
 
 /// Reads CSV by RFC 4180, a record at a time. An empty field is nil, as `query` prints NULL; an empty text is in quotes.
 struct CSVReader {
+    /// What separates fields and records.
+    struct Dialect {
+        var column: UInt8
+        var row: UInt8
+        /// Whether quotes keep separators in a field.
+        let hasQuotes: Bool
+
+        static let csv = Dialect(column: UInt8(ascii: ","), row: newline, hasQuotes: true)
+        /// The separators of ASCII for units and records.
+        static let ascii = Dialect(column: 0x1F, row: 0x1E, hasQuotes: false)
+
+        /// Whether a CR in front of the end of a line belongs to it.
+        fileprivate var dropsReturns: Bool { row == newline }
+    }
+
+    private let dialect: Dialect
     private let next: () throws -> UInt8?
     private var pushed: UInt8?
     private var line = 1
@@ -13,13 +29,15 @@ struct CSVReader {
     private static let longest = 1 << 28
 
     /// - Parameter next: the next byte; nil at the end.
-    init(_ next: @escaping () throws -> UInt8?) { self.next = next }
+    init(_ dialect: Dialect = .csv, _ next: @escaping () throws -> UInt8?) {
+        (self.dialect, self.next) = (dialect, next)
+    }
 
     /// Reads a file in blocks.
-    init(_ file: InputFile) {
+    init(_ file: InputFile, _ dialect: Dialect) {
         var block: [UInt8] = []
         var position = 0
-        self.init {
+        self.init(dialect) {
             if position == block.count {
                 try Interruption.shared.check()
                 block = try file.read(upTo: 1 << 16)
@@ -38,26 +56,26 @@ struct CSVReader {
         var fields: [String?] = []
         while true {
             guard let first = try take() else { return fields.isEmpty ? nil : fields + [nil] }
-            if fields.isEmpty, first == Self.newline || first == Self.return {
+            if fields.isEmpty, first == dialect.row || (first == Self.return && dialect.dropsReturns) {
                 if first == Self.newline { line += 1 }
                 continue
             }
             if fields.isEmpty { recordLine = line }
             let (field, end) = try self.field(first)
             fields.append(field)
-            if end != Self.comma { return fields }
+            if end != dialect.column { return fields }
         }
     }
 
     /// A field, and the byte that ended it; nil for the end of the file.
     private mutating func field(_ first: UInt8) throws -> (String?, UInt8?) {
         var bytes: [UInt8] = []
-        let isQuoted = first == Self.quote
+        let isQuoted = first == Self.quote && dialect.hasQuotes
         if isQuoted { bytes = try quoted() } else { pushed = first }
         while let byte = try take() {
-            if byte == Self.return { continue }
+            if byte == Self.return, dialect.dropsReturns { continue }
             if byte == Self.newline { line += 1 }
-            if byte == Self.comma || byte == Self.newline { return (try text(bytes, isQuoted), byte) }
+            if byte == dialect.column || byte == dialect.row { return (try text(bytes, isQuoted), byte) }
             bytes.append(byte)
             guard bytes.count <= Self.longest else { throw tooLong() }
         }
@@ -104,7 +122,6 @@ struct CSVReader {
         return try next()
     }
 
-    private static let comma = UInt8(ascii: ",")
     private static let quote = UInt8(ascii: "\"")
     private static let newline = UInt8(ascii: "\n")
     private static let `return` = UInt8(ascii: "\r")

@@ -26,7 +26,7 @@ enum ShellCommandList {
         .init(".explain", "STATEMENT", 1...10_000, "show how the engine would run a statement"),
         .init(".headers", "on|off", 1...1, "whether rows have the names of columns above them"),
         .init(".help", "", 0...100, "show this list"),
-        .init(".import", "FILE TABLE", 2...2, "insert the rows of a CSV file; its first line names columns"),
+        .init(".import", "FILE TABLE", 2...20, "insert the rows of a CSV file; options: see below"),
         .init(".indexes", "[TABLE]", 0...1, "show the names of indexes"),
         .init(".mode", "[FORMAT]", 0...2, "how rows are printed: see below"),
         .init(".nullvalue", "TEXT", 1...1, "what is printed for NULL"),
@@ -39,6 +39,7 @@ enum ShellCommandList {
         .init(".read", "FILE", 1...1, "run the statements and commands of a file"),
         .init(".save", "FILE", 1...1, "the same as .backup"),
         .init(".schema", "[NAME]", 0...1, "show the statements of the schema, or of one table"),
+        .init(".separator", "COL [ROW]", 1...2, "what is between values and between rows: list, csv, tabs, quote"),
         .init(".tables", "[PATTERN]", 0...1, "show the names of tables and views"),
         .init(".timer", "on|off", 1...1, "show how long each statement takes"),
         .init(".width", "[N …]", 0...1000, "the widths of columns; 0 is as wide as the values"),
@@ -49,7 +50,12 @@ enum ShellCommandList {
         all.map { entry in
             let start = entry.arguments.isEmpty ? entry.name : entry.name + " " + entry.arguments
             return start + String(repeating: " ", count: max(1, 33 - start.count)) + entry.help
-        } + ["", "Formats: \(RowFormat.names).", "A name may be shortened: '.q' ends the shell."]
+        } + [
+            "", "Formats: \(RowFormat.names).",
+            "Options of .import: --csv, --ascii, --skip N, --schema NAME, -v. Without --skip, the first line names columns;",
+            "with it, N records are left out, and fields are the columns of a table that exists, in order.",
+            "A name may be shortened: '.q' ends the shell.",
+        ]
     }
 
     /// Other names of commands.
@@ -69,7 +75,6 @@ enum ShellCommandList {
         ".recover": "'litevault verify FILE' shows what is damaged, 'litevault restore' brings a backup back.",
         ".restore": "'litevault restore' brings a backup back.",
         ".scanstats": "'.explain STATEMENT' shows the plan.",
-        ".separator": "'.mode csv' separates with commas, list with '|', tabs with tabs.",
         ".shell": "No programs are started from here: use another terminal.",
         ".show": "'.mode' shows the format, '.parameter list' the values.",
         ".stats": "'litevault stats FILE' shows what tables and indexes take.",
@@ -78,6 +83,12 @@ enum ShellCommandList {
         ".version": "'litevault --version' names the engine.",
         ".vfsname": "'litevault --version' names the engine.",
     ]
+
+    /// Whether a line is an `.import`, however it is shortened.
+    static func isImport(_ line: String) -> Bool {
+        let name = String(line.prefix { !$0.isWhitespace })
+        return (try? entry(name))?.name == ".import"
+    }
 
     /// The command of that name, or the only one that begins with it.
     ///

@@ -47,7 +47,9 @@ struct ShellCommands {
         case ".dump": try dump(arguments)
         case ".backup", ".save": try backup(to: PathArgument.literal(arguments[0]))
         case ".import":
-            try database.interruptible { try load(PathArgument.literal(arguments[0]), into: arguments[1]) }
+            let work = try TableImport(arguments, settings)
+            let lines = try database.interruptible { try work.run(database) }
+            try print(lines)
         case ".output" where arguments.isEmpty || arguments == ["stdout"]: try output.restore()
         case ".output", ".once": try output.redirect(to: try file(arguments[0]), once: entry.name == ".once")
         default: try set(entry.name, arguments, line)
@@ -62,7 +64,10 @@ struct ShellCommands {
         case ".mode": try settings.setFormat(arguments)
         case ".width": try settings.setWidths(arguments)
         case ".nullvalue": settings.style.null = arguments[0]
-        case ".parameter": try print(settings.parameter(arguments, line, database.connection))
+        case ".parameter":
+            // Its value may be an expression, of any length.
+            try print(database.interruptible { try settings.parameter(arguments, line, database.connection) })
+        case ".separator": try settings.setSeparators(arguments)
         case ".headers": settings.style.hasNames = try ShellSettings.isOn(arguments[0])
         case ".timer": settings.showsTime = try ShellSettings.isOn(arguments[0])
         case ".changes": settings.showsChanges = try ShellSettings.isOn(arguments[0])
@@ -165,47 +170,5 @@ struct ShellCommands {
         try DatabaseFile(database.path).backup(
             to: path, key: database.key, settings: database.settings, progress: session.progress)
         try print(["Backed up to \(Format.visible(path)), verified."])
-    }
-
-    /// Inserts the records of a CSV file, all of them or none. Affinities make numbers of texts.
-    private func load(_ path: String, into table: String) throws {
-        try Preflight.requireSource(path)
-        guard try !database.isOwnFile(path) else {
-            throw Failure(.usage, "this is the database itself", path: path, remedy: "Name a CSV file.")
-        }
-        guard let file = try? InputFile(path: path, allowsPipes: true) else {
-            throw Failure(.noInput, "the file cannot be read", path: path, remedy: "Check its permissions.")
-        }
-        var reader = CSVReader(file)
-        guard let names = try reader.record()?.map({ $0 ?? "" }), !names.contains("") else {
-            throw Failure(.usage, "the first line does not name the columns", path: path, remedy: "Add such a line.")
-        }
-        let columns = names.enumerated().map { $0 == 0 && $1.hasPrefix("\u{FEFF}") ? String($1.dropFirst()) : $1 }
-        let connection = database.connection
-        var count = 0
-        // A savepoint works inside a transaction of the user, too.
-        try connection.execute("SAVEPOINT litevault_import")
-        do {
-            let list = columns.map(quoted).joined(separator: ", ")
-            // A table that does not exist gets the columns of the file.
-            try connection.execute("CREATE TABLE IF NOT EXISTS \(quoted(table)) (\(list))")
-            let values = repeatElement("?", count: columns.count).joined(separator: ", ")
-            let insert = try connection.prepare("INSERT INTO \(quoted(table)) (\(list)) VALUES (\(values))")
-            while let record = try reader.record() {
-                guard record.count == columns.count else {
-                    throw Failure(
-                        .usage,
-                        "the record on line \(reader.recordLine) has \(Format.count(record.count, "field")), not "
-                            + "\(columns.count)", path: path, remedy: "Correct the CSV text: nothing was imported.")
-                }
-                try insert.run(with: Bindings(record))
-                count += 1
-            }
-            try connection.execute("RELEASE litevault_import")
-        } catch {
-            try? connection.execute("ROLLBACK TO litevault_import; RELEASE litevault_import")
-            throw error
-        }
-        try print(["\(Format.count(count, "row")) imported."])
     }
 }

@@ -136,7 +136,7 @@ final class ShellLoop {
         current = ""
         output.begin()
         let request = try located(nil, database.path) {
-            guard abandoned == nil || !line.hasPrefix(".im") else {
+            guard abandoned == nil || !ShellCommandList.isImport(line) else {
                 throw Failure(.usage, "left out: it belongs to the transaction that was rolled back")
             }
             return try commands.run(line.last == "\r" ? String(line.dropLast()) : line)

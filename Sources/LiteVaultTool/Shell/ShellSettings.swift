@@ -34,6 +34,7 @@ final class ShellSettings {
             throw Failure(.usage, "unknown format", remedy: "The formats are \(RowFormat.names).")
         }
         self.format = format
+        style.separators = nil
         style.table = words.count > 1 ? words[1] : "table"
     }
 
@@ -45,6 +46,34 @@ final class ShellSettings {
                 .usage, "a width is not a number", remedy: "Write '.width 10 0 20'; 0 is as wide as the values.")
         }
         style.widths = widths
+    }
+
+    /// `.separator COL [ROW]`
+    func setSeparators(_ words: [String]) throws(Failure) {
+        let texts = words.map(Self.unescaped)
+        style.separators = (texts[0], texts.count > 1 ? texts[1] : style.separators?.row)
+    }
+
+    /// A text with `\t`, `\n`, `\r`, `\\` and `\001` as what they stand for: such signs are hard to type.
+    private static func unescaped(_ word: String) -> String {
+        var bytes: [UInt8] = []
+        var rest = Array(word.utf8)[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "\\"), let sign = rest.first else {
+                bytes.append(byte)
+                continue
+            }
+            let digits = rest.prefix(3).prefix { (48...55).contains($0) }
+            if let number = UInt8(String(decoding: digits, as: UTF8.self), radix: 8), !digits.isEmpty {
+                bytes.append(number)
+                rest = rest.dropFirst(digits.count)
+            } else {
+                let known = [UInt8(ascii: "t"): UInt8(9), UInt8(ascii: "n"): 10, UInt8(ascii: "r"): 13]
+                bytes.append(known[sign] ?? sign)
+                rest = rest.dropFirst()
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     // MARK: Parameters

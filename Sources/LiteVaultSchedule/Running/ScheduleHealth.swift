@@ -1,0 +1,134 @@
+internal import LiteVaultBackup
+internal import LiteVaultFoundation
+
+/// Whether a running schedule does what it is for, at this moment. What was not observed is not healthy.
+package struct ScheduleHealth: Sendable, Equatable {
+    /// A followed database.
+    package struct Follower: Sendable, Equatable {
+        package let database: String
+        /// A value of `FollowingState.Phase`.
+        package let state: String
+        /// Why it is not current; nil if it is.
+        package let reason: String?
+        /// Seconds since the oldest moment of which a commit may not be stored; nil if nothing was observed yet.
+        package let lag: Double?
+        /// The lag above which it is not current, in seconds.
+        package let lagLimit: Double
+        /// The number of segments that wait to be stored.
+        package let waiting: Int
+        /// When the log was last read, and when the newest stored commits were read, in seconds since 1970.
+        package let lastLook: Double?
+        package let lastStored: Double?
+
+        /// Whether everything that was committed is stored, up to the limit.
+        package var isHealthy: Bool { reason == nil }
+    }
+
+    /// A job, with the databases that it follows.
+    package struct Job: Sendable, Equatable {
+        package let name: String
+        /// What is wrong with its runs, or with all that it follows.
+        package let reasons: [String]
+        package let followers: [Follower]
+
+        package var isHealthy: Bool { reasons.isEmpty && followers.allSatisfy(\.isHealthy) }
+    }
+
+    package let jobs: [Job]
+
+    package var isHealthy: Bool { !jobs.isEmpty && jobs.allSatisfy(\.isHealthy) }
+}
+
+extension ScheduleRunner {
+    /// Whether the jobs do what they are for: as `schedule status --check`, and in addition every followed database has to be stored up to
+    /// its job's `lag-limit`, and each job has to have run.
+    package func health() -> ScheduleHealth {
+        ScheduleHealth(
+            jobs: status().map { job in
+                let entries = job.job.follows ? board.entries(of: job.job.name) : []
+                return .init(
+                    name: job.job.name, reasons: reasons(job) + reasons(job.job, isFollowing: !entries.isEmpty),
+                    followers: entries.map { follower($0, job.job) })
+            })
+    }
+
+    /// The metrics of all jobs at this moment: those of the file, with what followers do now, and their lag.
+    package func currentSamples() -> [MetricSample] {
+        var lags: [MetricSample] = []
+        var waiting: [MetricSample] = []
+        let jobs = status().map { job in
+            guard job.job.follows else { return job }
+            let entries = board.entries(of: job.job.name)
+            for entry in entries {
+                let labels: [MetricSample.Label] = [
+                    .init(name: "job", value: job.job.name), .init(name: "database", value: entry.state.database),
+                ]
+                if let lag = entry.lag {
+                    lags.append(
+                        MetricSample(
+                            name: "litevault_follower_lag_seconds",
+                            help: "Seconds since the oldest moment of which a commit may not be stored.", kind: .gauge,
+                            labels: labels, value: lag))
+                }
+                waiting.append(
+                    MetricSample(
+                        name: "litevault_follower_waiting_segments", help: "Segments that wait to be stored.",
+                        kind: .gauge, labels: labels, value: Double(entry.progress.waiting)))
+            }
+            var state = job.state ?? JobState()
+            var following = FollowingState()
+            following.databases = entries.map(\.state)
+            state.following = following
+            return JobStatus(job: job.job, state: state, decision: job.decision)
+        }
+        return Metrics.samples(jobs) + lags + waiting
+    }
+
+    private func reasons(_ status: JobStatus) -> [String] {
+        guard let state = status.state, state.lastStart != nil else { return ["has not run yet"] }
+        var reasons: [String] = []
+        if state.failed > 0 {
+            let first = state.problems.first.map { ": \($0.step): \($0.message)" } ?? ""
+            reasons.append("the last run had \(state.failed) failure\(state.failed == 1 ? "" : "s")\(first)")
+        }
+        let damaged = (state.unrestorable ?? []).count(where: \.needsAttention)
+        if damaged > 0 { reasons.append("\(damaged) snapshot\(damaged == 1 ? "" : "s") cannot be restored") }
+        if status.decision.overdue(state, configured: .distantPast, now: now()) != nil { reasons.append("is overdue") }
+        return reasons
+    }
+
+    /// What is wrong with all that a job follows.
+    private func reasons(_ job: BackupJob, isFollowing: Bool) -> [String] {
+        guard job.follows else { return [] }
+        guard board.isScanned(job.name) else { return ["its databases are not known yet"] }
+        if let problem = board.problem(of: job.name) { return ["\(problem.step): \(problem.message)"] }
+        return isFollowing || job.allowsNone ? [] : ["no database is followed"]
+    }
+
+    private func follower(_ entry: FollowingBoard.Entry, _ job: BackupJob) -> ScheduleHealth.Follower {
+        let limit = (job.following ?? FollowSettings()).longestLag.seconds
+        return .init(
+            database: entry.state.database, state: entry.state.phase.rawValue,
+            reason: entry.state.complaint ?? Self.complaint(lag: entry.lag, limit: limit), lag: entry.lag,
+            lagLimit: limit, waiting: entry.progress.waiting, lastLook: entry.state.looked,
+            lastStored: entry.state.stored)
+    }
+
+    private static func complaint(lag: Double?, limit: Double) -> String? {
+        guard let lag else { return "the log was not read yet" }
+        guard lag > limit else { return nil }
+        return "commits of the last \(Int(lag)) s may not be stored (limit: \(TimeSpan.text(Duration(seconds: limit))))"
+    }
+}
+
+extension FollowingState.Database {
+    /// Why its commits cannot be said to be stored, whatever its lag is; nil if they can.
+    fileprivate var complaint: String? {
+        switch phase {
+        case .following: trouble
+        case .starting: reason ?? "following has not begun yet"
+        case .attached: trouble ?? "the snapshot that its commits need is not stored yet"
+        case .waiting, .failed, .promoted, .ended: "the log is not followed: " + (reason ?? trouble ?? phase.rawValue)
+        }
+    }
+}
