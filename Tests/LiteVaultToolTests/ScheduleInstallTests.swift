@@ -79,6 +79,16 @@ import Testing
         #expect(run.status == 78 && run.errors.contains("line 3, column 35: every: invalid duration"), "\(run.errors)")
     }
 
+    @Test(arguments: [("", true), (", follow: true", false)])
+    func `an endpoint that a timer would not serve is a warning`(follow: String, isWarned: Bool) throws {
+        try workspace.copy(fixture: Fixture.encrypted, to: "vault.db")
+        try workspace.write(
+            "listen: 9464\nrepository: \(workspace.path("r"))\njobs:\n  - {name: a, sources: \(workspace.path("*.db")), every: 1h\(follow)}\n",
+            to: "listening.yml")
+        let run = try workspace.tool.run("schedule", "install", workspace.path("listening.yml"), "--dry-run")
+        #expect(run.status == 0 && run.errors.contains("'listen' is not served") == isWarned, "\(run.errors)")
+    }
+
     @Test func `systemd that does not answer is an error after the time limit`() throws {
         let command = try workspace.write("#!/bin/sh\nsleep 600\n", to: "systemctl")
         try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: command)

@@ -71,6 +71,12 @@ struct ScheduleInstall: VaultCommand {
         let new = new.configuration
         let configuration = try new?.read(as: path) ?? ScheduleConfiguration(path: path)
         let installation = try UnitInstallation(configuration, units)
+        if configuration.listen != nil, installation.units.timer != nil {
+            session.reporter.warning(
+                "'listen' is not served: a timer starts these jobs, and 'schedule run' alone serves health and metrics. "
+                    + "Set 'metrics-file', or follow a database ('follow').",
+                path: path)
+        }
         if dryRun {
             warn(of: try installation.requireAlone(), session)
             let sources = SourceProblem.all(of: configuration)
