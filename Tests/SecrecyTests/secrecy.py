@@ -60,7 +60,7 @@ class Blocked:
         self.process = subprocess.Popen(
             [TOOL, *words], cwd=folder, stdin=subprocess.DEVNULL, **streams,
             # The default of the runtime is to print a backtrace; a user may ask for it as well.
-            env=dict(os.environ, SWIFT_BACKTRACE="enable=yes,color=no", PLANTED=PLANTED.decode()),
+            env=dict(os.environ, SWIFT_BACKTRACE="enable=yes,color=no,warnings=suppressed", PLANTED=PLANTED.decode()),
             preexec_fn=limits)
         os.close(entry)
         end = time.monotonic() + 240
