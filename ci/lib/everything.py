@@ -70,7 +70,7 @@ class Plan:
         self.add("build sqlcipher", ["ci/engine", DEFAULT, "build", "--build-tests"], weight=3, seconds=420, environment=lean,
                  build=(DEFAULT, True), judge=self.compiled, timeout=3000)
         # Without test targets: SwiftPM compiles the tools of their plugins, whatever product is asked for.
-        self.add("build tool", shell('exec "$swift" build --package-path "$root" --scratch-path "$root/.build-tool" -c release --product litevault'),
+        self.add("build tool", shell('exec "$swift" build --package-path "$root" --scratch-path "$root/.build-tool" -c release --product litevault "$@"', *self.static()),
                  weight=2, seconds=400, environment={"LITEVAULT_TESTS": "none", **lean}, judge=self.compiled, timeout=3000)
         if "sqlite" in self.engines:
             self.add("build sqlite", shell('engine_seed sqlite; engine_swift sqlite build'),
@@ -85,6 +85,14 @@ class Plan:
                     needs.append("engine 4.19")
                 self.add(f"tests {engine}", ["ci/lib/substitute", engine, "tests"], needs=needs, seconds=2)
                 self.add(f"tool {engine}", ["ci/lib/substitute", engine, "tool"], needs=[f"tests {engine}", "build tool"], seconds=2)
+
+    @staticmethod
+    def static():
+        """Links Swift's libraries into the tool, as into the released one, where the toolchain has them: suites start it all the
+        time, and the loader takes a quarter of a start for these libraries."""
+        compiler = pathlib.Path(shutil.which("swiftc") or "/nowhere").resolve()
+        found = (compiler.parents[1] / "lib/swift_static").is_dir()
+        return ["--static-swift-stdlib", "-Xlinker", "-rpath=$ORIGIN"] if found else []  # the engine beside a copy: ci/lib/substitute
 
     @staticmethod
     def compiled(log, status):
