@@ -14,8 +14,6 @@ package struct FollowingProgress: Sendable, Equatable {
     private var oldest: Poll?
     private var newest: Poll?
 
-    /// When the log was last polled without an error, in seconds of the clock; nil before the first time.
-    package private(set) var polled: Double?
     /// When the last complete poll began; nil before the first one.
     package private(set) var complete: Double?
     /// The number of segments that wait to be stored.
@@ -34,7 +32,6 @@ package struct FollowingProgress: Sendable, Equatable {
     ///   - stored: the number of those that were taken out of the spool.
     ///   - isBased: whether the snapshot that they extend is stored.
     package mutating func didPoll(began: Double, read: Int, stored: Int, isBased: Bool) {
-        polled = began
         if isBased {
             newest = Poll(began: began, read: read)
             oldest = oldest ?? newest

@@ -3,7 +3,7 @@
 // SQLCipher 4 derives with 256,000 rounds, 0.1 s of CPU, whenever a process opens a database by a passphrase, and suites open the same ones
 // in hundreds of processes. The function has one answer for each input, so what a test sees is the same. The table is a file that
 // KEYTABLE names, of any number of slots, all zero at first. It holds passphrases and keys of tests: where a suite looks for
-// secrets it is not used (Tests/NAME/suite.toml, derived-keys).
+// secrets in memory or in all files it is not used (Tests/NAME/suite.toml, derived-keys).
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>

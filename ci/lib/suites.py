@@ -9,7 +9,7 @@ A suite is a directory of Tests with that file: a target of Swift tests, or a pr
     seconds         about how long it takes, for the first run on a machine: ci/test remembers how long it took
     weight          how much of the machine it uses, of 2 for each core (default: 2 for Swift tests, 1 for a program)
     derived-keys    "shared" if ci/test may derive the key of a passphrase once for all its processes (ci/lib/keytable.c), where most of its
-                    time would go. Not for suites that look for secrets, or that start a Python with an engine and a libcrypto of its own
+                    time would go. Not for suites that look for secrets in memory or in all files, or that start a Python with an engine and a libcrypto of its own
     [default-engine]  suites of a target of Swift tests that run on the default engine alone, each with the reason
 """
 import pathlib

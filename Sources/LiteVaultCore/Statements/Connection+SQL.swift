@@ -31,8 +31,8 @@ extension Connection {
         // sqlite3_exec stops at the first NUL: the rest would silently be ignored.
         guard !SQL.utf8.contains(0) else { throw DatabaseError(misuse: "the SQL text contains a NUL", sql: SQL) }
         try requireUntracedExport(SQL)
-        forgetSchema(before: SQL)
         try requireRunnable()
+        forgetSchema(before: SQL)
         do {
             if requiresTransaction {
                 try executeInTransaction(SQL, db)
