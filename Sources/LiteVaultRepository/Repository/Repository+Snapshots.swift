@@ -1,6 +1,6 @@
 internal import LiteVaultCapture
 internal import LiteVaultFoundation
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// There is no repository, or no snapshot of the wanted database in it, and this machine remembers none. It is the
 /// `VaultError.cause` of a `noInput` error, and tells the first start of a program from a wrong selection.
@@ -83,8 +83,12 @@ extension Repository {
     func object(_ name: String, _ database: String) async throws -> NamedObject {
         let bytes = try await store.get(name, upTo: SealedDocument.limit(Manifest.self))
         let document = try SealedDocument(whole: bytes, name: name)
-        if let fence = try fence(document, name, database) { return .fence(fence) }
-        let manifest = try document.value(Manifest.self, key: key, name: name)
+        let manifest: Manifest
+        do { manifest = try document.value(Manifest.self, key: key, name: name) } catch {
+            // A fence has none of a manifest's own members.
+            guard let fence = try fence(document, name, database) else { throw error }
+            return .fence(fence)
+        }
         return .snapshot(try snapshot(manifest, document.hash, name, database))
     }
 
