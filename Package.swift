@@ -89,7 +89,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/sqlcipher/SQLCipher.swift", from: "4.10.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
-        .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2"),
     ],
     targets: [
         // The two engines: a module map and the only header that includes sqlite3.h.
@@ -119,50 +118,43 @@ let package = Package(
         .target(name: "LiteVaultQuoting", swiftSettings: swift),
         // The only target that imports Foundation, and only the part of it that a static program can afford.
         .target(name: "LiteVaultFoundation", swiftSettings: swift),
-        // What every target may use and none of them is about: threads, locks, text, secret memory, child processes.
-        .target(name: "CProcessSupport"),
-        .target(
-            name: "LiteVaultSupport", dependencies: ["CProcessSupport", "LiteVaultFoundation"], swiftSettings: swift),
-
-        .target(name: "CFileSupport"),
-        .target(
-            name: "DurableFile", dependencies: ["LiteVaultFoundation", "CFileSupport", "LiteVaultSupport"],
-            swiftSettings: swift),
+        // The machine: files, processes, threads, clocks, secret memory. It knows nothing of SQLite.
+        .target(name: "CSystem"),
+        .target(name: "LiteVaultSystem", dependencies: ["CSystem", "LiteVaultFoundation"], swiftSettings: swift),
         .target(
             name: "LiteVaultCore",
-            dependencies: ["LiteVaultFoundation", "LiteVaultSupport", "LiteVaultQuoting"] + engine,
+            dependencies: ["LiteVaultFoundation", "LiteVaultSystem", "LiteVaultQuoting"] + engine,
             swiftSettings: swift),
         .target(
             name: "LiteVaultCipher",
             dependencies: [
-                "LiteVaultQuoting", "LiteVaultFoundation", "LiteVaultCore", "LiteVaultSupport", "DurableFile",
-                "CProcessSupport",
+                "LiteVaultQuoting", "LiteVaultFoundation", "LiteVaultCore", "LiteVaultSystem", "CSystem",
             ] + engine,
             swiftSettings: swift),
         .target(
             name: "LiteVaultQuery",
-            dependencies: ["LiteVaultQuoting", "LiteVaultFoundation", "LiteVaultCore", "LiteVaultSupport"],
+            dependencies: ["LiteVaultQuoting", "LiteVaultFoundation", "LiteVaultCore", "LiteVaultSystem"],
             swiftSettings: swift),
         // Apart from the types: operators are exported only as a whole module, which module SQLite does with nothing else.
         .target(name: "LiteVaultOperators", dependencies: ["LiteVaultQuery", "LiteVaultCore"], swiftSettings: swift),
         .target(
             name: "LiteVaultSchema",
             dependencies: [
-                "LiteVaultQuoting", "LiteVaultFoundation", "LiteVaultSupport", "LiteVaultQuery", "LiteVaultCore",
+                "LiteVaultQuoting", "LiteVaultFoundation", "LiteVaultSystem", "LiteVaultQuery", "LiteVaultCore",
             ],
             swiftSettings: swift),
         .target(
             name: "LiteVaultPool",
             dependencies: [
                 "LiteVaultQuoting", "LiteVaultFoundation", "LiteVaultCore", "LiteVaultCipher", "LiteVaultSchema",
-                "LiteVaultSupport",
+                "LiteVaultSystem",
             ] + engine,
             swiftSettings: swift),
         .target(
             name: "LiteVaultRecord",
             dependencies: [
                 "LiteVaultQuoting", "LiteVaultFoundation", "LiteVaultCore", "LiteVaultQuery", "LiteVaultPool",
-                "LiteVaultSupport",
+                "LiteVaultSystem",
             ],
             swiftSettings: swift),
         .target(
@@ -173,14 +165,12 @@ let package = Package(
             ],
             swiftSettings: swift),
         // Apart from the umbrella: it links a cryptographic library of its own, which takes minutes to compile.
-        .target(name: "CKeyringSupport"),
         .target(
             name: "LiteVaultKeyring",
             dependencies: [
                 "LiteVaultQuoting", "LiteVaultFoundation", "LiteVaultCore", "LiteVaultCipher", "LiteVaultPool",
-                "LiteVaultSupport",
-                "DurableFile",
-                "CKeyringSupport", external("Crypto", of: "swift-crypto", for: "Keyring"),
+                "LiteVaultSystem",
+                "CSystem", external("Crypto", of: "swift-crypto", for: "Keyring"),
                 external("_CryptoExtras", of: "swift-crypto", for: "Keyring"),
             ],
             swiftSettings: swift),
@@ -188,8 +178,7 @@ let package = Package(
         .target(
             name: "LiteVaultCapture",
             dependencies: [
-                "LiteVaultFoundation", "LiteVaultCore", "LiteVaultCipher", "LiteVaultSupport", "DurableFile",
-                "CFileSupport",
+                "LiteVaultFoundation", "LiteVaultCore", "LiteVaultCipher", "LiteVaultSystem", "CSystem",
             ]
                 + engine,
             swiftSettings: swift),
@@ -199,8 +188,8 @@ let package = Package(
             name: "LiteVaultRepository",
             dependencies: [
                 "LiteVaultQuoting", "LiteVaultFoundation", "LiteVaultCapture", "LiteVaultCore", "LiteVaultCipher",
-                "LiteVaultSupport",
-                "DurableFile", "CZlib",
+                "LiteVaultSystem",
+                "CZlib",
                 external("Crypto", of: "swift-crypto", for: "Backup"),
                 // By the name that both major versions have.
                 external("_CryptoExtras", of: "swift-crypto", for: "Backup"),
@@ -209,8 +198,7 @@ let package = Package(
         .target(
             name: "LiteVaultFollow",
             dependencies: [
-                "LiteVaultFoundation", "LiteVaultRepository", "LiteVaultCapture", "LiteVaultCipher", "LiteVaultSupport",
-                "DurableFile",
+                "LiteVaultFoundation", "LiteVaultRepository", "LiteVaultCapture", "LiteVaultCipher", "LiteVaultSystem",
             ],
             swiftSettings: swift),
         .target(
@@ -219,7 +207,7 @@ let package = Package(
         // For the tests of those who write a store: servers and the tool do not link it.
         .target(
             name: "LiteVaultStoreTesting",
-            dependencies: ["LiteVaultFoundation", "LiteVaultBackup", "LiteVaultSupport"],
+            dependencies: ["LiteVaultFoundation", "LiteVaultBackup", "LiteVaultSystem"],
             swiftSettings: swift),
         // The HTTP client, where the system has none of its own: Apple's have URLSession.
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
@@ -228,8 +216,7 @@ let package = Package(
         .target(
             name: "LiteVaultObjectStore",
             dependencies: [
-                "LiteVaultQuoting", "LiteVaultFoundation", "LiteVaultBackup", "LiteVaultSupport", "DurableFile",
-                "CProcessSupport",
+                "LiteVaultQuoting", "LiteVaultFoundation", "LiteVaultBackup", "LiteVaultSystem", "CSystem",
                 .target(name: "CCurl", condition: .when(platforms: [.linux])),
                 .target(name: "CCurlSupport", condition: .when(platforms: [.linux])),
                 external("Crypto", of: "swift-crypto", for: "ObjectStore"),
@@ -238,8 +225,7 @@ let package = Package(
         .target(
             name: "LiteVaultSchedule",
             dependencies: [
-                "LiteVaultQuoting", "LiteVaultFoundation", "LiteVaultBackup", "LiteVaultCipher", "LiteVaultSupport",
-                "DurableFile",
+                "LiteVaultQuoting", "LiteVaultFoundation", "LiteVaultBackup", "LiteVaultCipher", "LiteVaultSystem",
                 external("Crypto", of: "swift-crypto", for: "Schedule"),
                 external("Logging", of: "swift-log", for: "Schedule"),
             ],
@@ -248,14 +234,14 @@ let package = Package(
         .target(
             name: "LiteVaultScheduleFile",
             dependencies: [
-                "LiteVaultFoundation", "LiteVaultSupport", "LiteVaultSchedule", "LiteVaultBackup",
+                "LiteVaultFoundation", "LiteVaultSystem", "LiteVaultSchedule", "LiteVaultBackup",
                 "CYAML",
             ],
             swiftSettings: swift),
         .target(
             name: "LiteVaultBackupService",
             dependencies: [
-                "LiteVaultFoundation", "LiteVaultSchedule", "LiteVaultBackup", "LiteVaultSupport",
+                "LiteVaultFoundation", "LiteVaultSchedule", "LiteVaultBackup", "LiteVaultSystem",
                 external("Logging", of: "swift-log", for: "BackupService"),
                 external("Metrics", of: "swift-metrics", for: "BackupService"),
                 external("ServiceLifecycle", of: "swift-service-lifecycle", for: "BackupService"),
@@ -266,25 +252,20 @@ let package = Package(
             dependencies: [
                 "LiteVaultQuoting", "LiteVaultCore", "LiteVaultCipher", "LiteVaultQuery", "LiteVaultOperators",
                 "LiteVaultSchema",
-                "LiteVaultSupport",
+                "LiteVaultSystem",
             ] + engine,
             swiftSettings: swift),
         .executableTarget(
             name: "LiteVaultTool",
             dependencies: [
                 "LiteVaultQuoting", "LiteVaultFoundation", "LiteVault", "LiteVaultCore", "LiteVaultCipher",
-                "LiteVaultSupport",
-                "DurableFile", "LiteVaultBackup",
+                "LiteVaultSystem",
+                "LiteVaultBackup",
                 "LiteVaultEngine",
                 .target(name: "LiteVaultObjectStore", condition: isDependency ? when("ObjectStore") : nil),
                 "LiteVaultSchedule", "LiteVaultScheduleFile", "LiteVaultKeyring",
                 external("ArgumentParser", of: "swift-argument-parser", for: "Tool"),
                 external("Logging", of: "swift-log", for: "Tool"),
-                // Programs cannot be started on iOS, and the package says so by a version of iOS that does not exist.
-                .product(
-                    name: "Subprocess", package: "swift-subprocess",
-                    condition: isDependency
-                        ? .when(platforms: [.linux, .macOS], traits: ["Tool"]) : .when(platforms: [.linux, .macOS])),
             ],
             swiftSettings: swift + objectStore),
 
@@ -306,17 +287,16 @@ let package = Package(
             name: "LiteVaultQuotingTests",
             dependencies: ["LiteVaultQuoting", "LiteVault", "LiteVaultCipher", "LiteVaultRepository"],
             swiftSettings: swift),
-        .testTarget(name: "LiteVaultSupportTests", dependencies: ["LiteVaultSupport"], swiftSettings: swift),
-        .testTarget(name: "DurableFileTests", dependencies: ["DurableFile"], swiftSettings: swift),
+        .testTarget(name: "LiteVaultSystemTests", dependencies: ["LiteVaultSystem"], swiftSettings: swift),
         .testTarget(
             name: "LiteVaultCoreTests", dependencies: ["LiteVaultCore"] + engine, swiftSettings: swift),
         .testTarget(
-            name: "LiteVaultCipherTests", dependencies: ["LiteVault", "LiteVaultSupport", "DurableFile"] + engine,
+            name: "LiteVaultCipherTests", dependencies: ["LiteVault", "LiteVaultSystem"] + engine,
             exclude: ["Fixtures"], swiftSettings: swift),
         .testTarget(
             name: "LiteVaultKeyringTests",
             dependencies: [
-                "LiteVaultKeyring", "LiteVault", "LiteVaultSupport",
+                "LiteVaultKeyring", "LiteVault", "LiteVaultSystem",
                 external("Crypto", of: "swift-crypto", for: "Keyring"),
             ],
             swiftSettings: swift),
@@ -339,13 +319,13 @@ let package = Package(
         .testTarget(
             name: "LiteVaultBackupTests",
             dependencies: [
-                "LiteVaultBackup", "LiteVaultStoreTesting", "LiteVault", "LiteVaultSupport", "DurableFile",
+                "LiteVaultBackup", "LiteVaultStoreTesting", "LiteVault", "LiteVaultSystem",
             ],
             swiftSettings: swift),
         .testTarget(
             name: "Simulation",
             dependencies: [
-                "LiteVaultBackup", "LiteVault", "LiteVaultSupport", "LiteVaultSchedule", "LiteVaultScheduleFile",
+                "LiteVaultBackup", "LiteVault", "LiteVaultSystem", "LiteVaultSchedule", "LiteVaultScheduleFile",
                 external("Crypto", of: "swift-crypto", for: "Backup"),
                 external("Logging", of: "swift-log", for: "Schedule"),
             ],
@@ -353,7 +333,7 @@ let package = Package(
         .testTarget(
             name: "LiteVaultObjectStoreTests",
             dependencies: [
-                "LiteVaultObjectStore", "LiteVaultStoreTesting", "LiteVaultBackup", "LiteVaultSupport",
+                "LiteVaultObjectStore", "LiteVaultStoreTesting", "LiteVaultBackup", "LiteVaultSystem",
             ],
             swiftSettings: swift),
         .testTarget(
@@ -363,7 +343,7 @@ let package = Package(
         .testTarget(
             name: "LiteVaultBackupServiceTests",
             dependencies: [
-                "LiteVaultBackupService", "LiteVaultScheduleFile", "LiteVault", "LiteVaultSupport",
+                "LiteVaultBackupService", "LiteVaultScheduleFile", "LiteVault", "LiteVaultSystem",
                 external("Metrics", of: "swift-metrics", for: "BackupService"),
                 external("MetricsTestKit", of: "swift-metrics", for: "BackupService"),
                 external("ServiceLifecycle", of: "swift-service-lifecycle", for: "BackupService"),
@@ -376,7 +356,7 @@ let package = Package(
         // As a project that was written for SQLite.swift would compile them: without upcoming features.
         .testTarget(name: "SeedTests", dependencies: ["SQLite"], exclude: ["Repairs.md"]),
         .testTarget(
-            name: "LiteVaultToolTests", dependencies: ["LiteVaultTool", "LiteVault", "LiteVaultSupport"],
+            name: "LiteVaultToolTests", dependencies: ["LiteVaultTool", "LiteVault", "LiteVaultSystem"],
             swiftSettings: swift),
     ],
     swiftLanguageModes: [.v6]

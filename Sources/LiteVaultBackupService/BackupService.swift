@@ -1,7 +1,7 @@
 internal import LiteVaultBackup
 package import LiteVaultFoundation
 @_exported public import LiteVaultSchedule
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 public import Logging
 public import Metrics
 public import ServiceLifecycle

@@ -1,5 +1,5 @@
 internal import LiteVaultSchedule
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 internal import Metrics
 
 /// Records the metrics of a schedule with swift-metrics.

@@ -1,7 +1,7 @@
 internal import LiteVaultCapture
 internal import LiteVaultFoundation
 internal import LiteVaultRepository
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 // What a follower does in the repository beside storing segments, and what it does when that is not the one it began with.
 extension DatabaseFollower {

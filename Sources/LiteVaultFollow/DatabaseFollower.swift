@@ -1,9 +1,8 @@
-internal import DurableFile
+internal import LiteVaultSystem
 package import LiteVaultCapture
 internal import LiteVaultCipher
 package import LiteVaultFoundation
 package import LiteVaultRepository
-internal import LiteVaultSupport
 
 /// Follows the log of one database and stores its commits in a repository, without the database's key.
 ///

@@ -1,9 +1,8 @@
-internal import DurableFile
+internal import LiteVaultSystem
 package import LiteVaultCapture
 internal import LiteVaultCipher
 package import LiteVaultFoundation
 package import LiteVaultRepository
-internal import LiteVaultSupport
 
 /// Spools the frames that a follower reads to files, each a whole segment, until they are stored. One thread may fill
 /// it while another empties it.

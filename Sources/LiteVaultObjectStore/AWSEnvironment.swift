@@ -1,5 +1,5 @@
 internal import LiteVaultFoundation
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// The environment variables and shared configuration files of the AWS tools.
 package struct AWSEnvironment: Sendable {

@@ -1,6 +1,6 @@
 internal import LiteVaultBackup
 internal import LiteVaultFoundation
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// A program that prints credentials: the setting `credential_process` of a profile.
 ///
@@ -12,7 +12,7 @@ package struct CredentialProcess: Sendable {
     private let variables: [String: String]
     private let timeLimit: Duration
 
-    private static let outputLimit = 64 << 10
+    private static let outputLimit = SecretBuffer.limit
 
     /// - Parameters:
     ///   - command: the command line, for `/bin/sh -c`.
@@ -66,56 +66,23 @@ package struct CredentialProcess: Sendable {
 
     /// Runs the program to its end; blocks.
     private func output() throws -> [UInt8] {
-        let streams = try StreamPair()
-        defer { close(streams.own) }
-        let child: ChildProcess
-        do {
-            defer { close(streams.child) }
-            var shell = ShellCommand(command)
-            shell.variables = variables
-            shell.input = .null
-            shell.output = .descriptor(streams.child)
-            shell.error = .null
-            shell.leadsGroup = true
-            child = try shell.spawn()
-        } catch {
+        var shell = ShellCommand(command)
+        shell.variables = variables
+        shell.input = .null
+        shell.error = .null
+        let output: CommandOutput
+        do throws(SpawnError) { output = try shell.collect(limit: timeLimit) } catch {
             throw failure("cannot be started: \(error)")
         }
-        let end = ContinuousClock.now + timeLimit
-        let (bytes, problem) = read(streams.own, until: end)
-        var reason = problem
-        while reason == nil, !child.hasEnded() {
-            if ContinuousClock.now >= end { reason = tooLate } else { SystemThread.sleep(seconds: 0.01) }
+        if let problem = output.problem {
+            if case .tooLong = problem { throw failure("printed more than \(Self.outputLimit >> 10) KiB") }
+            throw failure("printed what cannot be read: \(problem)")
         }
-        if reason != nil { child.signal(SIGKILL) }
-        let ending = try? child.wait()
-        if let reason { throw failure(reason) }
-        guard ending == .status(0) else {
-            throw failure("ended with \(ending.map(\.description) ?? "an unknown status")")
+        guard !output.wasLate else { throw failure("exceeded its limit of \(Int(timeLimit.seconds)) s and was killed") }
+        guard output.ending == .status(0) else {
+            throw failure("ended with \(output.ending.map(\.description) ?? "an unknown status")")
         }
-        return bytes
-    }
-
-    private var tooLate: String { "exceeded its limit of \(Int(timeLimit.seconds)) s and was killed" }
-
-    /// Reads up to the end of the stream.
-    private func read(_ stream: Int32, until end: ContinuousClock.Instant) -> (bytes: [UInt8], problem: String?) {
-        var bytes: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: 4096)
-        while true {
-            let left = (end - .now).seconds
-            guard left > 0 else { return (bytes, tooLate) }
-            var waited = pollfd(fd: stream, events: Int16(POLLIN), revents: 0)
-            // Once a second at least: the limit is by a clock that may run while the machine sleeps.
-            guard poll(&waited, 1, Int32(min(left, 1) * 1000) + 1) > 0 else { continue }
-            guard let count = chunk.withUnsafeMutableBytes({ StreamPair.receive(into: $0, from: stream) }) else {
-                return (bytes, nil)
-            }
-            bytes += chunk[..<count]
-            guard bytes.count <= Self.outputLimit else {
-                return (bytes, "printed more than \(Self.outputLimit >> 10) KiB")
-            }
-        }
+        return output.bytes.withBytes { Array($0) }
     }
 
     private func failure(_ problem: String) -> VaultError {

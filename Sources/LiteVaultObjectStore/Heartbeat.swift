@@ -1,6 +1,6 @@
 internal import LiteVaultBackup
 internal import LiteVaultFoundation
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// A GET request that only has to arrive: the heartbeat of a job.
 package enum Heartbeat {

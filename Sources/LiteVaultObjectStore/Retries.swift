@@ -1,6 +1,6 @@
 internal import LiteVaultBackup
 internal import LiteVaultFoundation
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// The time that requests are signed with: the local clock, corrected once a server refuses it as too far from its own.
 /// Servers tolerate 15 minutes; a machine whose clock is further off can still make backups.

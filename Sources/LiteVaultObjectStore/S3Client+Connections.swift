@@ -1,6 +1,6 @@
 internal import LiteVaultBackup
 internal import LiteVaultFoundation
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 extension S3Client {
     /// An HTTP client with the time limits, the proxy and the certificates of the settings.

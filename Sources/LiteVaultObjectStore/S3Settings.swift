@@ -1,6 +1,6 @@
 public import LiteVaultBackup
 package import LiteVaultFoundation
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// A bucket, and how to reach it.
 ///

@@ -1,7 +1,7 @@
 internal import LiteVaultBackup
 internal import LiteVaultFoundation
 internal import LiteVaultQuoting
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 extension S3Store {
     /// Parts uploaded at the same time.

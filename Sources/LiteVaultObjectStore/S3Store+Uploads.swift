@@ -1,6 +1,6 @@
 internal import LiteVaultBackup
 internal import LiteVaultFoundation
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// One of the ``UploadOptions``, as the headers of a request.
 enum UploadOption: Hashable, Sendable {

@@ -1,6 +1,6 @@
 public import LiteVaultBackup
 public import LiteVaultFoundation
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// An object store in a bucket of Amazon S3 or of a compatible server.
 ///

@@ -1,8 +1,7 @@
 internal import Crypto
-internal import DurableFile
+internal import LiteVaultSystem
 internal import LiteVaultBackup
 internal import LiteVaultFoundation
-internal import LiteVaultSupport
 
 /// Credentials of a role for a session that `aws sso login` began (IAM Identity Center).
 struct SingleSignOn: Sendable {

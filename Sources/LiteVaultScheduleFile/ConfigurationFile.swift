@@ -1,7 +1,7 @@
 internal import LiteVaultBackup
 internal import LiteVaultFoundation
 package import LiteVaultSchedule
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// Configuration files of a schedule, in YAML. A file's absolute path is the schedule's name.
 extension ScheduleConfiguration {

@@ -1,6 +1,6 @@
 internal import LiteVaultBackup
 internal import LiteVaultSchedule
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 extension RepositoryReference {
     /// Parses the repository of a section, with `inherited` for absent settings; nil when neither names a repository.

@@ -1,6 +1,6 @@
 internal import LiteVaultBackup
 internal import LiteVaultFoundation
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 // Conditions keep writers apart.
 extension ObjectStoreConformance.Rule {

@@ -1,6 +1,6 @@
 internal import LiteVaultBackup
 internal import LiteVaultFoundation
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// A store that is different from what a rule says.
 struct Deviation: Error {

@@ -1,4 +1,4 @@
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// Help that fits a screen, which `-h` prints; `--help` prints all of it.
 enum ShortHelp {

@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// Turns the argument parser's errors into failures.
 ///

@@ -1,7 +1,7 @@
 internal import LiteVaultCipher
 public import LiteVaultCore
 internal import LiteVaultQuoting
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 // The engine's crypto provider, license and log, as SQLite.swift has them.
 

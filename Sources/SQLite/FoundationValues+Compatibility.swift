@@ -1,7 +1,7 @@
 public import Foundation
 internal import LiteVaultCore
 public import LiteVaultQuery
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 // The conversions without `throws` that SQLite.swift declares. Rows are read by the throwing ones, so a malformed value
 // in a file is an error and never ends the program; only code that calls these directly has to ensure that its text is

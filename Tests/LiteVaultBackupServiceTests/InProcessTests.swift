@@ -2,7 +2,7 @@ import Foundation
 import LiteVault
 import LiteVaultBackup
 import LiteVaultBackupService
-import LiteVaultSupport
+import LiteVaultSystem
 import Testing
 
 /// A service beside connections of the same process. A process loses its POSIX locks on a file when it closes any descriptor of it.

@@ -1,6 +1,6 @@
 import Foundation
 import LiteVault
-import LiteVaultSupport
+import LiteVaultSystem
 import Testing
 
 @testable import LiteVaultKeyring

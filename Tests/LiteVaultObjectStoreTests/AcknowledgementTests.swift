@@ -1,5 +1,5 @@
 import LiteVaultObjectStore
-import LiteVaultSupport
+import LiteVaultSystem
 import Testing
 
 /// How soon what a server sends is acknowledged: one without TCP_NODELAY waits for that.

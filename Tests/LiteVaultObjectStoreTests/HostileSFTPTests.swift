@@ -1,6 +1,6 @@
 import Foundation
 import LiteVaultBackup
-import LiteVaultSupport
+import LiteVaultSystem
 import Testing
 
 /// Servers that speak the protocol, and mean no good: each behaves in one way that keeps a client busy.

@@ -1,7 +1,7 @@
 import Foundation
 import LiteVaultBackup
 import LiteVaultObjectStore
-import LiteVaultSupport
+import LiteVaultSystem
 import Testing
 
 /// Proxies of the environment and of the settings.

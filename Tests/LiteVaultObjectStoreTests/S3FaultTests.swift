@@ -1,7 +1,7 @@
 import Foundation
 import LiteVaultBackup
 import LiteVaultObjectStore
-import LiteVaultSupport
+import LiteVaultSystem
 import Testing
 
 @Suite(.enabled(if: FaultyS3.isThere, "no Python with moto: ci/setup judges")) struct S3FaultTests {
@@ -48,7 +48,8 @@ import Testing
         #expect(try await proxy.log().count == 3)
     }
 
-    @Test func `a server that demands Content-MD5 for a large body gets it, from the second request on without being asked`()
+    @Test
+    func `a server that demands Content-MD5 for a large body gets it, from the second request on without being asked`()
         async throws
     {
         let (proxy, store) = try setUp()
@@ -75,7 +76,9 @@ import Testing
         #expect(try await store.attributes("x")?.tag == second)
     }
 
-    @Test func `a conditional write whose answer was lost is not taken for ours when it is somebody else's`() async throws {
+    @Test func `a conditional write whose answer was lost is not taken for ours when it is somebody else's`()
+        async throws
+    {
         let (proxy, store) = try setUp()
         try await store.put("x", bytes: [1], condition: .absent)
         try await proxy.plan(.init(method: "PUT", fault: "lose"))
@@ -87,8 +90,10 @@ import Testing
         let bytes = StoreCalls.noise(11_000_000)
         try Data(bytes).write(to: URL(fileURLWithPath: scratch.path("large")))
         try await proxy.plan(
-            .init(method: "POST", path: "uploads", fault: "503"), .init(method: "PUT", path: "partNumber=2", fault: "lose"),
-            .init(method: "PUT", path: "partNumber=3", fault: "500"), .init(method: "POST", path: "uploadId", fault: "lose"))
+            .init(method: "POST", path: "uploads", fault: "503"),
+            .init(method: "PUT", path: "partNumber=2", fault: "lose"),
+            .init(method: "PUT", path: "partNumber=3", fault: "500"),
+            .init(method: "POST", path: "uploadId", fault: "lose"))
         try await store.put("large", file: scratch.path("large"), condition: .absent)
         try await store.fetch("large", into: scratch.path("back"))
         #expect(try Data(contentsOf: URL(fileURLWithPath: scratch.path("back"))) == Data(bytes))
@@ -120,7 +125,9 @@ import Testing
         #expect(reads.count { $0.fault == "slow" } == 1 && reads.count >= 2)
     }
 
-    @Test func `H-JOB-04 a server that answers most requests with errors is given up when the retry budget is spent`() async throws {
+    @Test func `H-JOB-04 a server that answers most requests with errors is given up when the retry budget is spent`()
+        async throws
+    {
         let (proxy, store) = try setUp {
             $0.attempts = 1000
             $0.retryTimeLimit = .seconds(15)
@@ -186,12 +193,14 @@ import Testing
         try await proxy.plan(.init(method: "HEAD", fault: "stale"))
         let seen = try #require(try await store.attributes("x")).tag
         #expect(seen == first)
-        #expect(await StoreCalls.code { try await store.put("x", bytes: [3], condition: .unchanged(seen)) } == .conflict)
+        #expect(
+            await StoreCalls.code { try await store.put("x", bytes: [3], condition: .unchanged(seen)) } == .conflict)
         #expect(try await store.get("x") == [2])
     }
 
     @Test(arguments: [-86_400.0, 3600])
-    func `a clock that differs from the store's is corrected by the answer, with one more request`(ahead: Double) async throws
+    func `a clock that differs from the store's is corrected by the answer, with one more request`(ahead: Double)
+        async throws
     {
         let (proxy, store) = try setUp { $0.attempts = 1 }
         try await proxy.setClock(ahead: ahead)
@@ -226,7 +235,8 @@ import Testing
     func `a lease is judged by the store's clock`(ahead: Double) async throws {
         let (proxy, store) = try setUp()
         try await proxy.setClock(ahead: ahead)
-        let local = LocalDirectories(state: scratch.path("state"), cache: scratch.path("cache"), spool: scratch.path("spool"))
+        let local = LocalDirectories(
+            state: scratch.path("state"), cache: scratch.path("cache"), spool: scratch.path("spool"))
         let repository = try await Repository.openOrCreate(store, local: local)
         let path = scratch.path("a.db")
         try Data(StoreCalls.noise(40_960)).write(to: URL(fileURLWithPath: path))
@@ -248,7 +258,8 @@ import Testing
         _ = try await store.get(lease)
         try await store.put(lease, bytes: Array(held.utf8), condition: .none)
         try await proxy.plan(
-            .init(method: "HEAD", path: "leases/", fault: "stale"), .init(method: "GET", path: "leases/", fault: "stale"))
+            .init(method: "HEAD", path: "leases/", fault: "stale"),
+            .init(method: "GET", path: "leases/", fault: "stale"))
         #expect(
             await StoreCalls.code {
                 _ = try await repository.storeSnapshot(of: path, options: options) { _ in CaptureReport(byteCount: 0) }

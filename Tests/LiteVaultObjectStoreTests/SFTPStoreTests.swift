@@ -1,6 +1,6 @@
 import Foundation
 import LiteVaultBackup
-import LiteVaultSupport
+import LiteVaultSystem
 import Testing
 
 @Suite(.enabled(if: SFTPServer.isThere, "no sshd: ci/setup tests")) struct SFTPStoreTests {
@@ -93,7 +93,9 @@ import Testing
     }
 
     @Test(arguments: [1, 5000, 100_000])
-    func `attributes are those of one version, although the object is replaced between two requests`(size: Int) async throws {
+    func `attributes are those of one version, although the object is replaced between two requests`(size: Int)
+        async throws
+    {
         let folder = try path(SFTPServer.store())
         let writer = try SFTPServer.store(folder)
         let isReplaced = Locked(false)
@@ -184,7 +186,9 @@ import Testing
         let store = SFTPStore(settings)
         let error = await #expect(throws: VaultError.self) { _ = try await store.get("a") }
         let remedy = try #require(error?.remedy)
-        for word in [#"'a'\''$(touch;x)@b'\''$(touch;y)'"#, #"-p 2222 'b'\''$(touch;y)'"#, #"'[b'\''$(touch;y)]:2222'"#] {
+        for word in [
+            #"'a'\''$(touch;x)@b'\''$(touch;y)'"#, #"-p 2222 'b'\''$(touch;y)'"#, #"'[b'\''$(touch;y)]:2222'"#,
+        ] {
             #expect(remedy.contains(word), "\(remedy)")
         }
     }

@@ -1,7 +1,7 @@
 import Foundation
 import LiteVaultBackup
 import LiteVaultObjectStore
-import LiteVaultSupport
+import LiteVaultSystem
 import Testing
 
 @Suite struct SettingsTests {
@@ -42,7 +42,9 @@ import Testing
         #expect(try endpoint("https://x.supabase.co/storage/v1/s3/") == "https://x.supabase.co/storage/v1/s3/bucket/")
     }
 
-    @Test(arguments: ["ftp://x", "https://user:word@x", "https://x/a/../word", "https://x/a%20word", "https://x?y", "x", ""])
+    @Test(arguments: [
+        "ftp://x", "https://user:word@x", "https://x/a/../word", "https://x/a%20word", "https://x?y", "x", "",
+    ])
     func `an invalid endpoint is rejected without being shown`(url: String) {
         do {
             _ = try Endpoint(url: url, bucket: "bucket", usesPathStyle: false)
@@ -113,7 +115,9 @@ import Testing
         #expect(Set((0..<20).map { _ in backoff.jittered(3) }).count > 1)
     }
 
-    @Test(arguments: ["My-bucket", "my_bucket", "-bucket", "bucket.", "a..b", "192.0.2.7", String(repeating: "a", count: 64)])
+    @Test(arguments: [
+        "My-bucket", "my_bucket", "-bucket", "bucket.", "a..b", "192.0.2.7", String(repeating: "a", count: 64),
+    ])
     func `a name that Amazon's S3 has no bucket of is refused there, and nowhere else`(_ name: String) throws {
         func store(_ endpoint: String?, _ variables: [String: String] = [:], pathStyle: Bool = false) throws {
             var settings = try S3Settings(url: "s3://\(name)/p")

@@ -1,7 +1,7 @@
 import Foundation
 import LiteVaultBackup
 import LiteVaultObjectStore
-import LiteVaultSupport
+import LiteVaultSystem
 import Testing
 
 /// The HTTP client, against servers that do what no server should.

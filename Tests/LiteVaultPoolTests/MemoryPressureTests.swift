@@ -1,7 +1,7 @@
 import Foundation
 import LiteVault
 import LiteVaultPool
-import LiteVaultSupport
+import LiteVaultSystem
 import Testing
 
 #if !canImport(Darwin)
@@ -11,7 +11,8 @@ import Testing
 
         private func file(_ name: String, _ share: Double) throws -> String {
             let path = scratch.path(name)
-            let text = "some avg10=\(share) avg60=0.40 avg300=0.09 total=182334\nfull avg10=99.00 avg60=0.00 avg300=0.00 total=9\n"
+            let text =
+                "some avg10=\(share) avg60=0.40 avg300=0.09 total=182334\nfull avg10=99.00 avg60=0.00 avg300=0.00 total=9\n"
             try Data(text.utf8).write(to: URL(fileURLWithPath: path))
             return path
         }
@@ -27,7 +28,10 @@ import Testing
             #expect(PressureStall.share(in: "") == nil)
         }
 
-        @Test(.enabled(if: FileManager.default.isReadableFile(atPath: "/proc/pressure/memory"), "the kernel tells no pressure"))
+        @Test(
+            .enabled(
+                if: FileManager.default.isReadableFile(atPath: "/proc/pressure/memory"), "the kernel tells no pressure")
+        )
         func `the kernel's figures are parsed`() throws {
             // Some kernels have the file, and refuse to read it: pressure stall information is switched off.
             guard (try? String(contentsOfFile: "/proc/pressure/memory", encoding: .utf8)) != nil else { return }

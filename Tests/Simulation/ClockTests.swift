@@ -1,7 +1,7 @@
 import Foundation
 import LiteVault
 import LiteVaultBackup
-import LiteVaultSupport
+import LiteVaultSystem
 import Testing
 
 /// A clock that somebody sets while a database is followed: nothing that was stored gets lost by it, and no state is mixed.
@@ -21,7 +21,8 @@ import Testing
         }
     }
 
-    @Test func `H-CLOCK-02 a schedule that ran while the clock was ahead runs in time once it is set right`() async throws
+    @Test func `H-CLOCK-02 a schedule that ran while the clock was ahead runs in time once it is set right`()
+        async throws
     {
         let host = try await followed()
         host.clock.step(7_200_000)

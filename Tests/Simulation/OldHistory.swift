@@ -1,7 +1,7 @@
 import Crypto
 import Foundation
 import LiteVaultBackup
-import LiteVaultSupport
+import LiteVaultSystem
 import Testing
 
 /// What an older version would have stored: labels are what the clock said, and nothing else tells the order.

@@ -1,5 +1,5 @@
 import Foundation
-import LiteVaultSupport
+import LiteVaultSystem
 
 /// The clock of a host of the simulation: only the test advances and sets it.
 final class SimulatedClock: Sendable {

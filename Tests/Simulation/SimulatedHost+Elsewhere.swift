@@ -1,7 +1,7 @@
 import Foundation
 import LiteVault
 import LiteVaultBackup
-import LiteVaultSupport
+import LiteVaultSystem
 
 /// What is kept of the database elsewhere: a copy of the repository, and a standby.
 extension SimulatedHost {
@@ -156,7 +156,9 @@ extension SimulatedHost {
         let found = try await restoredOrRefused(from: other)
         let report = try await other.check(options)
         // Without a newer object nothing tells that one is missing.
-        guard found != nil || !report.isIntact || report.snapshots.isEmpty, found == whole || isMissing || !report.isIntact else {
+        guard found != nil || !report.isIntact || report.snapshots.isEmpty,
+            found == whole || isMissing || !report.isIntact
+        else {
             throw Wrong(
                 what: "intact, but latest is \(found.map(String.init(describing:)) ?? "refused") instead of \(whole)")
         }

@@ -3,7 +3,7 @@ import LiteVault
 import LiteVaultBackup
 import LiteVaultSchedule
 import LiteVaultScheduleFile
-import LiteVaultSupport
+import LiteVaultSystem
 import Logging
 import Testing
 
@@ -92,7 +92,8 @@ final class SimulatedHost {
             "CREATE TABLE t(a, filler); CREATE TABLE state(n); INSERT INTO state VALUES (0)")
         if isLarge {
             try connection.execute(
-                "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 60) INSERT INTO t SELECT i, zeroblob(9000) FROM n")
+                "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 60) INSERT INTO t SELECT i, zeroblob(9000) FROM n"
+            )
         }
         note(try Self.state(connection))
         synced = try logIndex()
@@ -395,7 +396,9 @@ final class SimulatedHost {
         let other = try await repository(of: store, in: place + "/other")
         do {
             let snapshot = try await take(followed: nil, gap: nil, from: other)
-            log("snapshot \(snapshot.sequence) of \(latest.number) by another user, dated \(snapshot.time.milliseconds)")
+            log(
+                "snapshot \(snapshot.sequence) of \(latest.number) by another user, dated \(snapshot.time.milliseconds)"
+            )
         } catch let error as VaultError where error.code == .promoted {
             log("another user's snapshot is refused: the database was promoted")
         }
@@ -447,7 +450,9 @@ final class SimulatedHost {
                 acknowledge(snapshot.time.milliseconds, committed, isExact: false)
             }
             try await noteRetention()
-            log("the schedule stored \(outcome.stored.count), verified: \(outcome.verified.map(String.init) ?? "not due")")
+            log(
+                "the schedule stored \(outcome.stored.count), verified: \(outcome.verified.map(String.init) ?? "not due")"
+            )
         }
     }
 

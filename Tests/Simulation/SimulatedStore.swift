@@ -1,6 +1,6 @@
 import Foundation
 import LiteVaultBackup
-import LiteVaultSupport
+import LiteVaultSystem
 
 /// An object store in memory that may fail as the test says. Its clock is that of the simulated host.
 final class SimulatedStore: ObjectStore {

@@ -1,7 +1,7 @@
 import Foundation
 import LiteVault
 import LiteVaultBackup
-import LiteVaultSupport
+import LiteVaultSystem
 import Testing
 
 /// Followers, snapshots, schedules, restores, retention, compaction, copies, standbys, promotions, repairs and power loss on a clock and a store

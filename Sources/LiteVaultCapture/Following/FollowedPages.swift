@@ -1,4 +1,4 @@
-package import LiteVaultSupport
+package import LiteVaultSystem
 
 /// What a follower has read, for snapshots of the same process: the pages that the log has named since earlier ones, and which segments an image has.
 ///

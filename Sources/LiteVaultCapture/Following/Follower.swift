@@ -1,5 +1,5 @@
 package import LiteVaultFoundation
-package import LiteVaultSupport
+package import LiteVaultSystem
 
 /// Follows the write-ahead log of a live database, without its key, and passes every committed transaction to a sink.
 ///
@@ -99,7 +99,7 @@ package final class Follower {
             try report(poll(into: &sink))
             let end = clock.now() + pause
             repeat {
-                usleep(useconds_t(min(0.05, max(0, end - clock.now())) * 1e6))
+                SystemThread.sleep(seconds: min(0.05, end - clock.now()))
             } while goesOn() && clock.now() < end
         }
     }

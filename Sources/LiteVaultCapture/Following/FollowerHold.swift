@@ -1,4 +1,5 @@
 internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 /// The locks that a follower holds, and how far it has read the log.
 final class FollowerHold {
@@ -163,7 +164,7 @@ final class FollowerHold {
     private static func header(_ index: WALIndex) -> WALIndexHeader? {
         for _ in 0..<50 {
             if let header = index.header() { return header }
-            usleep(200)
+            SystemThread.sleep(seconds: 0.0002)
         }
         return nil
     }

@@ -1,5 +1,5 @@
 package import LiteVaultFoundation
-package import LiteVaultSupport
+package import LiteVaultSystem
 
 /// Reads a consistent image of a live database, without its key, while others write to it.
 ///
@@ -64,7 +64,7 @@ package struct Capture {
                 if error.hasCopied { deadline = max(deadline, instants.now + .seconds(1)) }
                 guard attempts < 1000, instants.now < deadline else { throw error.final(path) }
             }
-            usleep(2000)
+            SystemThread.sleep(seconds: 0.002)
         }
     }
 

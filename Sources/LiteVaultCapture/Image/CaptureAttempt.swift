@@ -1,5 +1,5 @@
 internal import LiteVaultFoundation
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// What to copy: the database file, and the pages that replace pages of the file.
 struct CapturedImage {
@@ -91,7 +91,7 @@ struct CaptureAttempt {
             // A writer updates the two copies of the header one after the other, within microseconds.
             for _ in 0..<20 {
                 if let header = index.header() { return try indexedImage(index, header) }
-                usleep(100)
+                SystemThread.sleep(seconds: 0.0001)
             }
         }
         return try recoveredImage()

@@ -1,5 +1,5 @@
 internal import LiteVaultFoundation
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// An earlier image of a database, and what can show which of its blocks are still the same.
 ///

@@ -1,4 +1,4 @@
-package import DurableFile
+package import LiteVaultSystem
 internal import LiteVaultCipher
 internal import LiteVaultFoundation
 

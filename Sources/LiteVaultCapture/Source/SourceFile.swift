@@ -1,7 +1,7 @@
 internal import CEngineSupport
 internal import LiteVaultEngine
 internal import LiteVaultFoundation
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// A live database file, accessed through SQLite's own file object for locks and bytes, without a key or SQL.
 ///

@@ -1,5 +1,6 @@
 internal import CEngineSupport
 internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 /// A database whose only writer is this process, which does not have its key.
 ///
@@ -78,7 +79,7 @@ package final class StandbyDatabase {
         let end = ProcessInfo.processInfo.systemUptime + seconds
         while try !lock() {
             guard ProcessInfo.processInfo.systemUptime < end else { throw busy }
-            usleep(10_000)
+            SystemThread.sleep(seconds: 0.01)
         }
     }
 

@@ -1,5 +1,5 @@
 internal import LiteVaultFoundation
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// Runs tasks that may block indefinitely without holding up other tasks.
 ///

@@ -1,6 +1,6 @@
-internal import CFileSupport
+internal import CSystem
 package import LiteVaultFoundation
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// An open file that LiteVault owns, such as a spool or a pack; never a database that may be open, as closing a second
 /// descriptor would drop SQLite's locks.
@@ -30,7 +30,7 @@ package final class LocalFile: Sendable {
             case EWOULDBLOCK where patience > 0:
                 // Another process holds a lease on the file (fcntl) and was asked to release it.
                 patience -= 1
-                usleep(20_000)
+                SystemThread.sleep(seconds: 0.02)
             case ELOOP, ENXIO, EISDIR, ENODEV: throw notRegular(path)
             default: throw VaultError(errno: errno, "open", path: path)
             }
@@ -174,11 +174,9 @@ package final class LocalFile: Sendable {
     /// - Parameter isShared: whether others may share it; false by default.
     /// - Returns: false if another descriptor holds it.
     package func tryLock(isShared: Bool = false) throws -> Bool {
-        while flock(descriptor, (isShared ? LOCK_SH : LOCK_EX) | LOCK_NB) != 0 {
-            if errno == EWOULDBLOCK { return false }
-            if errno != EINTR { throw VaultError(errno: errno, "flock", path: path) }
+        do { return try FileLock.take(descriptor, isShared: isShared) } catch {
+            throw VaultError(errno: error.code, "flock", path: path)
         }
-        return true
     }
 }
 

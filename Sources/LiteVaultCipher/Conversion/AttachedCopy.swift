@@ -1,6 +1,6 @@
 internal import LiteVaultCore
 internal import LiteVaultEngine
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// A new database, attached to the connection whose content it gets.
 ///

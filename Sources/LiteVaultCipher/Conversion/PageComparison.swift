@@ -1,6 +1,6 @@
 internal import CEngineSupport
 package import LiteVaultCore
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 internal import LiteVaultFoundation
 

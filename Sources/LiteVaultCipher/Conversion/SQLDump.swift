@@ -1,6 +1,6 @@
 package import LiteVaultCore
 internal import LiteVaultEngine
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// A database as SQL text, in the form of the `.dump` of SQLite's shell: running it in an empty database makes the same schema
 /// with the same rows.

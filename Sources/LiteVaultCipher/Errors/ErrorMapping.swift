@@ -1,4 +1,4 @@
-internal import DurableFile
+internal import LiteVaultSystem
 public import LiteVaultCore
 internal import LiteVaultFoundation
 

@@ -1,6 +1,6 @@
 internal import CEngineSupport
 internal import LiteVaultCore
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 internal import LiteVaultFoundation
 

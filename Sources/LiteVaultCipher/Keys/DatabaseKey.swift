@@ -1,5 +1,5 @@
 internal import LiteVaultCore
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// The key of an encrypted database.
 ///

@@ -1,6 +1,6 @@
-internal import CProcessSupport
+internal import CSystem
 internal import LiteVaultCore
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// Controls what a crash of the process reveals.
 public enum CrashReports {

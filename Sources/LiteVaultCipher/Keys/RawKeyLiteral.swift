@@ -1,5 +1,5 @@
 internal import LiteVaultCore
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// The text form in which SQLCipher accepts a raw key: `x'`, hexadecimal digits and `'`.
 enum RawKeyLiteral {

@@ -1,5 +1,5 @@
 internal import CEngineSupport
-internal import DurableFile
+internal import LiteVaultSystem
 package import LiteVaultCore
 internal import LiteVaultEngine
 

@@ -1,6 +1,6 @@
 package import LiteVaultCore
 internal import LiteVaultEngine
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 // Support for module SQLite on an open connection: a key that is applied late, and an encrypted copy. `import
 // LiteVault` opens a database with its key, which cannot come too late, and copies with `DatabaseFile`.

@@ -1,5 +1,5 @@
 public import LiteVaultCore
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 extension Connection {
     /// Opens an encrypted database, or creates one.

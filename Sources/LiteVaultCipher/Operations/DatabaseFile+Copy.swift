@@ -1,4 +1,4 @@
-internal import DurableFile
+internal import LiteVaultSystem
 internal import LiteVaultCore
 
 // Operations that write a new file and leave the source as it is.

@@ -1,6 +1,5 @@
-internal import DurableFile
+internal import LiteVaultSystem
 internal import LiteVaultCore
-internal import LiteVaultSupport
 
 /// A database file, and the operations on it as a whole.
 ///

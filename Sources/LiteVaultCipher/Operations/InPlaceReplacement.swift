@@ -1,4 +1,4 @@
-internal import DurableFile
+internal import LiteVaultSystem
 internal import LiteVaultCore
 
 /// Replaces a database file with a new one while no other connection uses it.

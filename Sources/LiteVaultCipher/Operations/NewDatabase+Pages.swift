@@ -1,8 +1,7 @@
 internal import CEngineSupport
-internal import DurableFile
+internal import LiteVaultSystem
 internal import LiteVaultCore
 internal import LiteVaultFoundation
-internal import LiteVaultSupport
 
 // Copies that have the pages of the source: under the same key byte by byte, under another through the engine.
 

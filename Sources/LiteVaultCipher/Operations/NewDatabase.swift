@@ -1,5 +1,5 @@
 internal import CEngineSupport
-internal import DurableFile
+internal import LiteVaultSystem
 internal import LiteVaultCore
 internal import LiteVaultFoundation
 

@@ -1,7 +1,7 @@
 internal import CEngineSupport
 internal import LiteVaultCore
 internal import LiteVaultFoundation
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// A log or journal beside a database that has to be read with it: a connection is still open, or was not closed
 /// properly.
@@ -196,7 +196,7 @@ final class ReadOnlyImage: DatabaseBytes {
                     .busy, "The database is locked: another connection writes to it", path: path,
                     remedy: "Try again, or wait longer.")
             }
-            usleep(5000)
+            SystemThread.sleep(seconds: 0.005)
         }
     }
 }

@@ -1,5 +1,5 @@
 internal import LiteVaultCore
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// How a database is encrypted; nil properties use the engine's defaults.
 ///

@@ -2,7 +2,7 @@ internal import CEngineSupport
 internal import Dispatch
 internal import LiteVaultEngine
 internal import LiteVaultFoundation
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 extension Connection {
     /// Takes the lock. Balanced by `leave()`, unless it throws.

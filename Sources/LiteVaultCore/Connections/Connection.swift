@@ -1,7 +1,7 @@
 internal import CEngineSupport
 internal import LiteVaultEngine
 internal import LiteVaultFoundation
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// A connection to a database.
 ///

@@ -1,7 +1,7 @@
 internal import Dispatch
 internal import LiteVaultEngine
 internal import LiteVaultFoundation
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// Copies a database page by page while it is in use (https://sqlite.org/backup.html).
 ///

@@ -1,6 +1,6 @@
 internal import LiteVaultEngine
 internal import LiteVaultFoundation
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 // A checkpoint reads the end of the log, and then how much of it was copied already. In between, on engines with
 // `EngineInfo.Defect.walReset`, a commit of another connection may reset the log: the checkpoint then records the old

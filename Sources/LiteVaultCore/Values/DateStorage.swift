@@ -1,6 +1,6 @@
 public import LiteVaultFoundation
 internal import LiteVaultEngine
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// How a database stores dates.
 ///

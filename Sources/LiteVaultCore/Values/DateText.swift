@@ -1,5 +1,5 @@
 public import LiteVaultFoundation
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// Dates as text, in UTC, in the proleptic Gregorian calendar, years 0000 to 9999.
 ///

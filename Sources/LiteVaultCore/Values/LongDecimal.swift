@@ -1,6 +1,6 @@
 internal import LiteVaultEngine
 internal import LiteVaultQuoting
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// A decimal number that is stored as text where a column leaves that unchanged.
 ///

@@ -1,5 +1,5 @@
 internal import LiteVaultCore
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// The content of a keyring, as a snapshot has it: what it says without a secret.
 ///

@@ -1,4 +1,4 @@
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// The content of a keyring file: text, one statement on each line. See the article "The format of keyrings".
 struct KeyringDocument: Equatable {

@@ -1,7 +1,6 @@
-internal import DurableFile
+internal import LiteVaultSystem
 public import LiteVaultCore
 internal import LiteVaultFoundation
-internal import LiteVaultSupport
 
 extension VaultError.Code {
     /// A database exists, but its key is in no place where it was looked for. Nothing was created.

@@ -1,4 +1,4 @@
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// Reads the text of a keyring, strictly: what it accepts is exactly what a writer writes.
 struct KeyringParser {

@@ -1,5 +1,5 @@
 internal import LiteVaultCore
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// What people compare to know that they mean the same keyring with the same key: 128 bits, derived one way from the newest
 /// database key and the keyring's identifier. It reveals nothing of the key.

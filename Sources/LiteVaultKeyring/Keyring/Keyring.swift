@@ -1,6 +1,6 @@
 internal import LiteVaultCipher
 internal import LiteVaultCore
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// A file with a database's random key, sealed for each of several slots: a passphrase, a recovery code, a colleague's public
 /// key, a key management service, a file.

@@ -1,8 +1,7 @@
-internal import DurableFile
+internal import LiteVaultSystem
 internal import LiteVaultCipher
 internal import LiteVaultCore
 internal import LiteVaultFoundation
-internal import LiteVaultSupport
 
 /// The file of a keyring: how it is read, kept from other writers and replaced.
 struct KeyringFile {
@@ -67,8 +66,8 @@ struct KeyringFile {
     ///
     /// - Throws: `busy` after the timeout; what `body` throws.
     func locked<T>(timeout: Duration, _ body: () throws -> T) throws -> T {
-        let lock = try KeyringLock(path, timeout: timeout, "changing the keyring")
-        defer { lock.release() }
+        let lock = try LockFile.ofKeyring(path, timeout: timeout, "changing the keyring")
+        defer { lock.remove() }
         return try body()
     }
 }
@@ -79,65 +78,30 @@ extension FileMetadata {
     }
 }
 
-/// An exclusive lock: a file `PATH.lock` with an `flock`, which the kernel drops however a process ends.
-///
-/// The keyring itself cannot carry the lock, as every change replaces it. A lock file that a killed process left behind is
-/// not locked, so it keeps nobody out.
-final class KeyringLock {
-    private let path: String
-    private var descriptor: Int32
-
-    /// Locks, once nobody else does, in another process or in this one.
+extension LockFile {
+    /// Locks the file `KEYRING.lock`. The keyring itself cannot carry the lock, as every change replaces it.
     ///
     /// - Parameters:
     ///   - keyring: the path of the keyring, which need not exist.
     ///   - timeout: how long to wait.
     ///   - purpose: what the lock is held for, for errors, as in `changing the keyring`.
     /// - Throws: `busy` after the timeout, `cannotCreate`, `noSpace`, `unsupported`.
-    init(_ keyring: String, timeout: Duration, _ purpose: String) throws {
-        path = keyring + ".lock"
-        descriptor = -1
-        let end = ContinuousClock.now + timeout
-        var pause = Backoff(0.005...0.1)
-        while true {
-            descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
-            guard descriptor >= 0 else {
-                let code = errno
-                throw VaultError(
-                    code == ENOSPC || code == EDQUOT ? .noSpace : .cannotCreate,
-                    "There is no lock for \(purpose): \(SystemError(code: code))", path: path,
+    static func ofKeyring(_ keyring: String, timeout: Duration, _ purpose: String) throws -> LockFile {
+        let path = keyring + ".lock"
+        func failure(_ code: VaultError.Code, _ reason: String, remedy: String? = nil) -> VaultError {
+            VaultError(code, "There is no lock for \(purpose): \(reason)", path: path, remedy: remedy)
+        }
+        do throws(LockFile.Failure) { return try LockFile(path, timeout: timeout) } catch {
+            switch error {
+            case .busy: throw VaultError(.busy, "Another process is \(purpose)", path: keyring, remedy: "Try again.")
+            case .cannotOpen(let cause):
+                throw failure(
+                    cause.code == ENOSPC || cause.code == EDQUOT ? .noSpace : .cannotCreate, "\(cause)",
                     remedy: "Check that its directory can be written.")
+            case .cannotLock(let cause): throw failure(.unsupported, "\(cause)")
+            case .notRegular:
+                throw failure(.cannotCreate, "it is not a regular file", remedy: "Find out what it is, and remove it.")
             }
-            if flock(descriptor, LOCK_EX | LOCK_NB) == 0 {
-                // The process that had it may have removed the file before we locked it.
-                var ours = stat()
-                var named = stat()
-                if fstat(descriptor, &ours) == 0, lstat(path, &named) == 0, ours.st_ino == named.st_ino,
-                    ours.st_dev == named.st_dev
-                {
-                    return
-                }
-            } else if errno != EWOULDBLOCK, errno != EINTR {
-                let code = errno
-                close(descriptor)
-                throw VaultError(
-                    .unsupported, "There is no lock for \(purpose): \(SystemError(code: code))", path: path)
-            }
-            close(descriptor)
-            guard ContinuousClock.now < end else {
-                throw VaultError(.busy, "Another process is \(purpose)", path: keyring, remedy: "Try again.")
-            }
-            SystemThread.sleep(seconds: pause.next())
         }
     }
-
-    /// Removes the lock file and unlocks it, in this order: nobody else can lock a file that still has the name.
-    func release() {
-        guard descriptor >= 0 else { return }
-        unlink(path)
-        close(descriptor)
-        descriptor = -1
-    }
-
-    deinit { release() }
 }

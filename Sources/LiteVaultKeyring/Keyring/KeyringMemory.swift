@@ -1,8 +1,7 @@
 internal import Crypto
-internal import DurableFile
+internal import LiteVaultSystem
 internal import LiteVaultCore
 internal import LiteVaultFoundation
-internal import LiteVaultSupport
 
 /// What this machine remembers of the keyrings that it used, as `known_hosts` remembers servers: for each path, which keyring
 /// was there, and with which key. A keyring has the path by which it was given and the one behind links.

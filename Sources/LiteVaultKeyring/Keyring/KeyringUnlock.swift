@@ -1,5 +1,5 @@
 internal import LiteVaultCore
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// What a caller has to open a keyring with: the secret of one of its slots.
 public struct KeyringUnlock: Sendable {

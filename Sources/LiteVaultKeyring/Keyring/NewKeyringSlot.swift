@@ -1,6 +1,6 @@
 internal import LiteVaultCore
 internal import LiteVaultFoundation
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// A slot that is to be added to a keyring.
 public struct NewKeyringSlot: Sendable {

@@ -1,9 +1,8 @@
-internal import DurableFile
+internal import LiteVaultSystem
 public import LiteVaultCipher
 public import LiteVaultCore
 internal import LiteVaultFoundation
 public import LiteVaultPool
-internal import LiteVaultSupport
 
 /// What to do where a key store has no key, or a database does not exist.
 ///
@@ -37,8 +36,8 @@ enum StoredDatabaseKey {
         guard creation != .never else { throw VaultError.databaseIsMissing(path) }
         // Others may be at this point, too, and most stores replace what they have: the key of a database that was written
         // to meanwhile. The lock has the name of the keyring's, which the tool knows to be no database.
-        let lock = try KeyringLock(Keyring.path(beside: path), timeout: lockTimeout, "creating the database")
-        defer { lock.release() }
+        let lock = try LockFile.ofKeyring(Keyring.path(beside: path), timeout: lockTimeout, "creating the database")
+        defer { lock.remove() }
         return try existingKey(for: path, in: store, creation) ?? newKey(for: path, in: store)
     }
 

@@ -1,9 +1,8 @@
-internal import DurableFile
+internal import LiteVaultSystem
 public import LiteVaultCipher
 public import LiteVaultCore
 internal import LiteVaultFoundation
 public import LiteVaultPool
-internal import LiteVaultSupport
 
 extension UnlockedKeyring {
     /// The key of a database: the one of the keyring's that opens it.

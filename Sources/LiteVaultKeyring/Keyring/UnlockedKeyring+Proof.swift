@@ -1,4 +1,4 @@
-internal import DurableFile
+internal import LiteVaultSystem
 internal import LiteVaultCipher
 internal import LiteVaultCore
 internal import LiteVaultFoundation

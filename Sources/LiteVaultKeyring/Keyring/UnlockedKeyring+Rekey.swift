@@ -1,6 +1,6 @@
 public import LiteVaultCipher
 internal import LiteVaultCore
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 // Revoking for good: slots are removed, and the databases get a new key that the removed slots never saw.
 

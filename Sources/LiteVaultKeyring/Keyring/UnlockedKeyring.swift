@@ -1,6 +1,6 @@
 public import LiteVaultCipher
 internal import LiteVaultCore
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// A keyring that a slot has opened: it has the database keys, and can change the slots.
 ///

@@ -1,5 +1,5 @@
 internal import LiteVaultCore
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// Secret bytes that were read, typed or generated: a passphrase, a key, the content of a key file.
 ///

@@ -1,6 +1,6 @@
 internal import Crypto
 internal import LiteVaultCore
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// The public key of a person or machine that shall open a keyring. It is not secret.
 ///

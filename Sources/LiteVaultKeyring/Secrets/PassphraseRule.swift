@@ -1,6 +1,6 @@
 internal import LiteVaultCore
 internal import LiteVaultFoundation
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// The rule that new passphrases have to meet, and the time that deriving a key from one takes.
 public enum PassphraseRule {

@@ -1,5 +1,5 @@
 internal import LiteVaultCore
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// A recovery code: 160 random bits in eight groups, such as `7QK2M-…`, to be printed and locked away.
 ///

@@ -1,8 +1,7 @@
-internal import DurableFile
+internal import LiteVaultSystem
 internal import LiteVaultCipher
 internal import LiteVaultCore
 internal import LiteVaultFoundation
-internal import LiteVaultSupport
 
 /// Reads and writes small files that matter: all of one, or nothing.
 enum SecretFile {

@@ -1,7 +1,7 @@
 internal import Crypto
 internal import LiteVaultCore
 internal import LiteVaultFoundation
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// Endorses the newest database key of a keyring with a key that only the secret of one slot leads to.
 ///

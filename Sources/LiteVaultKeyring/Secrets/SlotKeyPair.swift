@@ -1,7 +1,7 @@
 internal import Crypto
 internal import LiteVaultCore
 internal import LiteVaultFoundation
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 internal import _CryptoExtras
 
 /// The X25519 key pair of a slot. The slot's secret leads to the private key; the public key is in the file.

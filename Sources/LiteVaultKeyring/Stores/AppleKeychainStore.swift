@@ -1,7 +1,7 @@
 #if canImport(Security)
     internal import LiteVaultFoundation
     public import LiteVaultCore
-    internal import LiteVaultSupport
+    internal import LiteVaultSystem
     internal import Security
 
     /// A secret in Apple's Keychain, as a generic password.

@@ -1,6 +1,6 @@
 internal import LiteVaultCore
 internal import LiteVaultFoundation
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// A place for one secret: a file, the system's key store, a command.
 ///

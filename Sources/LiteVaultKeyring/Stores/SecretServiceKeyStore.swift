@@ -1,6 +1,6 @@
 internal import LiteVaultCore
 internal import LiteVaultQuoting
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// A secret in the desktop's Secret Service (GNOME Keyring, KWallet, KeePassXC), through its command `secret-tool`.
 ///

@@ -2,7 +2,7 @@
     internal import CCurl
     internal import CCurlSupport
     internal import LiteVaultFoundation
-    internal import LiteVaultSupport
+    internal import LiteVaultSystem
 
     /// The thread on which libcurl works: one for the process, from the first request on.
     ///

@@ -2,7 +2,7 @@
     internal import CCurl
     internal import CCurlSupport
     internal import LiteVaultFoundation
-    internal import LiteVaultSupport
+    internal import LiteVaultSystem
 
     /// Sets the options of a handle.
     struct CurlOptions {

@@ -1,9 +1,9 @@
 #if canImport(CCurl)
     internal import CCurl
     internal import CCurlSupport
-    internal import CProcessSupport
+    internal import CSystem
     internal import LiteVaultFoundation
-    internal import LiteVaultSupport
+    internal import LiteVaultSystem
 
     /// One request in libcurl.
     final class CurlTransfer: HTTPExchange.Source, @unchecked Sendable {  // used by the loop's thread alone

@@ -1,5 +1,5 @@
 internal import LiteVaultFoundation
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// What passes between the thread that receives an answer and the task that reads it: the head, then chunks of the body.
 ///

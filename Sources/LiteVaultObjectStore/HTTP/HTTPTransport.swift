@@ -1,6 +1,6 @@
 package import LiteVaultBackup
 internal import LiteVaultFoundation
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// Sends HTTP requests: by libcurl, on Apple's systems by URLSession.
 ///

@@ -1,7 +1,7 @@
 #if canImport(Darwin)
     internal import LiteVaultBackup
     internal import LiteVaultFoundation
-    internal import LiteVaultSupport
+    internal import LiteVaultSystem
 
     extension HTTPSettings {
         /// A client with these settings.

@@ -1,5 +1,5 @@
 internal import Dispatch
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// Runs the closure of one access of a task on a thread of ``BlockingThreadPool``, as a part of the task: task-local values,
 /// `Task.isCancelled` and the priority are the task's own there.

@@ -1,5 +1,5 @@
 internal import LiteVaultFoundation
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// Threads for the asynchronous accesses of tasks.
 ///

@@ -1,7 +1,7 @@
 internal import LiteVaultCipher
 internal import LiteVaultCore
 internal import LiteVaultFoundation
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// Ends an access when its task is cancelled.
 final class Cancellation: Sendable {

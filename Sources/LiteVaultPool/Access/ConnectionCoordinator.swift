@@ -2,7 +2,7 @@ internal import LiteVaultCipher
 internal import LiteVaultCore
 internal import LiteVaultEngine
 internal import LiteVaultFoundation
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// Schedules access to the writer and the readers of a ``DatabasePool`` or ``DatabaseQueue``.
 package final class ConnectionCoordinator: Sendable {

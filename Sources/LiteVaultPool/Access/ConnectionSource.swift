@@ -1,7 +1,7 @@
 internal import LiteVaultCipher
 internal import LiteVaultCore
 internal import LiteVaultFoundation
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// Opens connections to one database, and derives its key once for all of them.
 final class ConnectionSource: Sendable {

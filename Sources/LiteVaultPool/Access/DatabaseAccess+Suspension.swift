@@ -1,6 +1,6 @@
 internal import LiteVaultCore
 internal import LiteVaultFoundation
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 // iOS ends a process that is suspended while it holds a lock on a file in a shared container (0xDEAD10CC). A connection to a
 // database in WAL mode holds two locks as long as it is open, also between transactions: SHARED on the file, and one on

@@ -1,6 +1,6 @@
 internal import Dispatch
 internal import LiteVaultFoundation
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// A semaphore that admits waiters in FIFO order: blocked threads, and jobs that wait without a thread.
 final class FairSemaphore: Sendable {

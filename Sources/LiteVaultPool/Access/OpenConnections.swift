@@ -1,7 +1,7 @@
 internal import Dispatch
 internal import LiteVaultCore
 internal import LiteVaultFoundation
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// The connections of a ``DatabasePool`` or ``DatabaseQueue``: readers come and go, the writer stays.
 ///

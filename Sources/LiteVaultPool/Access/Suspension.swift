@@ -1,6 +1,6 @@
 internal import LiteVaultCore
 internal import LiteVaultFoundation
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// Whether a database is suspended, and what runs on it: that is ended when it is suspended, and nothing begins then.
 final class Suspension: Sendable {

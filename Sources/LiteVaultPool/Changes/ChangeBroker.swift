@@ -1,5 +1,5 @@
 internal import LiteVaultFoundation
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// Notifies observers of committed changes.
 final class ChangeBroker: Sendable {

@@ -1,5 +1,5 @@
 internal import LiteVaultCore
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// The properties of a schema that decide what a statement reads or writes. They are read when the schema has changed.
 struct SchemaSummary: Sendable {

@@ -1,5 +1,5 @@
 public import LiteVaultCore
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 public import Observation
 
 /// A value of a database that a screen shows: it is read at once, and again after each commit that changed what it read.

@@ -1,6 +1,6 @@
 internal import LiteVaultCore
 internal import LiteVaultFoundation
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// Encodes a property into the value of a column.
 enum ColumnEncoding {

@@ -1,6 +1,6 @@
 internal import LiteVaultCore
 internal import LiteVaultFoundation
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// Encodes a value into assignments, one for each coding key.
 final class RowEncoder: Encoder {

@@ -1,7 +1,7 @@
 package import LiteVaultCore
 internal import LiteVaultFoundation
 internal import LiteVaultQuoting
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// Renders values as SQL literals, for statements that take no parameters.
 package enum LiteralSQL {

@@ -1,6 +1,6 @@
 package import LiteVaultCore
 internal import LiteVaultFoundation
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// Builds SQL text and collects the values of its parameters.
 ///

@@ -1,6 +1,6 @@
 internal import LiteVaultCore
 internal import LiteVaultFoundation
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 // Every shortcut around Swift's safety in this target, each with the invariant that makes it sound. They exist for
 // speed: `Benchmarks/run` measures it (structs, structs by Codable, fetch by expression, insert by setters).

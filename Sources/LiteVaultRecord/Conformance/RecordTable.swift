@@ -1,6 +1,6 @@
 public import LiteVaultCore
 public import LiteVaultQuery
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// A column of a record's table, and what the engine does with it. A string literal is a plain column.
 public struct RecordColumn<R>: ExpressibleByStringLiteral, Sendable {

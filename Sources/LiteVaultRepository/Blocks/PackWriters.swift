@@ -1,5 +1,5 @@
 internal import Crypto
-package import DurableFile
+package import LiteVaultSystem
 package import LiteVaultCapture
 internal import LiteVaultCipher
 internal import LiteVaultFoundation

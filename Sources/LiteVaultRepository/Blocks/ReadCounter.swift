@@ -1,4 +1,4 @@
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// What reading from a repository in place has taken so far.
 public struct ReadingStatistics: Sendable, Equatable {

@@ -1,5 +1,4 @@
-internal import DurableFile
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 package import LiteVaultCapture
 package import LiteVaultFoundation
 

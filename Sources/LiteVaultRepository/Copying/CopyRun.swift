@@ -1,8 +1,7 @@
-internal import DurableFile
+internal import LiteVaultSystem
 internal import LiteVaultCapture
 internal import LiteVaultCipher
 internal import LiteVaultFoundation
-internal import LiteVaultSupport
 
 /// One run of ``Repository/copy(to:database:acceptsReplacement:dryRun:progress:)``.
 ///

@@ -1,6 +1,6 @@
 internal import LiteVaultCapture
 internal import LiteVaultFoundation
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// How much is read of what others have stored: one table for all stores and commands. The page "Repository format" has the same
 /// numbers, which a test compares.

@@ -2,7 +2,7 @@ internal import Crypto
 internal import LiteVaultCapture
 internal import LiteVaultCipher
 internal import LiteVaultFoundation
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 internal import _CryptoExtras
 
 /// The content of `repository.json`: the repository's identity, and the versions that can read and write it.

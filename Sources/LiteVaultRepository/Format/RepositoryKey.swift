@@ -1,7 +1,7 @@
 internal import Crypto
 internal import LiteVaultCapture
 internal import LiteVaultFoundation
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// What authenticates the documents of a repository.
 struct RepositoryKey: Sendable {

@@ -1,7 +1,7 @@
 internal import Crypto
 internal import LiteVaultCapture
 internal import LiteVaultFoundation
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// The key that every object of a sealed repository is encrypted under.
 ///

@@ -1,7 +1,7 @@
 internal import Crypto
 internal import LiteVaultCapture
 internal import LiteVaultFoundation
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// How a key is derived from a secret.
 struct SecretDerivation: Codable, Sendable, Equatable {

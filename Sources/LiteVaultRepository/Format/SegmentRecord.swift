@@ -1,6 +1,6 @@
 package import LiteVaultCapture
 internal import LiteVaultFoundation
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// The record stored before the frames of a log segment.
 struct SegmentRecord: CheckedDocument, Sendable, Equatable {

@@ -1,5 +1,5 @@
 internal import LiteVaultFoundation
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// Times as written in documents: `2026-11-21T12:30:06.123Z`, of the years 1970 to 9999.
 enum Timestamp {

@@ -1,5 +1,5 @@
 internal import LiteVaultCapture
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// The blocks of a snapshot's image that are in memory. Others are fetched when they are needed, and before that where the image is
 /// read from one end to the other.

@@ -1,5 +1,5 @@
 internal import LiteVaultCapture
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// Consecutive blocks of an image that are being fetched. A thread that is not one of Swift's pool can wait for them; the pool
 /// fetches them meanwhile.

@@ -1,4 +1,4 @@
-internal import DurableFile
+internal import LiteVaultSystem
 internal import LiteVaultCapture
 public import LiteVaultCipher
 internal import LiteVaultFoundation

@@ -2,7 +2,7 @@ internal import LiteVaultCapture
 package import LiteVaultCipher
 internal import LiteVaultCore
 package import LiteVaultFoundation
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// Options for reading a database in a repository.
 public struct ReadingOptions: Sendable {

@@ -1,5 +1,5 @@
 internal import Crypto
-internal import DurableFile
+internal import LiteVaultSystem
 internal import LiteVaultCapture
 internal import LiteVaultFoundation
 

@@ -1,7 +1,6 @@
-internal import DurableFile
+internal import LiteVaultSystem
 internal import LiteVaultCapture
 internal import LiteVaultFoundation
-internal import LiteVaultSupport
 
 /// The exclusive right to write a database's snapshots, or to delete: an object that is taken and renewed by conditional writes.
 ///

@@ -1,8 +1,7 @@
-internal import DurableFile
+internal import LiteVaultSystem
 internal import LiteVaultCapture
 internal import LiteVaultCipher
 internal import LiteVaultFoundation
-internal import LiteVaultSupport
 
 /// Local directories for the files that a client of a repository keeps.
 public struct LocalDirectories: Sendable {

@@ -1,4 +1,4 @@
-internal import DurableFile
+internal import LiteVaultSystem
 internal import LiteVaultCapture
 internal import LiteVaultCipher
 package import LiteVaultFoundation

@@ -1,6 +1,6 @@
 public import LiteVaultCapture
 internal import LiteVaultFoundation
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 extension VaultError.Code {
     /// A standby of the database was promoted: the repository takes nothing more from this file under the database's name.

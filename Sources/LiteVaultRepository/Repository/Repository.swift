@@ -1,7 +1,7 @@
 internal import Crypto
 internal import LiteVaultCapture
 internal import LiteVaultFoundation
-package import LiteVaultSupport
+package import LiteVaultSystem
 
 /// A repository of database snapshots in an object store.
 ///

@@ -1,6 +1,6 @@
 public import LiteVaultCapture
 internal import LiteVaultFoundation
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// The result of pruning.
 public struct PruneResult: Sendable, Equatable {

@@ -1,5 +1,5 @@
 package import LiteVaultFoundation
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// Which snapshots of a database to keep. Rules add up: a snapshot is kept if any rule matches it.
 public struct RetentionPolicy: Sendable, Equatable {

@@ -1,5 +1,5 @@
 internal import LiteVaultFoundation
-package import LiteVaultSupport
+package import LiteVaultSystem
 
 /// Why a connection to a server ended.
 package struct SFTPLost: Error, Sendable {

@@ -1,7 +1,7 @@
 internal import LiteVaultCapture
 internal import LiteVaultFoundation
 internal import LiteVaultQuoting
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 extension SFTPLost {
     /// Whether another attempt would fail in the same way.

@@ -1,6 +1,6 @@
 internal import LiteVaultCapture
 internal import LiteVaultFoundation
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// The connection of a store: made with the first request, and again after it was lost.
 actor SFTPLink {

@@ -1,6 +1,6 @@
 internal import LiteVaultCapture
 internal import LiteVaultFoundation
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// An established connection: the operations of the protocol that a store needs.
 ///

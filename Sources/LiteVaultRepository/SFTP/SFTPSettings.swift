@@ -2,7 +2,7 @@ internal import LiteVaultCapture
 internal import LiteVaultCore
 internal import LiteVaultFoundation
 internal import LiteVaultQuoting
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// A directory on an SSH server, and how to reach it.
 ///

@@ -1,6 +1,6 @@
 internal import LiteVaultCapture
 internal import LiteVaultFoundation
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// What is written.
 enum SFTPContent {

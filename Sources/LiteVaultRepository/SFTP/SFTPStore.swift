@@ -1,7 +1,7 @@
 internal import Crypto
 public import LiteVaultFoundation
 internal import LiteVaultCapture
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// An object store in a directory of an SSH server, by SFTP: objects are files of mode 0600 in directories of mode 0700.
 ///

@@ -1,8 +1,7 @@
-internal import DurableFile
+internal import LiteVaultSystem
 internal import LiteVaultCapture
 internal import LiteVaultCipher
 internal import LiteVaultFoundation
-internal import LiteVaultSupport
 
 /// The store of a sealed repository: what is stored through it is compressed and encrypted, what is read is opened.
 ///

@@ -1,5 +1,5 @@
 internal import Crypto
-internal import DurableFile
+internal import LiteVaultSystem
 public import LiteVaultCapture
 internal import LiteVaultCipher
 internal import LiteVaultFoundation

@@ -1,8 +1,7 @@
-internal import DurableFile
+internal import LiteVaultSystem
 internal import LiteVaultCapture
 internal import LiteVaultCipher
 internal import LiteVaultFoundation
-internal import LiteVaultSupport
 
 /// The segments that a restore may need, read from the store several at a time with one request each, and kept in a local
 /// directory until they are applied. The directory is removed with this object.

@@ -1,6 +1,6 @@
 internal import LiteVaultCapture
 public import LiteVaultFoundation
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// The points in time that followed logs add to a repository's snapshots.
 public struct FollowedLogs: Sendable {

@@ -1,4 +1,4 @@
-internal import DurableFile
+internal import LiteVaultSystem
 internal import LiteVaultCapture
 internal import LiteVaultCipher
 internal import LiteVaultFoundation
@@ -86,7 +86,7 @@ extension Repository {
             // Either holds the lock only while it writes a file.
             for _ in 0..<100 {
                 if try lock.tryLock() { break }
-                usleep(10_000)
+                SystemThread.sleep(seconds: 0.01)
             }
             // A file that cannot be read is replaced.
             if let known = try? rememberedMark(database), known.sequence >= mark.sequence { return }

@@ -1,6 +1,6 @@
 package import LiteVaultCapture
 internal import LiteVaultFoundation
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// Whether a new follower may continue from what an earlier one stored.
 package enum SegmentResumption: Sendable {

@@ -1,9 +1,8 @@
-internal import DurableFile
+internal import LiteVaultSystem
 public import LiteVaultCapture
 internal import LiteVaultCipher
 internal import LiteVaultFoundation
 internal import LiteVaultQuoting
-internal import LiteVaultSupport
 
 extension Repository {
     /// Stores a snapshot of a database that may be in use. The database's key is not needed.

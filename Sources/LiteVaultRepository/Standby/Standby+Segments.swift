@@ -1,7 +1,7 @@
 internal import LiteVaultCapture
 internal import LiteVaultCipher
 internal import LiteVaultFoundation
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 extension Standby {
     /// Segments that are applied in one commit at most.

@@ -1,5 +1,6 @@
 internal import LiteVaultCapture
 internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 /// Keeps other standbys and promotions away from a destination, as long as it exists.
 final class StandbyLock: Sendable {
@@ -58,7 +59,7 @@ final class HandOverRequest {
         // A standby that looks whether it is locked takes the lock for a moment.
         for attempt in 0..<50 {
             if try file.tryLock() { return }
-            if attempt < 49 { usleep(10_000) }
+            if attempt < 49 { SystemThread.sleep(seconds: 0.01) }
         }
         throw VaultError(.busy, "another process is promoting it", path: destination, remedy: "Wait for that one.")
     }

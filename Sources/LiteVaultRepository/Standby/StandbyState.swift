@@ -1,8 +1,7 @@
-internal import DurableFile
+internal import LiteVaultSystem
 internal import LiteVaultCapture
 internal import LiteVaultCipher
 internal import LiteVaultFoundation
-internal import LiteVaultSupport
 
 /// What a standby's destination has, in a file beside it (`.standby` after its name): where to continue after a restart.
 ///

@@ -1,9 +1,8 @@
 internal import Crypto
-internal import DurableFile
+internal import LiteVaultSystem
 internal import LiteVaultCapture
 internal import LiteVaultCipher
 public import LiteVaultFoundation
-internal import LiteVaultSupport
 
 /// An object store in a directory: objects are files of mode 0600 in directories of mode 0700.
 ///

@@ -1,6 +1,6 @@
 internal import LiteVaultCapture
 public import LiteVaultFoundation
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// A store that lets a limited number of calls through to another one at a time: for a slow link, or a server that others need as well.
 ///

@@ -1,6 +1,6 @@
 internal import LiteVaultCore
 internal import LiteVaultQuoting
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// What a text that names a repository stands for, on a command line and in a configuration.
 ///

@@ -1,6 +1,6 @@
 public import LiteVaultBackup
 internal import LiteVaultFoundation
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// How the write-ahead logs of a job's databases are followed.
 public struct FollowSettings: Sendable, Equatable {

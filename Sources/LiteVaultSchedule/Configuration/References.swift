@@ -1,6 +1,6 @@
 public import LiteVaultBackup
 internal import LiteVaultQuoting
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// A repository, and how to open it.
 public struct RepositoryReference: Sendable, Hashable {

@@ -1,8 +1,7 @@
-internal import DurableFile
+internal import LiteVaultSystem
 internal import LiteVaultBackup
 internal import LiteVaultFoundation
 internal import LiteVaultQuoting
-internal import LiteVaultSupport
 internal import Logging
 
 /// Follows the databases of all jobs with `follow`. It rescans the sources regularly, starts to follow new databases and stops

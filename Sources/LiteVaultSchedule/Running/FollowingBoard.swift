@@ -1,7 +1,7 @@
 internal import LiteVaultBackup
 internal import LiteVaultFoundation
 internal import LiteVaultQuoting
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// What is known at this moment of the databases that are followed. Followers write to it; who looks at it waits for none of them, and
 /// none waits for who looks.

@@ -1,9 +1,8 @@
-internal import DurableFile
+internal import LiteVaultSystem
 internal import LiteVaultBackup
 internal import LiteVaultCipher
 internal import LiteVaultFoundation
 internal import LiteVaultQuoting
-internal import LiteVaultSupport
 
 /// A value that is measured of a job or a follower.
 package struct MetricSample: Sendable, Equatable {

@@ -1,7 +1,7 @@
 package import LiteVaultBackup
 internal import LiteVaultFoundation
 internal import LiteVaultQuoting
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// What the repositories of jobs know about snapshots that cannot be restored: verifications by anybody record it there, also between
 /// two runs. Nothing is written, neither to a repository nor about it.

@@ -1,7 +1,7 @@
 internal import LiteVaultBackup
 package import LiteVaultFoundation
 internal import LiteVaultQuoting
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 package import Logging
 
 /// Runs the jobs of a configuration when they are due.

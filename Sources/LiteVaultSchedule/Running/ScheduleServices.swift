@@ -1,6 +1,6 @@
 public import LiteVaultBackup
 public import LiteVaultCipher
-package import LiteVaultSupport
+package import LiteVaultSystem
 
 /// What the surrounding program provides to a schedule: stores, secrets and keys, and what only some programs can do.
 public struct ScheduleServices: Sendable {

@@ -1,7 +1,7 @@
 internal import LiteVaultBackup
 internal import LiteVaultFoundation
 internal import LiteVaultQuoting
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// The names that the jobs of a schedule give to databases in their repositories.
 ///

@@ -1,7 +1,7 @@
 internal import LiteVaultBackup
 internal import LiteVaultFoundation
 internal import LiteVaultQuoting
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 internal import Logging
 
 /// Takes the snapshots of a job's databases, one at a time for each database.

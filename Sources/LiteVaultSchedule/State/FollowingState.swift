@@ -1,4 +1,4 @@
-internal import DurableFile
+internal import LiteVaultSystem
 internal import LiteVaultBackup
 internal import LiteVaultFoundation
 

@@ -1,6 +1,6 @@
 package import LiteVaultBackup
 package import LiteVaultFoundation
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// The stored state of a configuration's jobs.
 package struct ScheduleState: CheckedDocument, Sendable, Equatable {

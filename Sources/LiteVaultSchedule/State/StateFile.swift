@@ -1,17 +1,16 @@
 internal import Crypto
-internal import DurableFile
+internal import LiteVaultSystem
 internal import LiteVaultBackup
 internal import LiteVaultCipher
 package import LiteVaultFoundation
-internal import LiteVaultSupport
 
 /// The state file of a configuration, replaced with each change, and the lock beside it that a process holds while it runs
 /// jobs.
 package final class StateFile: Sendable {
     package let path: String
     private let state: Locked<ScheduleState>
-    /// The descriptor of the lock file; -1 until ``lock()``.
-    private let descriptor = Locked<Int32>(-1)
+    /// The lock file, once ``lock()`` has locked it.
+    private let held = Locked<LockFile?>(nil)
 
     /// Reads the state of the configuration at path `configuration` from the directory `folder`.
     ///
@@ -49,8 +48,6 @@ package final class StateFile: Sendable {
             .flatMap { time($0) == nil ? folders.first : $0 }
     }
 
-    deinit { descriptor.withLock { if $0 >= 0 { close($0) } } }
-
     private static func read(_ path: String) throws -> ScheduleState {
         do {
             let bytes = try LocalFile(reading: path).contents(upTo: ScheduleState.byteLimit)
@@ -70,31 +67,27 @@ package final class StateFile: Sendable {
     package func lock() throws {
         try LocalDirectory.create(LocalDirectory.parent(of: path))
         let lockPath = path + ".lock"
-        let opened = open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
-        guard opened >= 0 else { throw VaultError(errno: errno, "open", path: lockPath) }
-        var status = stat()
-        guard fstat(opened, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            close(opened)
-            throw VaultError(
-                .damaged, "is not a regular file", path: lockPath,
-                remedy: "Find out what replaced it, and remove it: the next run creates it again.")
-        }
-        var attempts = 5
-        // `runner` holds it for a moment.
-        while flock(opened, LOCK_EX | LOCK_NB) != 0 {
-            attempts -= 1
-            if attempts > 0 {
-                usleep(20_000)
-                continue
+        let lock: LockFile
+        do throws(LockFile.Failure) {
+            // ``runner`` holds it for a moment.
+            lock = try LockFile(lockPath, timeout: .milliseconds(100))
+        } catch {
+            switch error {
+            case .busy:
+                throw VaultError(
+                    .busy, "another process is running the jobs of this configuration", path: lockPath,
+                    typedRemedy: ScheduleRemedy.waitForRun)
+            case .notRegular:
+                throw VaultError(
+                    .damaged, "is not a regular file", path: lockPath,
+                    remedy: "Find out what replaced it, and remove it: the next run creates it again.")
+            case .cannotOpen(let cause): throw VaultError(errno: cause.code, "open", path: lockPath)
+            case .cannotLock(let cause): throw VaultError(errno: cause.code, "flock", path: lockPath)
             }
-            close(opened)
-            throw VaultError(
-                .busy, "another process is running the jobs of this configuration", path: lockPath,
-                typedRemedy: ScheduleRemedy.waitForRun)
         }
-        descriptor.withLock { $0 = opened }
+        held.withLock { $0 = lock }
         let card = Self.card()
-        _ = pwrite(opened, card, card.count, 0)
+        _ = pwrite(lock.descriptor, card, card.count, 0)
         // Another process may have run between reading and locking.
         let fresh = try Self.read(path)
         state.withLock { $0 = fresh }

@@ -1,9 +1,8 @@
 internal import Crypto
-internal import DurableFile
+internal import LiteVaultSystem
 package import LiteVaultBackup
 internal import LiteVaultCipher
 package import LiteVaultFoundation
-internal import LiteVaultSupport
 
 /// Remembers which files the newest snapshots of a job's databases were taken from, so that a database whose files are untouched
 /// needs no new one (`unchanged: skip`).

@@ -1,7 +1,7 @@
 internal import Crypto
 internal import LiteVaultBackup
 public import LiteVaultFoundation
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// When a job runs.
 public enum Recurrence: Sendable, Equatable {

@@ -1,7 +1,7 @@
 internal import LiteVaultBackup
 internal import LiteVaultFoundation
 internal import LiteVaultQuoting
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// The systemd units, or the crontab line, that run a configuration's jobs.
 package struct SystemdUnits: Sendable {

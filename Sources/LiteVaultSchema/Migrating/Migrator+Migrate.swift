@@ -1,6 +1,6 @@
 public import LiteVaultCore
 internal import LiteVaultFoundation
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 extension VaultError.Code {
     /// Two migrations are registered with the same name.

@@ -1,5 +1,5 @@
 internal import LiteVaultCore
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// An index as the schema declares it.
 public struct IndexDefinition: Equatable, Sendable {

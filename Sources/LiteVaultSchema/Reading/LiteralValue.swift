@@ -1,6 +1,6 @@
 internal import LiteVaultFoundation
 internal import LiteVaultQuoting
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// A literal in SQL text, as in a DEFAULT clause (https://sqlite.org/lang_expr.html#literal_values_constants_).
 public enum LiteralValue: Equatable, CustomStringConvertible, Sendable {

@@ -1,6 +1,6 @@
 package import LiteVaultCore
 internal import LiteVaultFoundation
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// How names are written where SQL need not quote them.
 package enum SchemaName {

@@ -1,6 +1,6 @@
 internal import ArgumentParser
 internal import LiteVaultBackup
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// `litevault compact`: joins the segments of followed logs.
 struct Compact: VaultCommand {

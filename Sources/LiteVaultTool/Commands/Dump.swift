@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import DurableFile
+internal import LiteVaultSystem
 internal import LiteVault
 internal import LiteVaultCipher
 internal import LiteVaultFoundation

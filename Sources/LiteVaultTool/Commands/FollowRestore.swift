@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import LiteVaultBackup
 internal import LiteVaultFoundation
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// `litevault follow-restore`: keeps a copy of a database current from a repository.
 struct FollowRestore: VaultCommand {

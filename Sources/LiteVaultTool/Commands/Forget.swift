@@ -1,6 +1,6 @@
 internal import ArgumentParser
 internal import LiteVaultBackup
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// `litevault forget`: applies retention rules.
 struct Forget: VaultCommand {

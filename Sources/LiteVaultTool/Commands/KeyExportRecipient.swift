@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import LiteVault
 internal import LiteVaultKeyring
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// `litevault key export-recipient`: the public key of an identity.
 struct KeyExportRecipient: VaultCommand {

@@ -1,11 +1,10 @@
 internal import ArgumentParser
-internal import DurableFile
+internal import LiteVaultSystem
 internal import LiteVault
 internal import LiteVaultBackup
 internal import LiteVaultCipher
 internal import LiteVaultFoundation
 internal import LiteVaultKeyring
-internal import LiteVaultSupport
 
 /// `litevault key remove`: removes slots, and with `--rekey` also changes the database key.
 struct KeyRemove: VaultCommand {

@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import LiteVault
 internal import LiteVaultFoundation
 internal import LiteVaultKeyring
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// `litevault keygen`: makes a random key.
 struct Keygen: VaultCommand {

@@ -4,7 +4,7 @@ internal import LiteVaultCipher
 internal import LiteVaultCore
 internal import LiteVaultFoundation
 internal import LiteVaultQuoting
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// `litevault query`: runs one SQL statement and prints its rows.
 struct Query: VaultCommand {

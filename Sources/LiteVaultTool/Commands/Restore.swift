@@ -1,9 +1,8 @@
 internal import ArgumentParser
-internal import DurableFile
+internal import LiteVaultSystem
 internal import LiteVault
 internal import LiteVaultBackup
 internal import LiteVaultFoundation
-internal import LiteVaultSupport
 
 /// `litevault restore`: restores a database from a repository.
 struct Restore: VaultCommand {

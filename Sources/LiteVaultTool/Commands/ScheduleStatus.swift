@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import LiteVaultBackup
 internal import LiteVaultFoundation
 internal import LiteVaultSchedule
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// `litevault schedule status`: shows past runs, failures and the next runs.
 struct ScheduleStatus: VaultCommand {

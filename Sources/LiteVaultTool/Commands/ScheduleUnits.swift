@@ -4,7 +4,7 @@ internal import LiteVaultFoundation
 internal import LiteVaultQuoting
 internal import LiteVaultSchedule
 internal import LiteVaultScheduleFile
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// `litevault schedule install`: installs units, and runs the jobs as the service will.
 struct ScheduleInstall: VaultCommand {

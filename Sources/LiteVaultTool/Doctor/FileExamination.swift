@@ -1,8 +1,7 @@
-internal import DurableFile
+internal import LiteVaultSystem
 internal import LiteVault
 internal import LiteVaultBackup
 internal import LiteVaultFoundation
-internal import LiteVaultSupport
 
 /// Examines the local files that backups and restores need. Everything is only read.
 struct FileExamination {

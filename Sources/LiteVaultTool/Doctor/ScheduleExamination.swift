@@ -1,9 +1,8 @@
-internal import DurableFile
+internal import LiteVaultSystem
 internal import LiteVaultBackup
 internal import LiteVaultFoundation
 internal import LiteVaultQuoting
 internal import LiteVaultSchedule
-internal import LiteVaultSupport
 
 /// Examines everything that the jobs of a configuration need.
 struct ScheduleExamination {

@@ -3,7 +3,7 @@ internal import LiteVaultBackup
 internal import LiteVaultFoundation
 internal import LiteVaultKeyring
 internal import LiteVaultSchedule
-internal import Subprocess
+internal import LiteVaultSystem
 
 /// Reads the keys and secrets of a configuration as a run does, without a person.
 struct SecretExamination {
@@ -89,7 +89,9 @@ enum HookExamination {
     }
 
     private static func problem(_ command: String) -> String? {
-        guard let parsed = shell(["-n", "-c", command]) else { return "the shell cannot be started" }
+        guard let parsed = status(of: "exec /bin/sh -n -c \"$HOOK\"", command) else {
+            return "the shell cannot be started"
+        }
         guard parsed == 0 else { return "the shell does not understand the command" }
         // A word that is not plain stands for something that only running it would show.
         let word = String(command.drop(while: \.isWhitespace).prefix { !$0.isWhitespace && $0 != ";" })
@@ -103,17 +105,15 @@ enum HookExamination {
             }
             return nil
         }
-        return shell(["-c", "command -v \"$1\"", "sh", word]) == 0 ? nil : "there is no command '\(word)'"
+        return status(of: "command -v \"$HOOK\"", word) == 0 ? nil : "there is no command '\(word)'"
     }
 
-    /// The exit status of a shell that runs nothing of the hook; nil if it cannot be started.
-    private static func shell(_ arguments: [String]) -> Int32? {
-        let status = try? runBlocking {
-            try await Subprocess.run(
-                .path("/bin/sh"), arguments: .init(arguments), input: .none, output: .discarded, error: .discarded
-            ).terminationStatus
-        }
-        guard case .exited(let code)? = status else { return nil }
+    /// The exit status of a shell that examines the text in the variable HOOK, and runs nothing of it; nil if it cannot be started.
+    private static func status(of examination: String, _ text: String) -> Int32? {
+        var shell = ShellCommand(examination)
+        shell.variables = ["HOOK": text]
+        (shell.input, shell.output, shell.error) = (.null, .null, .null)
+        guard case .status(let code)? = try? shell.spawn().wait() else { return nil }
         return code
     }
 }

@@ -1,9 +1,8 @@
-internal import DurableFile
+internal import LiteVaultSystem
 internal import LiteVault
 internal import LiteVaultBackup
 internal import LiteVaultFoundation
 internal import LiteVaultQuoting
-internal import LiteVaultSupport
 
 /// The journal of a change to many databases: which are begun, and which are done. A run that was killed is continued from it.
 ///
@@ -24,7 +23,8 @@ final class FleetJournal: Sendable {
     }
 
     private struct Content {
-        var descriptor: Int32
+        /// The journal itself; nil once it was removed.
+        var file: LockFile?
         var entries: [ExactText: Entry]
     }
 
@@ -39,26 +39,14 @@ final class FleetJournal: Sendable {
     /// - Throws: `busy` when another process uses it, `usage` when it is of another change, `damaged`, `io`, `no-space`.
     init(_ path: String, of change: String) throws {
         self.path = path
-        let descriptor = try Self.locked(path)
-        do {
-            let header = "litevault-fleet 1 \(change)\n"
-            let lines = try Self.lines(descriptor, after: header, path)
-            isContinued = lines != nil
-            if lines == nil { try Self.append(header, descriptor, path) }
-            // Also if it existed: the run that created it may have been killed before this.
-            try LocalDirectory.sync(LocalDirectory.parent(of: path))
-            let entries = try Self.entries(lines ?? Data(), path)
-            content = Locked(Content(descriptor: descriptor, entries: entries))
-        } catch {
-            LiteVaultFoundation.close(descriptor)
-            throw error
-        }
-    }
-
-    deinit {
-        content.withLock { content in
-            if content.descriptor >= 0 { LiteVaultFoundation.close(content.descriptor) }
-        }
+        let file = try Self.locked(path)
+        let header = "litevault-fleet 1 \(change)\n"
+        let lines = try Self.lines(file.descriptor, after: header, path)
+        isContinued = lines != nil
+        if lines == nil { try Self.append(header, file.descriptor, path) }
+        // Also if it existed: the run that created it may have been killed before this.
+        try LocalDirectory.sync(LocalDirectory.parent(of: path))
+        content = Locked(Content(file: file, entries: try Self.entries(lines ?? Data(), path)))
     }
 
     /// What is known of a member; nil if it was not begun.
@@ -76,8 +64,8 @@ final class FleetJournal: Sendable {
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         let line = String(decoding: try encoder.encode(entry), as: UTF8.self) + "\n"
         try content.withLock { content in
-            guard content.descriptor >= 0 else { return }
-            try Self.append(line, content.descriptor, path)
+            guard let file = content.file else { return }
+            try Self.append(line, file.descriptor, path)
             content.entries[ExactText(member.id)] = entry
         }
     }
@@ -85,12 +73,9 @@ final class FleetJournal: Sendable {
     /// Removes the journal: everything is done.
     func remove() {
         content.withLock { content in
-            guard content.descriptor >= 0 else { return }
-            // In this order: nobody else can lock a file that still has the name.
-            unlink(path)
+            content.file?.remove()
+            content.file = nil
             try? LocalDirectory.sync(LocalDirectory.parent(of: path))
-            LiteVaultFoundation.close(content.descriptor)
-            content.descriptor = -1
         }
     }
 
@@ -99,32 +84,19 @@ final class FleetJournal: Sendable {
     /// Bytes of a journal at most: 256 MiB, a line for each of a million databases.
     private static let limit = 1 << 28
 
-    private static func locked(_ path: String) throws -> Int32 {
-        for _ in 0..<100 {
-            let descriptor = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
-            guard descriptor >= 0 else {
+    private static func locked(_ path: String) throws -> LockFile {
+        do throws(LockFile.Failure) { return try LockFile(path, appending: true) } catch {
+            switch error {
+            case .busy:
+                throw Failure(.busy, "another process works by this journal", path: path, remedy: "Wait until it ends.")
+            case .notRegular:
+                throw Failure(.wrongKind, "not a regular file", path: path, remedy: "Name another journal.")
+            case .cannotOpen(let cause), .cannotLock(let cause):
                 throw Failure(
-                    .cannotCreate, "the journal cannot be opened: \(String(cString: strerror(errno)))", path: path,
+                    .cannotCreate, "the journal cannot be opened: \(cause)", path: path,
                     remedy: "Name another one with --journal.")
             }
-            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-                LiteVaultFoundation.close(descriptor)
-                throw Failure(.busy, "another process works by this journal", path: path, remedy: "Wait until it ends.")
-            }
-            // A run that was just finished may have removed it before we locked it.
-            var (ours, named) = (stat(), stat())
-            if fstat(descriptor, &ours) == 0, lstat(path, &named) == 0, ours.st_ino == named.st_ino,
-                ours.st_dev == named.st_dev
-            {
-                guard ours.st_mode & S_IFMT == S_IFREG else {
-                    LiteVaultFoundation.close(descriptor)
-                    throw Failure(.wrongKind, "not a regular file", path: path, remedy: "Name another journal.")
-                }
-                return descriptor
-            }
-            LiteVaultFoundation.close(descriptor)
         }
-        throw Failure(.busy, "the journal is replaced again and again", path: path, remedy: "Try again.")
     }
 
     /// The lines that were completed, after the first; nil in a new file. A last line that was not completed, by a kill, a

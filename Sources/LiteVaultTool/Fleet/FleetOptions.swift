@@ -1,9 +1,8 @@
 internal import ArgumentParser
-internal import DurableFile
+internal import LiteVaultSystem
 internal import LiteVault
 internal import LiteVaultFoundation
 internal import LiteVaultQuoting
-internal import LiteVaultSupport
 
 /// The options of a command that works on many databases.
 struct FleetOptions: ParsableArguments {

@@ -3,7 +3,7 @@ internal import LiteVaultBackup
 internal import LiteVaultCipher
 internal import LiteVaultFoundation
 internal import LiteVaultKeyring
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// The change of the keys of many databases.
 ///

@@ -1,7 +1,7 @@
 internal import Dispatch
 internal import LiteVault
 internal import LiteVaultFoundation
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// Works on many files, several at a time; comes back to those that are in use once the others are done.
 struct FleetRun: Sendable {

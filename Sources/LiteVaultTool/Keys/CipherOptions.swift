@@ -1,8 +1,7 @@
 internal import ArgumentParser
-internal import DurableFile
+internal import LiteVaultSystem
 internal import LiteVault
 internal import LiteVaultFoundation
-internal import LiteVaultSupport
 
 /// Cipher settings of the file that a command reads or writes. Absent ones are the engine's defaults.
 struct CipherOptions<Side: CipherSide>: ParsableArguments {

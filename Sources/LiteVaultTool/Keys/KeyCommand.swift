@@ -1,5 +1,5 @@
 internal import LiteVaultFoundation
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// A shell command that prints a key: a password manager, `systemd-creds decrypt`, `gpg --decrypt`.
 struct KeyCommand {

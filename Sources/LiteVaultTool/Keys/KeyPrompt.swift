@@ -1,5 +1,5 @@
 internal import LiteVaultFoundation
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// Asks for a key on the terminal, without echo.
 struct KeyPrompt {

@@ -1,7 +1,7 @@
 internal import LiteVault
 internal import LiteVaultBackup
 internal import LiteVaultFoundation
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// Reads keys from their sources and decodes them.
 final class KeyReader: Sendable {

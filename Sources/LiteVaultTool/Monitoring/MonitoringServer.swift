@@ -1,7 +1,7 @@
-internal import CProcessSupport
+internal import CSystem
 internal import LiteVaultFoundation
 internal import LiteVaultSchedule
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// A server for a few small answers to requests by HTTP, on one thread of its own.
 ///

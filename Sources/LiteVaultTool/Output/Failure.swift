@@ -1,7 +1,7 @@
 internal import LiteVault
 internal import LiteVaultBackup
 internal import LiteVaultKeyring
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// Why a command failed. Reporters print it, and its code decides the exit status.
 struct Failure: Error, Equatable {

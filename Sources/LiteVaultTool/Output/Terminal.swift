@@ -1,6 +1,6 @@
 internal import LiteVaultFoundation
 internal import LiteVaultQuoting
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// The two output streams. Commands do not write to them: they return a ``Report``, which a reporter prints here.
 ///

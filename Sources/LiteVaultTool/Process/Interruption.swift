@@ -1,7 +1,7 @@
 internal import Dispatch
 internal import LiteVault
 internal import LiteVaultFoundation
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// Ends a command cleanly on SIGINT, SIGTERM and SIGHUP.
 ///

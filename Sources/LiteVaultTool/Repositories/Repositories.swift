@@ -1,5 +1,5 @@
 internal import LiteVaultBackup
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 extension Session {
     /// Opens the repository that the options name, or creates it.

@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import LiteVaultBackup
 internal import LiteVaultFoundation
 internal import LiteVaultSchedule
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 #if S3
     internal import LiteVaultObjectStore

@@ -1,4 +1,4 @@
-internal import DurableFile
+internal import LiteVaultSystem
 internal import LiteVaultFoundation
 
 /// Where rows go: standard output, or a new file. Bytes are collected and written in large pieces.

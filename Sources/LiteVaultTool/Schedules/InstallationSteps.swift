@@ -1,6 +1,6 @@
 internal import LiteVaultFoundation
 internal import LiteVaultQuoting
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// What an installation has done so far. Each entry was observed: a step that failed adds only what it is known to have done.
 struct InstallationSteps {

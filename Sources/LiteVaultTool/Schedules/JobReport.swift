@@ -1,7 +1,7 @@
 internal import LiteVaultBackup
 internal import LiteVaultFoundation
 internal import LiteVaultSchedule
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// A snapshot that is known not to be restorable.
 struct UnrestorableSummary: Encodable {

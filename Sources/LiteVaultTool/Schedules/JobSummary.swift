@@ -1,6 +1,6 @@
 internal import LiteVaultFoundation
 internal import LiteVaultSchedule
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// The outcome of a job's run in results.
 struct OutcomeSummary: Encodable {

@@ -1,12 +1,11 @@
 internal import ArgumentParser
-internal import DurableFile
+internal import LiteVaultSystem
 internal import LiteVaultBackup
 internal import LiteVaultCipher
 internal import LiteVaultFoundation
 internal import LiteVaultQuoting
 internal import LiteVaultSchedule
 internal import LiteVaultScheduleFile
-internal import LiteVaultSupport
 
 /// The text of a configuration with one job, to begin with.
 struct NewConfiguration {

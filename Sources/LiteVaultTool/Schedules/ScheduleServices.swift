@@ -3,7 +3,7 @@ internal import LiteVaultBackup
 internal import LiteVaultFoundation
 internal import LiteVaultKeyring
 internal import LiteVaultSchedule
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 #if S3
     internal import LiteVaultObjectStore

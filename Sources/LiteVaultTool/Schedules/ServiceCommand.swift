@@ -1,6 +1,6 @@
 internal import LiteVaultFoundation
 internal import LiteVaultQuoting
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// A command of a service, as its process gets it: with the values of specifiers and variables.
 struct ServiceCommand {

@@ -1,6 +1,6 @@
 internal import LiteVaultFoundation
 internal import LiteVaultQuoting
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// The variables that a service's commands are given, as far as its unit and the files that this names have them (systemd.exec(5)).
 struct ServiceEnvironment {

@@ -1,7 +1,6 @@
-internal import DurableFile
+internal import LiteVaultSystem
 internal import LiteVaultFoundation
 internal import LiteVaultQuoting
-internal import LiteVaultSupport
 
 /// systemd as it runs here, by its commands `systemctl` and `journalctl`.
 struct ServiceManager: Sendable {

@@ -2,7 +2,7 @@ internal import LiteVaultBackup
 internal import LiteVaultFoundation
 internal import LiteVaultQuoting
 internal import LiteVaultSchedule
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// Puts the units of a configuration in place, and has the service run its jobs.
 struct UnitInstallation: Sendable {

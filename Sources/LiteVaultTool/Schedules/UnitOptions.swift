@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import LiteVaultFoundation
 internal import LiteVaultSchedule
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// What the units of a configuration are made of.
 struct UnitOptions: ParsableArguments {

@@ -1,6 +1,6 @@
 internal import LiteVault
 internal import LiteVaultKeyring
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 // What opens a keyring, and what a new slot is made from.
 

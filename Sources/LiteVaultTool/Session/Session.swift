@@ -3,7 +3,7 @@ internal import LiteVault
 internal import LiteVaultBackup
 internal import LiteVaultFoundation
 internal import LiteVaultKeyring
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// A command of the tool. It returns a report; `Main` prints it and handles failures.
 protocol VaultCommand: ParsableCommand {

@@ -1,9 +1,8 @@
-internal import DurableFile
+internal import LiteVaultSystem
 internal import LiteVault
 internal import LiteVaultCipher
 internal import LiteVaultCore
 internal import LiteVaultFoundation
-internal import LiteVaultSupport
 
 /// The statements and commands that were typed: in memory and, if a file was named, in that file. Never those that may have a key in
 /// them.

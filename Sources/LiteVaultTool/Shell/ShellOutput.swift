@@ -1,4 +1,4 @@
-internal import DurableFile
+internal import LiteVaultSystem
 internal import LiteVault
 internal import LiteVaultFoundation
 

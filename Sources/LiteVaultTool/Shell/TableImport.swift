@@ -2,7 +2,7 @@ internal import LiteVault
 internal import LiteVaultCore
 internal import LiteVaultFoundation
 internal import LiteVaultQuoting
-internal import LiteVaultSupport
+internal import LiteVaultSystem
 
 /// `.import`: the records of a file become rows of a table, all of them or none. Affinities make numbers of texts.
 struct TableImport {

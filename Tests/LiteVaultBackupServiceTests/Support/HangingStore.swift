@@ -1,6 +1,6 @@
 import Foundation
 import LiteVaultBackup
-import LiteVaultSupport
+import LiteVaultSystem
 
 /// A store on a disk that sometimes does not respond to writes.
 final class HangingStore: ObjectStore {

@@ -2,7 +2,7 @@ import Foundation
 import LiteVault
 import LiteVaultBackup
 import LiteVaultBackupService
-import LiteVaultSupport
+import LiteVaultSystem
 import Logging
 import Metrics
 import MetricsTestKit

@@ -1,7 +1,7 @@
 import Foundation
 import LiteVault
 import LiteVaultBackup
-import LiteVaultSupport
+import LiteVaultSystem
 import Testing
 
 /// A follower whose repository is exchanged or removed, and comes back; or whose spooled segments are gone.
@@ -122,7 +122,9 @@ import Testing
             #expect(count("returned") == 0)
             try? files.removeItem(atPath: place)
             try files.moveItem(atPath: away, toPath: place)
-            #expect(await eventually { count("returned") == 1 && count(isReset ? "based" : "resumed") == (isReset ? 2 : 1) })
+            #expect(
+                await eventually { count("returned") == 1 && count(isReset ? "based" : "resumed") == (isReset ? 2 : 1) }
+            )
             let stored = count("stored")
             try commit()
             #expect(await eventually { count("stored") > stored })

@@ -1,7 +1,7 @@
 import Foundation
 import LiteVault
 import LiteVaultBackup
-import LiteVaultSupport
+import LiteVaultSystem
 import Testing
 
 /// What following and restoring request of a store: in object storage each request costs money and time.
@@ -53,7 +53,9 @@ import Testing
         return (try await SegmentTests.Followed(scratch, repository), repository)
     }
 
-    @Test func `a poll that finds commits costs a PUT and two small requests, and one that finds none costs nothing`() async throws {
+    @Test func `a poll that finds commits costs a PUT and two small requests, and one that finds none costs nothing`()
+        async throws
+    {
         let began = ContinuousClock.now
         // The lease is renewed every 200 s, which a busy machine may take for this: by a task, and by a look when it is due.
         func possibleRenewals() -> Int { 2 * Int((ContinuousClock.now - began) / .seconds(200)) }

@@ -1,6 +1,6 @@
 import Foundation
 import LiteVaultBackup
-import LiteVaultSupport
+import LiteVaultSystem
 import Testing
 
 /// Processes that sleep between two requests, while others take them for dead. Tests/Protocol has all orders of all requests; these
@@ -67,7 +67,8 @@ import Testing
         // Its holder has died.
         let released = String(decoding: try await base.get(lease), as: UTF8.self)
         try await base.put(
-            lease, bytes: Array(released.replacing("\"released\":true", with: "\"released\":false").utf8), condition: .none)
+            lease, bytes: Array(released.replacing("\"released\":true", with: "\"released\":false").utf8),
+            condition: .none)
         try age(lease, 700)
         try image.change(block: 1)
         let (newer, once) = (image, OnceOnly())
@@ -255,7 +256,9 @@ import Testing
         try await requireAllRestorable(other, image)
     }
 
-    @Test func `H-COORD-04 without conditional writes nothing is removed that a sleeping writer may count on`() async throws {
+    @Test func `H-COORD-04 without conditional writes nothing is removed that a sleeping writer may count on`()
+        async throws
+    {
         let (plain, store) = (HookedStore(base, conditional: false), HookedStore(base, conditional: false))
         let (other, hooked) = (try await open(plain, machine: "a"), try await open(store, machine: "b"))
         var image = try TestImage(scratch.path("a.db"), blocks: 10)
@@ -292,7 +295,8 @@ import Testing
         #expect(try await base.list("leases/write-").isEmpty)
     }
 
-    @Test func `H-COORD-04 without conditional writes a writer that is never heard of again holds pruning up for a week`()
+    @Test
+    func `H-COORD-04 without conditional writes a writer that is never heard of again holds pruning up for a week`()
         async throws
     {
         let store = HookedStore(base, conditional: false)

@@ -1,7 +1,7 @@
 import Foundation
 import LiteVault
 import LiteVaultBackup
-import LiteVaultSupport
+import LiteVaultSystem
 import Testing
 
 /// A repository that is exchanged while it is open.

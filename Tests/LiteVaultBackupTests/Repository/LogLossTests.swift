@@ -1,8 +1,7 @@
-import DurableFile
+import LiteVaultSystem
 import Foundation
 import LiteVault
 import LiteVaultBackup
-import LiteVaultSupport
 import Testing
 
 /// Segments of a followed log that somebody removed: they are noticed, what is left is restored, and nothing else alarms.
@@ -77,10 +76,12 @@ import Testing
                 return isNext ? Array(objects.dropLast(2)) + objects.suffix(1) : objects
             }
         }
-        let reader = try await open("two", on: AlteredStore(repository.store) {
-            $0.list = { tear(try await $0.list($1)) }
-            $0.part = { tear(try await $0.list($1, after: $2, before: $3)) }
-        })
+        let reader = try await open(
+            "two",
+            on: AlteredStore(repository.store) {
+                $0.list = { tear(try await $0.list($1)) }
+                $0.part = { tear(try await $0.list($1, after: $2, before: $3)) }
+            })
         torn.withLock { $0 = true }
         #expect(try await reader.check().problems == [])
         #expect(!torn.value)

@@ -1,7 +1,7 @@
 import Foundation
 import LiteVault
 import LiteVaultBackup
-import LiteVaultSupport
+import LiteVaultSystem
 import Testing
 
 /// A followed log in a repository: every time that was seen is restored.
@@ -158,7 +158,9 @@ import Testing
         #expect(try await repository.store.list("segments/").count < 5)
     }
 
-    @Test func `H-LOG-05 what retention removes between a listing and its reading is not taken for a loss`() async throws {
+    @Test func `H-LOG-05 what retention removes between a listing and its reading is not taken for a loss`()
+        async throws
+    {
         let repository = try await repository()
         let followed = try await Followed(scratch, repository)
         try await followed.poll()
@@ -269,7 +271,9 @@ import Testing
             let far = AlteredStore(repository.store) {
                 $0.local = { _, _ in nil }
                 $0.fetch = { base, name, path in
-                    if name.hasPrefix("segments/") { throw VaultError(code, "is refused", path: base.location + "/" + name) }
+                    if name.hasPrefix("segments/") {
+                        throw VaultError(code, "is refused", path: base.location + "/" + name)
+                    }
                     try await base.fetch(name, into: path)
                 }
             }

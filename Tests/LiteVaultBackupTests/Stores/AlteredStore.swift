@@ -1,6 +1,6 @@
 import Foundation
 import LiteVaultBackup
-import LiteVaultSupport
+import LiteVaultSystem
 
 /// A store some calls of which are replaced, by wrong ones for instance. A file is put like its bytes.
 struct AlteredStore: ObjectStore {

@@ -1,7 +1,7 @@
 import Foundation
 import LiteVaultBackup
 import LiteVaultStoreTesting
-import LiteVaultSupport
+import LiteVaultSystem
 import Testing
 
 /// The rules of a store, for the stores of this package that need no server, and for a small one of one's own.

@@ -1,6 +1,6 @@
 import Foundation
 import LiteVaultBackup
-import LiteVaultSupport
+import LiteVaultSystem
 
 /// What readers see that they must not see, and what is wrong about a place.
 extension WrongStore {

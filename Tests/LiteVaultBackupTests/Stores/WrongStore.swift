@@ -1,6 +1,6 @@
 import Foundation
 import LiteVaultBackup
-import LiteVaultSupport
+import LiteVaultSystem
 import Testing
 
 /// A store that breaks a rule.

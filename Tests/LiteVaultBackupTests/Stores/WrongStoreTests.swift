@@ -1,7 +1,7 @@
 import Foundation
 import LiteVaultBackup
 import LiteVaultStoreTesting
-import LiteVaultSupport
+import LiteVaultSystem
 import Testing
 
 /// Each of these stores has to be found by the rule that it breaks: otherwise the rule would be no check.

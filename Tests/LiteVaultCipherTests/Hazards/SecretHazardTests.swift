@@ -1,7 +1,7 @@
 import CEngineSupport
 import Foundation
 import LiteVault
-import LiteVaultSupport
+import LiteVaultSystem
 import Synchronization
 import Testing
 

@@ -1,5 +1,5 @@
 import Foundation
-import LiteVaultSupport
+import LiteVaultSystem
 
 /// A server on a plain socket, with a thread for each connection, that does what a test says: also what no HTTP server would.
 final class SocketServer: Sendable {
