@@ -10,12 +10,15 @@ import Testing
     func open(_ secret: RepositorySecret? = nil, _ store: (any ObjectStore)? = nil) async throws -> Repository {
         try await Repository.openOrCreate(
             store ?? self.store, secret: secret,
-            local: LocalDirectories(state: scratch.path("state"), cache: scratch.path("cache"), spool: scratch.path("spool")),
+            local: LocalDirectories(
+                state: scratch.path("state"), cache: scratch.path("cache"), spool: scratch.path("spool")),
             iterations: 10)
     }
 
-    func filled(_ repository: Repository, count: Int = 4) async throws -> [(snapshot: Snapshot, bytes: [UInt8])] {
-        var image = try TestImage(scratch.path("a.db"), blocks: 60)
+    func filled(
+        _ repository: Repository, count: Int = 4, named name: String = "a.db"
+    ) async throws -> [(snapshot: Snapshot, bytes: [UInt8])] {
+        var image = try TestImage(scratch.path(name), blocks: 60)
         var images: [(Snapshot, [UInt8])] = []
         for block in 0..<count {
             try image.change(block: block * 7)
@@ -38,7 +41,8 @@ import Testing
         return try [UInt8](Data(contentsOf: URL(fileURLWithPath: out)))
     }
 
-    func repaired(_ repository: Repository, dryRun: Bool = false, readsData: Bool = false) async throws -> RepairReport {
+    func repaired(_ repository: Repository, dryRun: Bool = false, readsData: Bool = false) async throws -> RepairReport
+    {
         var options = RepairOptions()
         options.dryRun = dryRun
         options.readsData = readsData
@@ -136,6 +140,23 @@ import Testing
         #expect(try await repaired(repository, dryRun: true).lostSnapshots.map(\.path) == [name])
     }
 
+    @Test func `a byte of a name beyond ASCII is restored, whatever it became`() async throws {
+        let repository = try await open()
+        let name = try await filled(repository, count: 1, named: "ä€😀.db")[0].snapshot.object
+        let original = try bytes(name)
+        let start = try #require(original.firstIndex { $0 >= 0x80 })
+        for place in (start - 1)...(start + 9) {
+            for value in [UInt8(ascii: "x"), 0xFF] {
+                var damaged = original
+                damaged[place] = value
+                try write(damaged, name)
+                let report = try await repaired(repository)
+                #expect(report.isWhole && report.actions.map(\.kind) == [.restored], "\(place)")
+                #expect(try bytes(name) == original)
+            }
+        }
+    }
+
     @Test(arguments: [false, true])
     func `irreparable manifests are set aside, and the snapshots around them show which time is lost`(
         isLocal: Bool
@@ -198,7 +219,8 @@ import Testing
         let images = try await filled(repository, count: 3)
         // The pack of the second snapshot: it has the blocks that changed, and the nodes above them.
         let name = try #require(
-            try await store.list(isTree ? "tree/" : "data/").sorted { $0.modified < $1.modified }.dropFirst().first?.name)
+            try await store.list(isTree ? "tree/" : "data/").sorted { $0.modified < $1.modified }.dropFirst().first?
+                .name)
         var pack = try bytes(name)
         for place in 64..<(pack.count - 32) { pack[place] ^= 1 }
         try write(pack, name)
