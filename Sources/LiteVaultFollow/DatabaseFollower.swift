@@ -81,7 +81,7 @@ package final class DatabaseFollower: Sendable {
             }
             guard let session = await open(&pause) else { break }
             await withTaskGroup(of: Void.self) { group in
-                group.addTask { await self.look(session) }
+                group.addTask { await self.keepPolling(session) }
                 group.addTask { await self.storeAll(session) }
                 group.addTask { await self.takeSnapshots(session) }
                 group.addTask { await self.watchRepository(session) }
@@ -237,17 +237,17 @@ package final class DatabaseFollower: Sendable {
 
 extension DatabaseFollower {
     /// The polling task: committed frames go into the spool.
-    private func look(_ session: Session) async {
+    private func keepPolling(_ session: Session) async {
         let follower = Follower(
             path, limits: options.limits, from: session.start, after: await session.writer.newestLabel,
             clock: repository.clock)
         var isBehind = false
         var pause = Backoff(options.backoff)
-        var told: String?
+        var reported: String?
         pages.setPolled(true)
         defer { pages.setPolled(false) }
         while !isOver {
-            let looked = follower.looked
+            let polled = follower.polled
             if session.writer.isLost {
                 // Without new commits, nothing else would tell.
                 with { $0.isBroken = true }
@@ -266,16 +266,16 @@ extension DatabaseFollower {
                 isBehind = behind >= Self.notable
                 switch outcome {
                 case .waiting(let reason):
-                    if told != reason { report(.waiting(reason)) }
-                    told = reason
+                    if reported != reason { report(.waiting(reason)) }
+                    reported = reason
                 case .resumed:
-                    told = nil
+                    reported = nil
                     // Whatever was recorded as a gap before: nothing is missing.
                     with { ($0.based, $0.gap, $0.interruption) = (session.spool.run, nil, nil) }
                     if let start = session.start { pages.resume(at: start.mark.position, after: start.sequence) }
                     if case .from(_, let base) = session.resumption { report(.resumed(base)) }
                 case .attached:
-                    told = nil
+                    reported = nil
                     if let reason = follower.discontinuity {
                         let gap = await gap(session.writer, reason)
                         with { $0.gap = $0.gap ?? gap }
@@ -291,27 +291,27 @@ extension DatabaseFollower {
                         let isBased = shared.based != nil && shared.based == session.spool.run
                         shared.progress.didPoll(began: began, read: read, stored: stored, isBased: isBased)
                     }
-                    if follower.looked != nil { report(.looked(repository.clock.time())) }
+                    if follower.polled != nil { report(.polled(repository.clock.time())) }
                     if frames > 0 { session.changed.yield() }
-                case .gap(let reason): gap(session, since: looked, reason)
+                case .gap(let reason): gap(session, since: polled, reason)
                 }
                 await sleepUntilPoll(follower.pause)
                 await spareSpool(follower, session)
             } catch let error where isExchanged(error) {
                 leave(error)
             } catch let full as SpoolFullError {
-                gap(session, since: looked, "more than \(full.limit) bytes wait to be stored")
+                gap(session, since: polled, "more than \(full.limit) bytes wait to be stored")
                 // Not again before there is room: the result would be the same.
                 while !isOver, session.spool.byteCount > full.limit / 2 { await sleep(options.limits.interval) }
                 await sleep(options.limits.interval)
             } catch let error as VaultError where error.code == .noInput {
-                if looked != nil { gap(session, since: looked, "the database was removed") }
-                if told != error.message { report(.waiting(error.message)) }
-                told = error.message
+                if polled != nil { gap(session, since: polled, "the database was removed") }
+                if reported != error.message { report(.waiting(error.message)) }
+                reported = error.message
                 await sleep(options.limits.interval)
             } catch {
-                if looked != nil { gap(session, since: looked, Self.reason(error)) }
-                told = nil
+                if polled != nil { gap(session, since: polled, Self.reason(error)) }
+                reported = nil
                 await failed(.log, error, &pause)
             }
         }

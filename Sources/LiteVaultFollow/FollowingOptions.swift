@@ -45,7 +45,7 @@ package enum FollowingEvent: Sendable {
     /// The snapshot that the run starts from is stored.
     case based(Snapshot)
     /// The log was polled.
-    case looked(Date)
+    case polled(Date)
     /// A segment is stored.
     case stored(frames: UInt32, bytes: Int64, seen: Date)
     /// The clock is this many seconds behind the labels: it was set back, or had been ahead. Labels follow each other in milliseconds until

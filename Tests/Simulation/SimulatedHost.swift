@@ -274,7 +274,7 @@ final class SimulatedHost {
                 log("read \(latest.number)")
             }
         case .gap(let reason):
-            gap = gap ?? SnapshotGap(since: session.follower.looked, reason: reason)
+            gap = gap ?? SnapshotGap(since: session.follower.polled, reason: reason)
             session.based = nil
             log("gap: \(reason)")
         case .waiting(let reason): log("waiting: \(reason)")

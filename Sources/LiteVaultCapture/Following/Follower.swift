@@ -21,7 +21,7 @@ package final class Follower {
     private var run: [UInt8] = []
     private var sequence: UInt64 = 0
     /// The label of the last poll, and that of the last segment: no later label is earlier, whatever the clock says.
-    private var lastLook: UInt64
+    private var lastPoll: UInt64
     private var lastLabel: UInt64
     private var lastGap: String?
     private var wasBusy = false
@@ -34,10 +34,10 @@ package final class Follower {
     package var isAttached: Bool { hold != nil }
 
     /// When the log was last polled; nil while none is held.
-    package var looked: Date? { hold == nil ? nil : Date(milliseconds: Int64(clamping: lastLook)) }
+    package var polled: Date? { hold == nil ? nil : Date(milliseconds: Int64(clamping: lastPoll)) }
 
     /// Seconds by which the clock is behind the labels: it was set back, or had been wrong before.
-    package var behind: Double { max(0, Double(lastLook) - Double(clock.time().milliseconds)) / 1000 }
+    package var behind: Double { max(0, Double(lastPoll) - Double(clock.time().milliseconds)) / 1000 }
 
     /// Seconds until the next poll: fewer while the log is long, so that it can be reset soon.
     package var pause: Double {
@@ -63,7 +63,7 @@ package final class Follower {
         self.start = start
         self.clock = clock
         lastLabel = max(start?.seen ?? 0, UInt64(clamping: last?.milliseconds ?? 0))
-        lastLook = lastLabel
+        lastPoll = lastLabel
     }
 
     /// Makes later labels follow one that was assigned to a snapshot meanwhile.
@@ -79,7 +79,7 @@ package final class Follower {
             // Before the log is read: what had been committed by then is in the segment.
             let now = reading
             let frames = try read(hold, now, &sink)
-            lastLook = max(lastLook, now, lastLabel)
+            lastPoll = max(lastPoll, now, lastLabel)
             wasBusy = frames > 0
             return .read(frames: frames)
         } catch let gap as LogLostError {
@@ -133,21 +133,21 @@ package final class Follower {
         }
         run = (0..<16).map { _ in UInt8.random(in: 0...255) }
         sequence = 0
-        lastLook = max(lastLook, reading, lastLabel)
+        lastPoll = max(lastPoll, reading, lastLabel)
         wasBusy = false
         try sink.begin(
-            run: run, began: Date(milliseconds: Int64(clamping: lastLook)), at: attached.position, gap: lastGap)
+            run: run, began: Date(milliseconds: Int64(clamping: lastPoll)), at: attached.position, gap: lastGap)
         hold = attached
         return .attached(run: run)
     }
 
     private func read(_ hold: FollowerHold, _ now: UInt64, _ sink: inout some WALSegmentSink) throws -> UInt32 {
-        guard let pending = try hold.look() else { return 0 }
+        guard let pending = try hold.poll() else { return 0 }
         // Each label is later than the one before, so that it names one state; a clock that was set back takes part again as soon as it
         // is ahead of them.
-        let label = max(now, lastLook, lastLabel + 1)
+        let label = max(now, lastPoll, lastLabel + 1)
         let segment = WALSegment(
-            run: run, sequence: sequence, after: lastLook, seen: label, reader: pending.reader, through: pending.last)
+            run: run, sequence: sequence, after: lastPoll, seen: label, reader: pending.reader, through: pending.last)
         try sink.begin(segment)
         do {
             let end = try hold.read(pending) { try sink.append($0) }

@@ -78,7 +78,7 @@ final class FollowerHold {
     }
 
     /// The frames committed since the last poll; nil if there are none.
-    func look() throws -> Pending? {
+    func poll() throws -> Pending? {
         guard Self.identity(file.path) == identity else {
             throw LogLostError(reason: "the database or its log was replaced")
         }

@@ -48,39 +48,14 @@ package enum BlockingWork {
 }
 
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, *)
-private final class BlockingExecutor: TaskExecutor, @unchecked Sendable {  // the condition guards every variable
+private final class BlockingExecutor: TaskExecutor {
     static let shared = BlockingExecutor()
 
-    /// Seconds after which an idle thread exits.
-    private static let idleTimeout = 5.0
-
-    private let condition = Condition()
-    private var jobs: [UnownedJob] = []
-    private var idle = 0
+    private let threads = ThreadPool(stackSize: 4 << 20, idleTimeout: .seconds(5))
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        let needsThread = condition.withLock {
-            jobs.append(job)
-            condition.signal()
-            return jobs.count > idle
-        }
-        guard needsThread else { return }
-        SystemThread.start(stackSize: 4 << 20) { [self] in work() }
-    }
-
-    private func work() {
-        while let job = next() { job.runSynchronously(on: asUnownedTaskExecutor()) }
-    }
-
-    private func next() -> UnownedJob? {
-        condition.withLock {
-            idle += 1
-            defer { idle -= 1 }
-            let end = ContinuousClock.now + .seconds(Self.idleTimeout)
-            while jobs.isEmpty { if !condition.wait(seconds: (end - .now).seconds), jobs.isEmpty { return nil } }
-            return jobs.removeFirst()
-        }
+        threads.run { [self] in job.runSynchronously(on: asUnownedTaskExecutor()) }
     }
 }
 

@@ -73,15 +73,8 @@ package final class LocalFile: Sendable {
 
     /// Writes all of `bytes` at `offset`.
     package func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws {
-        var done = 0
-        while done < bytes.count {
-            let written = pwrite(
-                descriptor, bytes.baseAddress?.advanced(by: done), bytes.count - done, off_t(offset) + off_t(done))
-            if written < 0 {
-                if errno == EINTR { continue }
-                throw VaultError(errno: errno, "write", path: path)
-            }
-            done += written
+        do { try OpenFile.write(bytes, to: descriptor, at: offset) } catch {
+            throw VaultError(errno: error.code, "write", path: path)
         }
     }
 
@@ -92,18 +85,9 @@ package final class LocalFile: Sendable {
 
     /// Reads at `offset` until `buffer` is full or the file ends; returns the number of bytes.
     package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws -> Int {
-        var done = 0
-        while done < buffer.count {
-            let read = pread(
-                descriptor, buffer.baseAddress?.advanced(by: done), buffer.count - done, off_t(offset) + off_t(done))
-            if read < 0 {
-                if errno == EINTR { continue }
-                throw VaultError(errno: errno, "read", path: path)
-            }
-            if read == 0 { break }
-            done += read
+        do { return try OpenFile.read(into: buffer, from: descriptor, at: offset) } catch {
+            throw VaultError(errno: error.code, "read", path: path)
         }
-        return done
     }
 
     /// Reads `count` bytes at `offset`.
@@ -158,9 +142,7 @@ package final class LocalFile: Sendable {
 
     /// Flushes the file to the storage medium.
     package func sync() throws {
-        while cfs_sync(descriptor) != 0 {
-            if errno != EINTR { throw VaultError(errno: errno, "fsync", path: path) }
-        }
+        do { try OpenFile.sync(descriptor) } catch { throw VaultError(errno: error.code, "fsync", path: path) }
     }
 
     /// Sets the modification time to now, by the clock of the file server, and returns it.
@@ -275,11 +257,7 @@ package enum LocalDirectory {
     }
 
     static func sync(_ descriptor: Int32, _ path: String) throws {
-        while fsync(descriptor) != 0 {
-            // Some file systems cannot sync directories and report this.
-            if errno == EINVAL || errno == ENOTSUP { return }
-            if errno != EINTR { throw VaultError(errno: errno, "fsync", path: path) }
-        }
+        do { try OpenFile.syncDirectory(descriptor) } catch { throw VaultError(errno: error.code, "fsync", path: path) }
     }
 
     /// The absolute path with symbolic links resolved as far as it exists.

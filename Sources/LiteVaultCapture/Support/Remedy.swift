@@ -117,6 +117,14 @@ public enum Remedy: Sendable, Hashable {
     case lostObject
     /// Give the repository a new key again: that completes a change that was interrupted.
     case completeRotation
+    /// Check the repository.
+    case check
+    /// Promote the standby again, which completes the promotion.
+    case promoteAgain
+    /// The database's name belongs to a promoted standby: retire this file, or back it up under another name.
+    case retireFormerPrimary
+    /// Seal the repository, or do not ask for a sealed one.
+    case seal
 
     /// The remedy in words.
     ///
@@ -181,6 +189,12 @@ public enum Remedy: Sendable, Hashable {
             "Copy the object from a copy of the repository, if there is one; else restore another snapshot. Check the repository to learn "
                 + "which ones need it."
         case .completeRotation: "Give the repository a new key again, which completes that change."
+        case .check: "Check the repository."
+        case .promoteAgain: "Promote it again: that ends the line of the old database."
+        case .retireFormerPrimary:
+            "Stop what writes to this file: nothing of it is stored any more. Move it away, and make a standby of the promoted database in its "
+                + "place. To back it up as well, give it another name in the repository."
+        case .seal: "Seal it, or do not ask for a sealed one."
         }
     }
 }

@@ -56,7 +56,8 @@ package struct SQLDump {
         if let named {
             let known = Set(all.filter { $0.type == "table" || $0.type == "view" }.map { SQLName($0.name) })
             if let unknown = named.subtracting(known).map(\.text).min() {
-                throw VaultError(.usage, "There is no table '\(unknown)'", remedy: "'litevault info' lists the tables.")
+                throw VaultError(
+                    .usage, "There is no table '\(unknown)'", remedy: "Compare the name with those in the schema.")
             }
         }
         let shadows = ShadowTables(all)

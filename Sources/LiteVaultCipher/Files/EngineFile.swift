@@ -1,7 +1,7 @@
 internal import LiteVaultCore
 internal import LiteVaultEngine
-
 internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 /// Reads the bytes of a database file through a descriptor that SQLite owns.
 ///
@@ -257,15 +257,9 @@ package final class SideFile {
     /// Reads `count` bytes at `offset`, fewer at the end of the file.
     package func read(at offset: Int64, count: Int) throws -> [UInt8] {
         try [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
-            while filled < count, let base = buffer.baseAddress {
-                let length = pread(descriptor, base + filled, count - filled, off_t(offset) + off_t(filled))
-                if length < 0 {
-                    if errno == EINTR { continue }
-                    throw VaultError(.io, String(cString: strerror(errno)), path: path)
-                }
-                if length == 0 { break }
-                filled += length
-            }
+            do {
+                filled = try OpenFile.read(into: UnsafeMutableRawBufferPointer(buffer), from: descriptor, at: offset)
+            } catch { throw VaultError(.io, "\(error)", path: path) }
         }
     }
 }

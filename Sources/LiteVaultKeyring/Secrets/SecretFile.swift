@@ -76,29 +76,13 @@ enum SecretFile {
     ///
     /// - Throws: `noInput`, `wrongKind`, `damaged` when it is longer, `io`.
     static func contents(_ path: String, limit: Int) throws -> [UInt8] {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else { throw VaultError.file("open", path, code: errno) }
-        defer { close(descriptor) }
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw VaultError.file("fstat", path, code: errno) }
-        guard status.st_mode & S_IFMT == S_IFREG else {
-            throw VaultError(.wrongKind, "This is not a regular file", path: path)
+        let bytes: [UInt8]
+        do { bytes = try InputFile(path: path).read(upTo: limit + 1) } catch {
+            if error.isNotRegular { throw VaultError(.wrongKind, "This is not a regular file", path: path) }
+            throw VaultError.file("read", path, code: error.code)
         }
-        var bytes = [UInt8](repeating: 0, count: limit + 1)
-        var count = 0
-        while count < bytes.count {
-            let length = bytes.withUnsafeMutableBytes {
-                LiteVaultFoundation.read(descriptor, $0.baseAddress.map { $0 + count }, $0.count - count)
-            }
-            if length < 0 {
-                if errno == EINTR { continue }
-                throw VaultError.file("read", path, code: errno)
-            }
-            if length == 0 { break }
-            count += length
-        }
-        guard count <= limit else { throw VaultError(.damaged, "The file is too long", path: path) }
-        return Array(bytes.prefix(count))
+        guard bytes.count <= limit else { throw VaultError(.damaged, "The file is too long", path: path) }
+        return bytes
     }
 
     /// Writes a file, mode 0600, durable when this returns.
@@ -116,15 +100,8 @@ enum SecretFile {
             let descriptor = open(file.path, O_WRONLY | O_CLOEXEC)
             guard descriptor >= 0 else { throw VaultError.file("open", path, code: errno) }
             defer { close(descriptor) }
-            var done = 0
-            while done < bytes.count {
-                let length = LiteVaultFoundation.write(
-                    descriptor, bytes.baseAddress.map { $0 + done }, bytes.count - done)
-                if length < 0 {
-                    if errno == EINTR { continue }
-                    throw VaultError.file("write", path, code: errno)
-                }
-                done += length
+            do throws(SystemError) { try OpenFile.write(bytes, to: descriptor) } catch {
+                throw VaultError.file("write", path, code: error.code)
             }
             try file.publish(replacing: replacesAny || original != nil, like: original)
         }

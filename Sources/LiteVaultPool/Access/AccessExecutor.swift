@@ -1,7 +1,7 @@
 internal import Dispatch
 internal import LiteVaultSystem
 
-/// Runs the closure of one access of a task on a thread of ``BlockingThreadPool``, as a part of the task: task-local values,
+/// Runs the closure of one access of a task on a thread of `ThreadPool.accesses`, as a part of the task: task-local values,
 /// `Task.isCancelled` and the priority are the task's own there.
 ///
 /// A call of an actor's method moves the calling task to the actor's executor. This one's queue is the semaphore: the task waits
@@ -44,7 +44,7 @@ actor AccessExecutor: SerialExecutor {
 
     /// Resumes the task with a permit, or without one to throw an error: there is no other way to end its wait.
     private nonisolated func admit(_ job: UnownedJob) {
-        guard let semaphore else { return BlockingThreadPool.shared.run { self.resume(job) } }
+        guard let semaphore else { return ThreadPool.accesses.run { self.resume(job) } }
         let admission = FairSemaphore.Job(
             isAlwaysAdmitted: isAlwaysAdmitted, refused: { self.resume(job, throwing: $0) },
             run: {
@@ -68,4 +68,9 @@ actor AccessExecutor: SerialExecutor {
         _ = permit.keep()
         DispatchQueue.global().async { self.resume(job) }
     }
+}
+
+extension ThreadPool {
+    /// The threads of tasks' accesses. The semaphores limit their number.
+    static let accesses = ThreadPool(idleTimeout: .seconds(10))
 }

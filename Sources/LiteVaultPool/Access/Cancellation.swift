@@ -42,7 +42,7 @@ final class Cancellation: Sendable {
         withdraw?()
         guard interrupt() else { return }
         // Repeatedly: an interrupt between two statements has no effect.
-        BlockingThreadPool.shared.run { while self.interrupt() { SystemThread.sleep(seconds: 0.002) } }
+        ThreadPool.accesses.run { while self.interrupt() { SystemThread.sleep(seconds: 0.002) } }
     }
 
     /// Whether there was a connection to interrupt.

@@ -32,7 +32,7 @@ extension DatabaseAccess {
     @discardableResult
     public func suspend(waiting limit: Duration = .seconds(4)) async -> Bool {
         await withCheckedContinuation { continuation in
-            BlockingThreadPool.shared.run { continuation.resume(returning: self.coordinator.suspend(waiting: limit)) }
+            ThreadPool.accesses.run { continuation.resume(returning: self.coordinator.suspend(waiting: limit)) }
         }
     }
 
@@ -61,7 +61,7 @@ extension ConnectionCoordinator {
         while suspension.interrupt(round: round) == .running {
             guard ContinuousClock.now < end, !CurrentAccess.isWithin(self) else {
                 // An interrupt between two statements has no effect.
-                BlockingThreadPool.shared.run {
+                ThreadPool.accesses.run {
                     while self.suspension.interrupt(round: round) == .running { SystemThread.sleep(seconds: 0.002) }
                 }
                 return false

@@ -176,7 +176,7 @@ final class FairSemaphore: Sendable {
 
     /// One thread runs successive jobs.
     private static func dispatch(_ first: Job, _ semaphore: FairSemaphore) {
-        BlockingThreadPool.shared.run {
+        ThreadPool.accesses.run {
             var next: Job? = first
             while let job = next { next = job.run() ? semaphore.releaseToJob() : nil }
         }

@@ -149,7 +149,7 @@ extension Repository {
         if let own, !own.isFenced {
             throw VaultError(
                 .busy, "was promoted while the repository did not respond, which does not know of it yet", path: source,
-                remedy: "Run 'litevault follow-restore --promote' on it again: that ends the line of the old database.")
+                advice: .promoteAgain)
         }
         if current.line == own?.line { return current.line }
         guard current.line != nil else {
@@ -178,9 +178,6 @@ extension Repository {
         let since = current.since.map { " since \($0)" } ?? ""
         return VaultError(
             .promoted, "a standby was promoted: the database '\(name)' is \(current.holder)\(since)", path: source,
-            remedy:
-                "Stop what writes to this file: nothing of it is stored any more. Move it away, and make a standby of "
-                + "the promoted database in its place ('litevault follow-restore'). To back it up as well, give it "
-                + "another name in the repository ('--database', or 'database' of the job).")
+            advice: .retireFormerPrimary)
     }
 }

@@ -250,7 +250,7 @@ extension Standby {
         var quiet = 0
         // Segments that lead to a newer snapshot are awaited for one look.
         while quiet < 2 {
-            (lookedForSnapshots, lookedForPromotion) = (nil, nil)
+            (polledForSnapshots, polledForPromotion) = (nil, nil)
             switch try await update() {
             case .applied, .restored: quiet = 0
             case .unchanged, .waiting: quiet += 1

@@ -9,8 +9,8 @@ extension Standby {
     func newerSnapshot(_ current: StandbyPoint) async throws -> String? {
         let now = ContinuousClock.now
         let interval = suspected == nil ? options.snapshotInterval : min(options.snapshotInterval, Self.secondLook)
-        if let last = lookedForSnapshots, (now - last).seconds < interval { return nil }
-        lookedForSnapshots = now
+        if let last = polledForSnapshots, (now - last).seconds < interval { return nil }
+        polledForSnapshots = now
         let newest = try await repository.newestSequence(state.database)
         guard newest > max(current.snapshot, considered) else { return nil }
         let name = RepositoryFormat.snapshot(state.database, newest)
@@ -41,8 +41,8 @@ extension Standby {
     func endOfLine(_ current: StandbyPoint) async throws -> (segment: Int, reason: String)? {
         if let lineEnd { return lineEnd }
         let now = ContinuousClock.now
-        if let last = lookedForPromotion, (now - last).seconds < options.snapshotInterval { return nil }
-        lookedForPromotion = now
+        if let last = polledForPromotion, (now - last).seconds < options.snapshotInterval { return nil }
+        polledForPromotion = now
         let newest = try await repository.newestSequence(state.database)
         guard newest > current.snapshot else { return nil }
         do {

@@ -70,7 +70,7 @@ extension Standby {
                 guard record.run != last.run else {
                     throw VaultError(
                         .damaged, "does not follow the previous segment", path: names.first?.object,
-                        remedy: "Run 'litevault check' on the repository.")
+                        advice: .check)
                 }
             }
             return .ended("another run of the follower began, with a snapshot of its own")

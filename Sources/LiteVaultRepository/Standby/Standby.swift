@@ -29,9 +29,9 @@ public actor Standby {
     /// Why no segment will continue it.
     var ended: String?
     /// When snapshots were last listed, by a clock that is not set, and the newest one that does not need to be restored.
-    var lookedForSnapshots: ContinuousClock.Instant?
+    var polledForSnapshots: ContinuousClock.Instant?
     /// When a promotion was last looked for, and the last segment before one that was found.
-    var lookedForPromotion: ContinuousClock.Instant?
+    var polledForPromotion: ContinuousClock.Instant?
     var lineEnd: (segment: Int, reason: String)?
     var considered = 0
     /// The time of the state that the destination had when there was a newer snapshot that segments might still have led to.
@@ -199,7 +199,7 @@ extension Repository {
         guard state?.promotion == nil else {
             throw VaultError(
                 .cannotCreate, "is being promoted, and that was interrupted", path: destination,
-                remedy: "Run 'litevault follow-restore --promote' on it again, which completes the promotion.")
+                advice: .promoteAgain)
         }
         return try await standby(of: database, at: destination, options: options, lock)
     }

@@ -73,10 +73,3 @@ final class HandOverRequest {
         return (try? file.tryLock()) == false
     }
 }
-
-extension Standby {
-    /// Whether another process is about to promote a destination, and waits for its standby to end.
-    public static func isHandOverRequested(for destination: String) -> Bool {
-        HandOverRequest.exists(for: destination)
-    }
-}

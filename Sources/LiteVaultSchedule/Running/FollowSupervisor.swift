@@ -301,7 +301,7 @@ package actor FollowSupervisor {
         case .resumed: log.info("following without a gap since it last ran", metadata: about)
         case .based(let snapshot):
             log.info("every commit is stored from here on", metadata: more(["snapshot": snapshot.id]))
-        case .looked: break
+        case .polled: break
         case .stored(let frames, _, _): log.debug("segment stored", metadata: more(["frames": "\(frames)"]))
         case .clockBehind(let seconds):
             log.warning(

@@ -58,15 +58,15 @@ extension JobOutcome {
     mutating func note(removed snapshots: [Snapshot]) {
         removed += snapshots.count
         for id in snapshots.map(\.id) {
-            problems = problems.map { $0.told(removed: id) }
-            warnings = warnings.map { $0.told(removed: id) }
+            problems = problems.map { $0.noting(removed: id) }
+            warnings = warnings.map { $0.noting(removed: id) }
         }
     }
 }
 
 extension JobState.Problem {
     /// As it is once a snapshot was removed: the message says so, and no remedy names it.
-    func told(removed id: String) -> JobState.Problem {
+    func noting(removed id: String) -> JobState.Problem {
         var problem = self
         let isInRemedy = remedy?.contains(id) == true
         guard isInRemedy || message.contains(id) else { return self }

@@ -111,7 +111,7 @@ actor OpenRepositories {
                 guard opened.isSealed || !reference.isSealed else {
                     throw VaultError(
                         .config, "is not sealed, as 'repository-sealed' asks", path: reference.location,
-                        remedy: "Seal it with 'litevault upgrade', or remove the setting.")
+                        advice: .seal)
                 }
                 return opened
             }

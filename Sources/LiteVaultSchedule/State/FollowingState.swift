@@ -125,7 +125,7 @@ extension FollowingState.Database {
             if let gap = snapshot.gap, lastGap == nil {
                 (lastGap, lastGapReason) = (gap.since?.timeIntervalSince1970 ?? time, gap.reason)
             }
-        case .looked(let date):
+        case .polled(let date):
             let late = date.timeIntervalSince1970 - (looked ?? 0)
             looked = date.timeIntervalSince1970
             return late > 60

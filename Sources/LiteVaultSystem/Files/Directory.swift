@@ -1,4 +1,3 @@
-internal import CSystem
 internal import LiteVaultFoundation
 
 /// An open directory. Names are resolved in it, not along a path, so that renaming a parent directory has no effect.
@@ -32,12 +31,8 @@ final class Directory: Sendable {
 
     /// Makes creations, renames and removals in the directory durable.
     func sync() throws(DurableFileError) {
-        do {
-            try systemCall("fsync", path) { cfs_sync(descriptor) }
-        } catch {
-            // File systems without directory data of their own report this; there is nothing to make durable then.
-            if error.code == EINVAL || error.code == ENOTSUP { return }
-            throw error
+        do { try OpenFile.syncDirectory(descriptor) } catch {
+            throw DurableFileError(.system, operation: "fsync", path: path, code: error.code)
         }
     }
 

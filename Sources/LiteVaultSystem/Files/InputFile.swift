@@ -19,7 +19,7 @@ package final class InputFile {
         guard allowsPipes || (fstat(opened, &status) == 0 && status.st_mode & S_IFMT == S_IFREG) else {
             let isDirectory = status.st_mode & S_IFMT == S_IFDIR
             close(opened)
-            throw SystemError(code: isDirectory ? EISDIR : EINVAL, isNotRegular: !isDirectory)
+            throw SystemError(code: isDirectory ? EISDIR : EINVAL, isNotRegular: true)
         }
         descriptor = opened
         isOwned = true
@@ -69,12 +69,14 @@ package struct SystemError: Error, CustomStringConvertible {
     package let code: Int32
 
     /// Whether it is that a regular file was needed.
-    private let isNotRegular: Bool
+    package let isNotRegular: Bool
 
     /// Creates an error from a value of `errno`.
     package init(code: Int32) { self.init(code: code, isNotRegular: false) }
 
     fileprivate init(code: Int32, isNotRegular: Bool) { (self.code, self.isNotRegular) = (code, isNotRegular) }
 
-    package var description: String { isNotRegular ? "not a regular file" : String(cString: strerror(code)) }
+    package var description: String {
+        isNotRegular && code != EISDIR ? "not a regular file" : String(cString: strerror(code))
+    }
 }

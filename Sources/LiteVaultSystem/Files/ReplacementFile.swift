@@ -137,15 +137,8 @@ package final class ReplacementFile: Sendable {
         guard let descriptor = descriptor.value else {
             throw DurableFileError(.system, operation: "pwrite", path: path, code: EBADF)
         }
-        var written = 0
-        while written < bytes.count {
-            let rest = UnsafeRawBufferPointer(rebasing: bytes[written...])
-            let count = pwrite(descriptor, rest.baseAddress, rest.count, off_t(offset) + off_t(written))
-            if count < 0 {
-                if errno == EINTR { continue }
-                throw DurableFileError(.system, operation: "pwrite", path: path, code: errno)
-            }
-            written += count
+        do { try OpenFile.write(bytes, to: descriptor, at: offset) } catch {
+            throw DurableFileError(.system, operation: "pwrite", path: path, code: error.code)
         }
     }
 

@@ -106,8 +106,8 @@ extension ChildProcess {
         return true
     }
 
-    /// Ends the process group that the child leads: SIGTERM, and SIGKILL for what is left of it after `grace`. Releases the
-    /// child's number.
+    /// Ends the process group that the child leads: SIGTERM, and SIGKILL for what is left of it after `grace`. All of it has ended then, and the
+    /// child's number is released.
     package func terminateGroup(grace: Duration) async {
         let end = ContinuousClock.now + grace
         signal(SIGTERM)
@@ -118,9 +118,11 @@ extension ChildProcess {
             if await !hasEnded(by: end) { signal(SIGKILL) }
             _ = try? wait()
             // The child may have ended at SIGTERM and others of its group not. The group's number is not used again while it has members.
-            while kill(signalTarget, 0) == 0 {
-                guard ContinuousClock.now < end else { return signal(SIGKILL) }
-                try? await Task.sleep(for: .milliseconds(20))
+            // What is killed takes a moment to end, unless it waits for a device.
+            let last = end + .seconds(5)
+            while kill(signalTarget, 0) == 0, ContinuousClock.now < last {
+                if ContinuousClock.now >= end { signal(SIGKILL) }
+                try? await Task.sleep(for: .milliseconds(10))
             }
         }.value
     }

@@ -82,71 +82,33 @@ struct FollowRestore: VaultCommand {
         let opened = try session.repository(repository)
         var options = StandbyOptions()
         if once { options.snapshotInterval = 0 }
-        let (progress, path) = (session.backupProgress, dest)
-        options.progress = { state in
-            try Self.checkHandOver(path)
-            try progress(state)
-        }
-        let (dest, name, chosen, once, seconds) = (dest, database, options, once, interval.seconds)
+        options.progress = session.backupProgress
+        let (dest, name, chosen, interval) = (dest, database, options, once ? nil : interval)
         let (json, quiet, terminal, reporter) = (output.json, output.quiet, session.terminal, session.reporter)
-        let show: @Sendable (StandbyUpdate, Date) throws -> Void = { update, reached in
-            let (event, line) = Self.event(update, dest, reached)
-            if json {
-                try terminal.printResult(ResultEncoder.line([ResultHeader(command: Self.name), event]))
-            } else if !quiet {
-                try terminal.printResult(line)
-            }
-        }
-        let last: (StandbyUpdate, Date)? = try runBlocking {
-            let standby: Standby
-            do { standby = try await opened.standby(of: name, at: dest, options: chosen) } catch is HandedOver {
-                return nil
-            }
-            if !once { try await show(.restored(reason: "started", until: standby.reached), standby.reached) }
-            var pause = Backoff(1...60)
-            var waiting: StandbyUpdate?
-            var looks = 0
-            while true {
-                try Interruption.shared.check()
-                do {
-                    try Self.checkHandOver(dest)
-                    let update = try await standby.update()
-                    pause.reset()
-                    switch update {
-                    case .unchanged, .waiting:
-                        looks += 1
-                        if once {
-                            // The first look leaves a newer snapshot to the segments that may lead to it.
-                            if looks < 2 { continue }
-                            let reached = await standby.reached
-                            await standby.end()
-                            return (update, reached)
-                        }
-                        if case .waiting = update, update != waiting { try show(update, await standby.reached) }
-                        waiting = update
-                    case .applied, .restored:
-                        // There may be more.
-                        looks = 0
-                        if !once { try show(update, await standby.reached) }
-                        continue
+        let last = Locked<(Event, line: String)?>(nil)
+        let isOurs = try runBlocking(cancelledBySignals: true) {
+            try await opened.keepStandby(of: name, at: dest, options: chosen, every: interval) { event in
+                switch event {
+                case .updated(let update, let reached):
+                    let (event, line) = Self.event(update, dest, reached)
+                    last.withLock { $0 = (event, line) }
+                    guard interval != nil else { return }
+                    if json {
+                        try terminal.printResult(ResultEncoder.line([ResultHeader(command: Self.name), event]))
+                    } else if !quiet {
+                        try terminal.printResult(line)
                     }
-                    try await Self.sleep(seconds, dest)
-                } catch is HandedOver {
-                    await standby.end()
-                    return nil
-                } catch let error as VaultError where error.isTemporary && !once {
-                    let wait = pause.next()
-                    reporter.warning("\(error.message); tried again in \(Int(wait.rounded(.up))) s", path: error.path)
-                    do { try await Self.sleep(wait, dest) } catch is HandedOver { continue }
+                case .failed(let error, let pause):
+                    let seconds = Int(pause.seconds.rounded(.up))
+                    reporter.warning("\(error.message); tried again in \(seconds) s", path: error.path)
                 }
             }
         }
-        guard let last else {
+        guard isOurs, let (event, line) = last.value else {
             var report = Report(Event(state: "handed-over", destination: dest))
             report.appendLine("\(Format.visible(dest)) is being promoted: it is no longer kept current.")
             return report
         }
-        let (event, line) = Self.event(last.0, dest, last.1)
         var report = Report(event)
         report.appendLine(line)
         return report
@@ -175,28 +137,9 @@ struct FollowRestore: VaultCommand {
             )
         }
     }
-
-    /// Sleeps, and ends at a signal or when another process promotes the destination.
-    private static func sleep(_ seconds: Double, _ dest: String) async throws {
-        let end = ContinuousClock.now + .seconds(seconds)
-        while true {
-            try Interruption.shared.check()
-            try checkHandOver(dest)
-            let rest = (end - ContinuousClock.now).seconds
-            guard rest > 0 else { return }
-            try await Task.sleep(nanoseconds: UInt64(min(rest, 0.1) * 1e9))
-        }
-    }
 }
 
 extension FollowRestore {
-    /// Another process promotes the destination.
-    private struct HandedOver: Error {}
-
-    private static func checkHandOver(_ dest: String) throws {
-        if Standby.isHandOverRequested(for: dest) { throw HandedOver() }
-    }
-
     /// The result of `--promote`.
     private struct Promoted: Encodable {
         let state = "promoted"
@@ -268,7 +211,4 @@ extension FollowRestore {
 extension VaultError {
     /// Whether the repository may not respond, or its disk not be mounted.
     fileprivate var isUnreachable: Bool { [.io, .noInput, .missing, .damaged].contains(code) }
-
-    /// Whether it may be gone at the next attempt.
-    fileprivate var isTemporary: Bool { code == .io || code == .noSpace || code == .busy }
 }

@@ -142,17 +142,14 @@ final class FleetJournal: Sendable {
 
     private static func append(_ text: String, _ descriptor: Int32, _ path: String) throws {
         let start = lseek(descriptor, 0, SEEK_END)
-        let bytes = Array(text.utf8)
-        var done = 0
-        while done < bytes.count {
-            let length = bytes.withUnsafeBytes {
-                write(descriptor, $0.baseAddress.map { $0 + done }, $0.count - done)
+        try Array(text.utf8).withUnsafeBytes { bytes in
+            do throws(SystemError) { try OpenFile.write(bytes, to: descriptor) } catch {
+                throw failed(error.code, "write", descriptor, start, path)
             }
-            if length < 0, errno == EINTR { continue }
-            guard length > 0 else { throw failed(errno, "write", descriptor, start, path) }
-            done += length
         }
-        guard fsync(descriptor) == 0 else { throw failed(errno, "fsync", descriptor, start, path) }
+        do throws(SystemError) { try OpenFile.sync(descriptor) } catch {
+            throw failed(error.code, "fsync", descriptor, start, path)
+        }
     }
 
     /// Takes back what was written: the next line must not follow half of one.

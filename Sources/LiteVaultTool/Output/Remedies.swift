@@ -82,6 +82,14 @@ extension Remedy {
             "Copy it from a copy of the repository, if there is one. Else restore another snapshot (--snapshot ID): 'litevault check "
                 + "--read-data' records which are intact, and 'litevault snapshots' lists them."
         case .completeRotation: "'litevault secret rotate' completes it; until then the old key is accepted, too."
+        case .check: "Run 'litevault check' on the repository."
+        case .promoteAgain:
+            "Run 'litevault follow-restore --promote' on it again: that ends the line of the old database."
+        case .retireFormerPrimary:
+            "Stop what writes to this file: nothing of it is stored any more. Move it away, and make a standby of "
+                + "the promoted database in its place ('litevault follow-restore'). To back it up as well, give it "
+                + "another name in the repository ('--database', or 'database' of the job)."
+        case .seal: "Seal it with 'litevault upgrade', or remove the setting."
         }
     }
 }

@@ -28,6 +28,8 @@ final class Interruption: Sendable {
         var children: [pid_t: Bool] = [:]
         /// What SIGINT does instead of ending the process, and how often it still does.
         var stop: (run: @Sendable () -> Void, times: Int)?
+        /// What the first signal cancels.
+        var task: Task<Void, Never>?
         /// Whether SIGHUP asks for a reload, and whether it has; nil if it ends the command.
         var reload: Bool?
     }
@@ -102,6 +104,17 @@ final class Interruption: Sendable {
         return try work()
     }
 
+    /// Waits for a task, which the first signal cancels. The signal ends the process after its grace if the task does not end.
+    func cancelling(_ task: Task<Void, Never>, _ wait: () -> Void) {
+        let isLate = state.withLock { state in
+            state.task = task
+            return state.received != 0
+        }
+        if isLate { task.cancel() }
+        wait()
+        state.withLock { $0.task = nil }
+    }
+
     /// Registers a child process, or a group as its negative number, that is ended with this process.
     ///
     /// - Parameter finishing: whether the first signal ends neither at once: the child may finish within a short time, is ended then, and the
@@ -139,6 +152,7 @@ final class Interruption: Sendable {
         let (first, grace, atOnce) = state.withLock { state in
             let isSecond = state.received != 0
             if !isSecond { state.received = signal }
+            state.task?.cancel()
             let ended = state.children.filter { isSecond || !$0.value }
             for child in ended.keys { Self.pass(signal, to: child) }
             let atOnce = isSecond || !ended.isEmpty || state.actions.contains { $0.immediately }
@@ -200,16 +214,26 @@ enum Hardening {
 }
 
 /// Runs asynchronous work and blocks until it is done: commands are synchronous.
-func runBlocking<T: Sendable>(_ body: @escaping @Sendable () async throws -> T) throws -> T {
+///
+/// - Parameter cancelledBySignals: whether the first signal cancels the work, which then ends with `Interrupted`; otherwise the work has to
+///   call ``Interruption/check()``.
+func runBlocking<T: Sendable>(
+    cancelledBySignals: Bool = false, _ body: @escaping @Sendable () async throws -> T
+) throws -> T {
     let outcome = Locked<Result<T, any Error>?>(nil)
     let done = DispatchSemaphore(value: 0)
-    Task.detached {
+    let task = Task.detached {
         let result = await Result(catching: body)
         outcome.withLock { $0 = result }
         done.signal()
     }
-    done.wait()
+    if cancelledBySignals {
+        Interruption.shared.cancelling(task) { done.wait() }
+    } else {
+        done.wait()
+    }
     guard let result = outcome.value else { throw CancellationError() }
+    if cancelledBySignals, case .failure(is CancellationError) = result { try Interruption.shared.check() }
     return try result.get()
 }
 

@@ -1,6 +1,7 @@
 import Foundation
 import LiteVault
 import LiteVaultBackup
+import LiteVaultSystem
 import Testing
 
 /// A copy that is kept current without the key, with the linked engine as its reader.
@@ -176,5 +177,87 @@ import Testing
         // An older record is of neither.
         try before.write(to: URL(fileURLWithPath: pair.copy + ".standby"))
         await #expect(throws: VaultError.self) { _ = try await pair.standby() }
+    }
+
+    /// What a loop has reported.
+    private final class Log: Sendable {
+        private let events = Locked<[StandbyEvent]>([])
+
+        func note(_ event: StandbyEvent) { events.withLock { $0.append(event) } }
+
+        /// Waits for an event.
+        func wait(sourceLocation: SourceLocation = #_sourceLocation, _ isWanted: (StandbyEvent) -> Bool) async throws {
+            for _ in 0..<6000 where !events.value.contains(where: isWanted) {
+                try await Task.sleep(nanoseconds: 10_000_000)
+            }
+            let hasCome = events.value.contains(where: isWanted)
+            #expect(hasCome, sourceLocation: sourceLocation)
+        }
+
+        func hasApplied(_ event: StandbyEvent) -> Bool {
+            if case .updated(.applied, _) = event { true } else { false }
+        }
+    }
+
+    @Test func `a copy is kept current until the task is cancelled, and can be continued then`() async throws {
+        let pair = try await Pair(scratch)
+        let (repository, copy, log) = (pair.repository, pair.copy, Log())
+        let keeping = Task {
+            try await repository.keepStandby(of: "live.db", at: copy, every: .milliseconds(100)) { log.note($0) }
+        }
+        try await log.wait { if case .updated(.restored(reason: "started", _), _) = $0 { true } else { false } }
+        try await pair.commit("UPDATE t SET v = 2")
+        try await log.wait(log.hasApplied)
+        keeping.cancel()
+        await #expect(throws: CancellationError.self) { try await keeping.value }
+        try pair.expectEqual()
+        try await pair.commit("UPDATE t SET v = 3")
+        // Without an interval it ends by itself.
+        #expect(try await repository.keepStandby(of: "live.db", at: copy, every: nil) { log.note($0) })
+        try await log.wait { if case .updated(.unchanged, _) = $0 { true } else { false } }
+        try pair.expectEqual()
+    }
+
+    @Test func `a store that fails is asked again, after a pause, and what has come meanwhile is applied`() async throws
+    {
+        let pair = try await Pair(scratch)
+        let store = FaultyStore(try DirectoryStore(scratch.path("repository")))
+        var repository = try await Repository.open(
+            store, secret: try .passphrase(Array("secret".utf8)),
+            local: LocalDirectories(state: scratch.path("state"), cache: scratch.path("cache")))
+        let passed = Locked(0.0)
+        repository.clock = HostClock(
+            now: { passed.value },
+            sleep: { seconds in
+                passed.withLock { $0 += seconds }
+                try? await Task.sleep(nanoseconds: 1_000_000)
+            })
+        let (opened, copy, log) = (repository, pair.copy, Log())
+        let keeping = Task { try await opened.keepStandby(of: "live.db", at: copy) { log.note($0) } }
+        try await log.wait { _ in true }
+        store.fail(at: 1)
+        try await log.wait {
+            if case .failed(let error, let pause) = $0 { error.code == .io && pause == .seconds(1) } else { false }
+        }
+        try await pair.commit("UPDATE t SET v = 2")
+        try await log.wait(log.hasApplied)
+        keeping.cancel()
+        _ = await keeping.result
+        try pair.expectEqual()
+    }
+
+    @Test func `a promotion ends the loop, and a report that throws does`() async throws {
+        struct Enough: Error {}
+        let pair = try await Pair(scratch)
+        let (repository, copy, log) = (pair.repository, pair.copy, Log())
+        await #expect(throws: Enough.self) {
+            try await repository.keepStandby(of: "live.db", at: copy) { _ in throw Enough() }
+        }
+        let keeping = Task { try await repository.keepStandby(of: "live.db", at: copy) { log.note($0) } }
+        try await log.wait { _ in true }
+        await pair.writer.close()
+        let result = try await repository.promote(copy, database: "live.db")
+        #expect(result.isFenced)
+        #expect(try await keeping.value == false)
     }
 }

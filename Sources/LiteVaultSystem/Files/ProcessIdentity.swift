@@ -2,8 +2,10 @@ internal import LiteVaultFoundation
 
 /// The identity of a process: its ID alone may be reused, after a restart even by the process that checks.
 package struct ProcessIdentity: Equatable, Sendable {
+    /// Whether a process still runs.
     package enum State: Sendable { case alive, dead, unknown }
 
+    /// The ID (`getpid`).
     package let process: Int32
     /// When the process started, in kernel ticks since boot; 0 if the platform does not report it.
     package let start: UInt64
