@@ -22,31 +22,34 @@ extension Standby {
         var waiting: StandbyUpdate?
         var idle = 0
         while true {
+            let update: StandbyUpdate
             do {
                 try requireNoHandOver()
-                let update = try await update()
-                pause.reset()
-                switch update {
-                case .applied, .restored:
-                    // There may be more.
-                    idle = 0
-                    try report(.updated(update, reached: reached))
-                case .unchanged, .waiting:
-                    idle += 1
-                    if let interval {
-                        if case .waiting = update, update != waiting { try report(.updated(update, reached: reached)) }
-                        waiting = update
-                        try await rest(interval.seconds)
-                    } else if idle == 2 {
-                        // The first one left a newer snapshot to the segments that may lead to it.
-                        return try report(.updated(update, reached: reached))
-                    }
-                }
+                update = try await self.update()
             } catch let error as VaultError where error.isTemporary && interval != nil {
+                // A store that was cancelled may have thrown it.
                 try Task.checkCancellation()
                 let seconds = pause.next()
                 try report(.failed(error, pause: Duration(seconds: seconds)))
                 try await rest(seconds)
+                continue
+            }
+            pause.reset()
+            switch update {
+            case .applied, .restored:
+                // There may be more.
+                idle = 0
+                try report(.updated(update, reached: reached))
+            case .unchanged, .waiting:
+                idle += 1
+                if let interval {
+                    if case .waiting = update, update != waiting { try report(.updated(update, reached: reached)) }
+                    waiting = update
+                    try await rest(interval.seconds)
+                } else if idle == 2 {
+                    // The first one left a newer snapshot to the segments that may lead to it.
+                    return try report(.updated(update, reached: reached))
+                }
             }
         }
     }

@@ -149,15 +149,15 @@ final class Interruption: Sendable {
             return stop.run
         }
         if let stop { return stop() }
-        let (first, grace, atOnce) = state.withLock { state in
+        let (first, grace, atOnce, task) = state.withLock { state in
             let isSecond = state.received != 0
             if !isSecond { state.received = signal }
-            state.task?.cancel()
             let ended = state.children.filter { isSecond || !$0.value }
             for child in ended.keys { Self.pass(signal, to: child) }
             let atOnce = isSecond || !ended.isEmpty || state.actions.contains { $0.immediately }
-            return (state.received, state.grace, atOnce)
+            return (state.received, state.grace, atOnce, state.task)
         }
+        task?.cancel()
         if atOnce { end(first) }
         SystemThread.start { [self] in
             SystemThread.sleep(seconds: Self.childGrace.seconds)
@@ -233,7 +233,8 @@ func runBlocking<T: Sendable>(
         done.wait()
     }
     guard let result = outcome.value else { throw CancellationError() }
-    if cancelledBySignals, case .failure(is CancellationError) = result { try Interruption.shared.check() }
+    // What was cancelled may fail with any error.
+    if cancelledBySignals, case .failure = result { try Interruption.shared.check() }
     return try result.get()
 }
 
