@@ -67,7 +67,7 @@ class Plan:
 
     def builds(self):
         lean = lean_swift()
-        # Beside the build of the tool: each is a chain of modules, which leaves one of two cores idle most of the time.
+        # Beside the build of the tool: each is a chain of modules, which does not always use two cores.
         self.add("build sqlcipher", ["ci/engine", DEFAULT, "build", "--build-tests"], weight=2, seconds=420, environment=lean,
                  build=(DEFAULT, True), judge=self.compiled, timeout=3000)
         # Without test targets: SwiftPM compiles the tools of their plugins, whatever product is asked for.

@@ -45,7 +45,6 @@ pins = {
 # A target is a directory of its name below Sources, the nearest one; or its package says otherwise, by hand here.
 modules = {
     "ServiceContextModuleCompatibility": "swift-service-context",
-    "SystemPackage": "swift-system",
     "_RopeModule": "swift-collections",
 }
 for pattern in ("Sources/*", "Sources/*/*"):

@@ -68,7 +68,7 @@ extension Standby {
     }
 
     private func requireNoHandOver() throws {
-        if HandOverRequest.exists(for: destination) { throw HandedOver() }
+        if Self.isHandOverRequested(for: destination) { throw HandedOver() }
     }
 }
 
@@ -105,7 +105,7 @@ extension Repository {
         var options = options
         let progress = options.progress
         options.progress = { state in
-            if HandOverRequest.exists(for: destination) { throw HandedOver() }
+            if Standby.isHandOverRequested(for: destination) { throw HandedOver() }
             try progress(state)
         }
         do {

@@ -73,3 +73,11 @@ final class HandOverRequest {
         return (try? file.tryLock()) == false
     }
 }
+
+extension Standby {
+    /// Whether another process is about to promote a destination, and waits for its standby to end. For those that call ``update()`` in a loop
+    /// of their own.
+    public static func isHandOverRequested(for destination: String) -> Bool {
+        HandOverRequest.exists(for: destination)
+    }
+}

@@ -106,8 +106,8 @@ extension ChildProcess {
         return true
     }
 
-    /// Ends the process group that the child leads: SIGTERM, and SIGKILL for what is left of it after `grace`. All of it has ended then, and the
-    /// child's number is released.
+    /// Ends the process group that the child leads: SIGTERM, and SIGKILL for what is left of it after `grace`. The child's number is released
+    /// then, and all of the group has ended, unless some of it still exists 5 seconds after SIGKILL, as what waits for a device does.
     package func terminateGroup(grace: Duration) async {
         let end = ContinuousClock.now + grace
         signal(SIGTERM)
@@ -118,7 +118,6 @@ extension ChildProcess {
             if await !hasEnded(by: end) { signal(SIGKILL) }
             _ = try? wait()
             // The child may have ended at SIGTERM and others of its group not. The group's number is not used again while it has members.
-            // What is killed takes a moment to end, unless it waits for a device.
             let last = end + .seconds(5)
             while kill(signalTarget, 0) == 0, ContinuousClock.now < last {
                 if ContinuousClock.now >= end { signal(SIGKILL) }

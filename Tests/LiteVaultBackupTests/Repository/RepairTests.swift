@@ -145,7 +145,7 @@ import Testing
         let name = try await filled(repository, count: 1, named: "ä€😀.db")[0].snapshot.object
         let original = try bytes(name)
         let start = try #require(original.firstIndex { $0 >= 0x80 })
-        for place in (start - 1)...(start + 9) {
+        for place in [5] + Array((start - 1)...(start + 9)) {
             for value in [UInt8(ascii: "x"), 0xFF] {
                 var damaged = original
                 damaged[place] = value
