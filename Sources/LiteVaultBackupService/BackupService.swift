@@ -53,7 +53,7 @@ public struct BackupService: Service, CustomStringConvertible {
         try configuration.validate()
         self.configuration = configuration
         var services = services
-        if let state = configuration.stateFolder { services.local.state = state }
+        if let state = configuration.stateDirectory { services.local.state = state }
         self.services = services
         self.logger = logger
         self.metrics = metrics ?? MetricsSystem.factory
@@ -62,7 +62,7 @@ public struct BackupService: Service, CustomStringConvertible {
         guard services.local.state != nil else {
             throw VaultError(
                 .config, "no directory for the state: neither HOME nor XDG_STATE_HOME is set",
-                path: configuration.name, remedy: "Set `stateFolder`, or `state` of the local directories.")
+                path: configuration.name, remedy: "Set `stateDirectory`, or `state` of the local directories.")
         }
     }
 
@@ -107,7 +107,7 @@ public struct BackupService: Service, CustomStringConvertible {
 
     /// The state of the schedule, locked for this service; nil if it is to end before that.
     private func lockedState(_ isEnding: Locked<Bool>) async throws -> StateFile? {
-        let state = try StateFile(folder: services.local.state ?? "", configuration: configuration.name)
+        let state = try StateFile(directory: services.local.state ?? "", configuration: configuration.name)
         var isWaiting = false
         while !isEnding.value {
             do {

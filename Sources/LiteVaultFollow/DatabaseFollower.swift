@@ -1,7 +1,7 @@
 internal import LiteVaultSystem
 package import LiteVaultCapture
 internal import LiteVaultCipher
-package import LiteVaultFoundation
+internal import LiteVaultFoundation
 package import LiteVaultRepository
 
 /// Follows the log of one database and stores its commits in a repository, without the database's key.
@@ -16,7 +16,8 @@ package final class DatabaseFollower: Sendable {
 
     struct Shared {
         /// The time after which no further attempt is made; nil until it is asked to end.
-        var deadline: Date?
+        /// By the clock that nobody sets.
+        var deadline: Double?
         /// Whether the session has to be restarted: another process is following.
         var isBroken = false
         /// The reason, until it is reported.
@@ -68,7 +69,7 @@ package final class DatabaseFollower: Sendable {
         self.report = report
     }
 
-    /// Follows until ``end(before:)``. Commits read by then are stored when this returns, unless the deadline has
+    /// Follows until ``end(within:)``. Commits read by then are stored when this returns, unless the deadline has
     /// passed.
     package func run() async {
         var lost = 0
@@ -106,14 +107,14 @@ package final class DatabaseFollower: Sendable {
 
     /// Makes ``run()`` poll a last time, store what is spooled, and return.
     ///
-    /// - Parameter deadline: segments that cannot be stored by then are abandoned.
-    package func end(before deadline: Date) { with { $0.deadline = $0.deadline ?? deadline } }
+    /// - Parameter seconds: segments that cannot be stored within this time are abandoned.
+    package func end(within seconds: Double) { with { $0.deadline = $0.deadline ?? repository.clock.now() + seconds } }
 
     /// Ends following for good: nothing that this file gets is stored under its name any more.
     func endPromoted(_ error: VaultError) {
         let isFirst = with { shared in
             defer { shared.isPromoted = true }
-            shared.deadline = shared.deadline ?? repository.clock.time()
+            shared.deadline = shared.deadline ?? repository.clock.now()
             return !shared.isPromoted
         }
         if isFirst { report(.promoted(error)) }
@@ -396,7 +397,7 @@ extension DatabaseFollower {
     private func store(_ session: Session, _ pause: inout Backoff) async {
         while !with({ $0.isBroken }), let waiting = session.spool.first {
             let deadline = with { $0.deadline }
-            if let deadline, repository.clock.time() >= deadline { return }
+            if let deadline, repository.clock.now() >= deadline { return }
             do {
                 try await session.writer.append(
                     waiting.path, began: waiting.began, snapshot: with { $0.newest }, end: waiting.end,
@@ -432,7 +433,7 @@ extension DatabaseFollower {
                 if let deadline {
                     // There is no time for longer pauses.
                     await repository.clock.sleep(0.2)
-                    if repository.clock.time() >= deadline { return }
+                    if repository.clock.now() >= deadline { return }
                 } else {
                     await failed(.store, error, &pause)
                 }

@@ -30,12 +30,12 @@ actor ConditionalWriteProbe {
     private var running: Task<ConditionalWriteSupport, any Error>?
 
     /// - Parameters:
-    ///   - folder: the directory of the cache file; nil caches in memory only.
+    ///   - directory: where the cache file is; nil caches in memory only.
     ///   - identity: the store: its address and its prefix.
     ///   - clock: the local clock.
-    init(folder: String?, identity: String, clock: @escaping @Sendable () -> Date) {
+    init(directory: String?, identity: String, clock: @escaping @Sendable () -> Date) {
         let name = String(SHA256.hash(data: Data(identity.utf8)).hexadecimal.prefix(32))
-        path = folder.map { "\($0)/stores/\(name).json" }
+        path = directory.map { "\($0)/stores/\(name).json" }
         self.clock = clock
     }
 

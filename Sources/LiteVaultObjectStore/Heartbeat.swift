@@ -21,12 +21,12 @@ package enum Heartbeat {
         settings.certificates = try TrustedCertificates.checked(AWSEnvironment(variables, profile: nil))
         let http = try settings.transport()
         let backoff = Backoff(1...20)
-        let end = ContinuousClock.now + limit
+        let deadline = Deadline(in: limit)
         var attempt = 1
         while true {
-            guard let problem = try await problem(http, url, until: end) else { return }
+            guard let problem = try await problem(http, url, until: deadline) else { return }
             let pause = Duration(seconds: backoff.jittered(attempt))
-            guard attempt < attempts, end - .now > pause else {
+            guard attempt < attempts, deadline.remaining > pause else {
                 throw VaultError(
                     .io, "the heartbeat failed: \(problem)",
                     remedy: "Check its URL and the network. The limit 'heartbeat' sets how long it is retried.")
@@ -41,13 +41,13 @@ package enum Heartbeat {
 
     /// Requests the URL once; returns what went wrong.
     private static func problem(
-        _ http: any HTTPTransport, _ url: String, until end: ContinuousClock.Instant
+        _ http: any HTTPTransport, _ url: String, until deadline: Deadline
     ) async throws -> String? {
         var url = url
         for _ in 0...redirects {
             var request = HTTPRequest(url: url)
             request.headers = [(name: "user-agent", value: "litevault")]
-            request.timeLimit = min(.seconds(10), max(.milliseconds(1), end - .now))
+            request.timeLimit = min(.seconds(10), max(.milliseconds(1), deadline.remaining))
             let answer: HTTPResponse
             do {
                 answer = try await http.send(request)

@@ -27,7 +27,7 @@ public struct S3Settings: Sendable {
     /// How the server keeps what is uploaded: storage class, encryption at rest, object lock. By default as the bucket says.
     public var uploads = UploadOptions()
     /// A local directory where the conditional writes that the server supports are cached; nil probes the server each time.
-    public var cacheFolder: String?
+    public var cacheDirectory: String?
     /// The proxy for all requests, as `http://HOST:PORT` or `https://HOST:PORT`, with `USER:PASSWORD@` where it wants them; `none`
     /// for no proxy. nil takes `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`.
     public var proxy: String? {

@@ -51,7 +51,7 @@ public final class S3Store: ObjectStore {
         self.settings = settings
         location = settings.location
         let identity = "\(endpoint.scheme)://\(endpoint.host)\(endpoint.root)\(settings.prefix)"
-        probe = ConditionalWriteProbe(folder: settings.cacheFolder, identity: identity, clock: settings.clock)
+        probe = ConditionalWriteProbe(directory: settings.cacheDirectory, identity: identity, clock: settings.clock)
         self.identity = identity
         client = S3Client(
             endpoint: endpoint, region: region, credentials: CredentialCache { try await chain.resolve() }, http: http,

@@ -7,9 +7,13 @@ internal import LiteVaultSystem
 extension ScheduleConfiguration {
     private static let known =
         [
-            "version", "repository", "s3", "sftp", "state-folder", "concurrency", "metrics-file", "listen", "time-zone",
+            "version", "repository", "s3", "sftp", "state-directory", "concurrency", "metrics-file", "listen",
+            "time-zone",
             "limits", "jobs",
         ] + KeyReference.keys("repository-secret") + ["repository-sealed"]
+
+    /// What `state-directory` was called in 0.x.
+    private static let formerStateDirectory = "state-folder"
 
     /// Reads the file at `path`.
     ///
@@ -88,7 +92,8 @@ extension ScheduleConfiguration {
     }
 
     init(_ root: YAMLNode, path: String) throws {
-        let top = try ConfigurationSection(root, "the configuration", known: Self.known, file: path)
+        let top = try ConfigurationSection(
+            root, "the configuration", known: Self.known, former: [Self.formerStateDirectory], file: path)
         if let version = try top.number("version"), version != 1 {
             throw top.error(
                 "version", "unsupported version \(version)", "This release supports version 1. Use a newer one.")
@@ -102,7 +107,7 @@ extension ScheduleConfiguration {
             timeZone: try JobDefaults.zone(top), directory: directory, limits: try TimeLimits(top))
         self.init(name: path, jobs: try top.nodes("jobs").map { try BackupJob($0, defaults, file: path) })
         concurrency = try top.number("concurrency") ?? concurrency
-        stateFolder = try absolute("state-folder")
+        stateDirectory = try absolute("state-directory") ?? absolute(Self.formerStateDirectory)
         metrics = try absolute("metrics-file")
         let text = try top.text("listen")
         var address: ListenAddress?

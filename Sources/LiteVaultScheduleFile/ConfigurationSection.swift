@@ -11,8 +11,9 @@ struct ConfigurationSection {
     /// The name of the section in messages.
     private let name: String
 
-    /// - Throws: `VaultError` `config` if `node` is not a mapping or has a key that is not in `known`.
-    init(_ node: YAMLNode, _ name: String, known: [String], file: String) throws {
+    /// - Parameter former: keys of earlier versions, which messages do not suggest.
+    /// - Throws: `VaultError` `config` if `node` is not a mapping or has a key that is neither in `known` nor in `former`.
+    init(_ node: YAMLNode, _ name: String, known: [String], former: [String] = [], file: String) throws {
         self.file = file
         self.name = name
         place = node.place
@@ -25,7 +26,7 @@ struct ConfigurationSection {
             guard let text = key.text else {
                 throw Self.error(file, .pair(key.place), key.place, "\(name) has a key that is not a string")
             }
-            guard known.contains(text) else {
+            guard known.contains(text) || former.contains(text) else {
                 let near = Similarity.nearest(text, in: known)
                 throw Self.error(
                     file, near.map { .misspelt(key.place, as: $0) } ?? .pair(key.place), key.place,

@@ -160,7 +160,7 @@ struct QueryWriter {
         // A parameter may have any name.
         var local = "sql"
         while statement.parameters.contains(where: { $0.name == local }) { local += "_" }
-        lines += ["        let \(local) = \(literal(statement))"]
+        lines += ["        let \(local): SQL = \(literal(statement))"]
         let arguments = arguments(statement)
         let with = arguments.isEmpty ? "" : ", with: \(arguments)"
         // By `self`: a parameter may be called like a method.
@@ -181,7 +181,8 @@ struct QueryWriter {
         case .optional: lines += ["        return \(first)"]
         case .one:
             lines += [
-                "        guard let row = \(first) else { throw QueryError.noRow(sql: \(local)) }", "        return row",
+                "        guard let row = \(first) else { throw QueryError.noRow(sql: \(local).template) }",
+                "        return row",
             ]
         case .exec: lines += ["        \(call("run"))"]
         case .rowid: lines += ["        return \(call("run")).insertedRowID"]
@@ -229,12 +230,6 @@ struct QueryWriter {
                 names.append(parameter.name)
             }
         }
-        // The connection's functions take twelve; what is above goes into pairs.
-        while names.count > 12 {
-            let last = names.removeLast()
-            let other = names.removeLast()
-            names.append("ArgumentPair(\(other), \(last))")
-        }
         return names.joined(separator: ", ")
     }
 
@@ -249,7 +244,7 @@ struct QueryWriter {
                 continue
             }
             pieces.append(.text(String(decoding: bytes[position..<occurrence.range.lowerBound], as: UTF8.self)))
-            pieces.append(.code("ArgumentList(\(parameter.name)).placeholders"))
+            pieces.append(.code("sql: ArgumentList(\(parameter.name)).placeholders"))
             position = occurrence.range.upperBound
         }
         pieces.append(.text(String(decoding: bytes[position..<range.upperBound], as: UTF8.self)))

@@ -32,21 +32,8 @@ struct Script {
 
     /// The offset of the first byte from `offset` on that is neither blank nor part of a comment.
     func start(after offset: Int) -> Int {
-        var index = offset
-        while index < bytes.count {
-            if [UInt8(ascii: " "), 9, 10, 12, 13, UInt8(ascii: ";")].contains(bytes[index]) {
-                index += 1
-            } else if bytes[index...].starts(with: Array("--".utf8)) {
-                index = bytes[index...].firstIndex(of: 10) ?? bytes.count
-            } else if bytes[index...].starts(with: Array("/*".utf8)) {
-                index += 2
-                while index < bytes.count, !bytes[index...].starts(with: Array("*/".utf8)) { index += 1 }
-                index = min(index + 2, bytes.count)
-            } else {
-                break
-            }
-        }
-        return index
+        let tokens = SQLTokens(bytes: bytes, from: offset).lazy
+        return tokens.first { $0.isSignificant && $0.text != ";" }?.range.lowerBound ?? bytes.count
     }
 
     private static func lines(_ bytes: [UInt8]) -> [Int] {
@@ -74,36 +61,13 @@ struct Script {
     /// The lines that consist of a comment from `--` to the end, outside of quotes and of `/* */`, by their offsets in bytes.
     var commentLines: Set<Int> {
         var found: Set<Int> = []
-        var index = 0
-        var line = 0
-        var isBlank = true
-        // Moves on to the byte after the next of some, counting lines.
-        func skip(to end: [UInt8]) {
-            while index < bytes.count, !bytes[index...].starts(with: end) {
-                if bytes[index] == 10 { (line, isBlank) = (index + 1, true) }
-                index += 1
+        for token in SQLTokens(bytes: bytes)
+        where token.kind == .comment && bytes[token.range.lowerBound] == UInt8(ascii: "-") {
+            let line = bytes[..<token.range.lowerBound].lastIndex(of: 10).map { $0 + 1 } ?? 0
+            let isAlone = bytes[line..<token.range.lowerBound].allSatisfy {
+                [UInt8(ascii: " "), 9, 12, 13].contains($0)
             }
-            index = min(index + end.count, bytes.count)
-        }
-        while index < bytes.count {
-            let byte = bytes[index]
-            let next = index + 1 < bytes.count ? bytes[index + 1] : 0
-            index += 1
-            switch byte {
-            case 10: (line, isBlank) = (index, true)
-            case UInt8(ascii: " "), 9, 12, 13: break
-            case UInt8(ascii: "-") where next == byte:
-                if isBlank { found.insert(line) }
-                while index < bytes.count, bytes[index] != 10 { index += 1 }
-            case UInt8(ascii: "/") where next == UInt8(ascii: "*"):
-                index += 1
-                skip(to: Array("*/".utf8))
-            case UInt8(ascii: "'"), UInt8(ascii: "\""), UInt8(ascii: "`"):
-                isBlank = false
-                skip(to: [byte])
-                isBlank = false
-            default: isBlank = false
-            }
+            if isAlone { found.insert(line) }
         }
         return found
     }

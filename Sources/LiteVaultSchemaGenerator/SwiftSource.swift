@@ -167,7 +167,7 @@ enum SwiftNames {
         "Double", "Foundation", "Hashable", "ID", "Identifiable", "Int", "Int64", "LiteVault", "Optional", "PrimaryKey",
         "QueryError", "Record", "RecordReader", "RecordTable", "RecordWriter", "Relation", "RowView", "Schema",
         "Sendable", "SQLExpression", "StoredValue", "String", "Swift", "Table", "URL", "UUID", "Value", "View",
-        "VirtualTable", "Void", "ArgumentList", "ArgumentPair",
+        "VirtualTable", "Void", "ArgumentList", "SQL",
     ]
 
     private static let keywords: Set = [

@@ -153,9 +153,9 @@ extension Examination {
     ///
     /// - Returns: false if it does not within the patience of the settings.
     func wait(_ holds: () async throws -> Bool) async throws -> Bool {
-        let end = ContinuousClock.now + settings.patience
+        let deadline = Deadline(in: settings.patience)
         while try await !holds() {
-            guard ContinuousClock.now < end else { return false }
+            guard !deadline.isOver else { return false }
             try await Task.sleep(nanoseconds: 50_000_000)
         }
         return true

@@ -13,6 +13,7 @@ exit(Main.run(Array(CommandLine.arguments.dropFirst())))
 /// Runs the command line: from arguments to an exit status.
 enum Main {
     static func run(_ arguments: [String]) -> Int32 {
+        let arguments = FormerSpellings.replaced(in: arguments)
         Hardening.apply()
         Interruption.shared.start()
         _ = Interruption.shared.onEnd { TemporaryFileRegistry.shared.removeAll() }
@@ -76,5 +77,22 @@ enum Main {
         }
         reporter.failure(failure)
         return failure.code.status.rawValue
+    }
+}
+
+/// Options that had another name in 0.x. Both are understood until the next version; help and completions know the new one.
+private enum FormerSpellings {
+    private static let names = [
+        "--state-folder": "--state-directory", "--cache-folder": "--cache-directory",
+        "--spool-folder": "--spool-directory",
+    ]
+
+    static func replaced(in arguments: [String]) -> [String] {
+        let end = arguments.firstIndex(of: "--") ?? arguments.endIndex
+        return arguments[..<end].map { argument in
+            let name = argument.prefix { $0 != "=" }
+            guard let newName = names[String(name)] else { return argument }
+            return newName + argument.dropFirst(name.count)
+        } + arguments[end...]
     }
 }

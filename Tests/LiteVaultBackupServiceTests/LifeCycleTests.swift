@@ -20,7 +20,7 @@ import Testing
 
     /// Whether another service could run the schedule.
     private func isUnlocked() throws -> Bool {
-        let state = try StateFile(folder: server.path("state"), configuration: "tests")
+        let state = try StateFile(directory: server.path("state"), configuration: "tests")
         do {
             try state.lock()
             return true
@@ -94,7 +94,7 @@ import Testing
         try await server.wait("the end of the run") { try isUnlocked() }
         // It was interrupted, so it counts as none, and a snapshot is not taken after the end of the service.
         #expect(try await server.snapshotCount("a.db") == 0)
-        #expect(try StateFile(folder: server.path("state"), configuration: "tests").job("a")?.lastStart == nil)
+        #expect(try StateFile(directory: server.path("state"), configuration: "tests").job("a")?.lastStart == nil)
     }
 
     @Test func `a follower whose store hangs is abandoned, and keeps the schedule locked until it ends`() async throws {
@@ -118,7 +118,7 @@ import Testing
 
     @Test func `a service waits while another process runs the schedule`() async throws {
         try makeDatabase("a.db")
-        var other: StateFile? = try StateFile(folder: server.path("state"), configuration: "tests")
+        var other: StateFile? = try StateFile(directory: server.path("state"), configuration: "tests")
         try other?.lock()
         try await server.run(server.service(server.job("a", "a.db"))) {
             try await server.wait(for: "waiting: another process is running the jobs")
@@ -130,14 +130,14 @@ import Testing
     }
 
     @Test func `a service that waits for another process can be shut down`() async throws {
-        let other = try StateFile(folder: server.path("state"), configuration: "tests")
+        let other = try StateFile(directory: server.path("state"), configuration: "tests")
         try other.lock()
         try await server.run(server.service(server.job("a", "a.db"))) { try await server.wait(for: "waiting: ") }
         #expect(!server.log.contains("backups started"))
     }
 
     @Test func `a damaged state ends the service before anything runs`() async throws {
-        let path = try StateFile(folder: server.path("state"), configuration: "tests").path
+        let path = try StateFile(directory: server.path("state"), configuration: "tests").path
         try FileManager.default.createDirectory(atPath: server.path("state"), withIntermediateDirectories: true)
         try Data("no state".utf8).write(to: URL(fileURLWithPath: path))
         let service = try server.service(server.job("a", "a.db"))

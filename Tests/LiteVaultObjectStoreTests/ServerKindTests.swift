@@ -87,7 +87,9 @@ import Testing
         #expect(try await repository.snapshots().count == 1)
     }
 
-    @Test func `H-OBJ-01 in a versioned bucket without conditional writes, objects are read before they are written`() async throws {
+    @Test func `H-OBJ-01 in a versioned bucket without conditional writes, objects are read before they are written`()
+        async throws
+    {
         let (_, store) = try await kind(Self.always("PUT", "versions"))
         #expect(try await !store.supportsConditionalWrites())
         _ = try await live(in: store)
@@ -97,8 +99,10 @@ import Testing
         #expect(try await store.get("x") == [2])
     }
 
-    @Test func `H-OBJ-01 a bucket whose versioning is enabled later is detected by the first failed condition`() async throws {
-        let (proxy, store) = try await kind { $0.cacheFolder = scratch.path("cache") }
+    @Test func `H-OBJ-01 a bucket whose versioning is enabled later is detected by the first failed condition`()
+        async throws
+    {
+        let (proxy, store) = try await kind { $0.cacheDirectory = scratch.path("cache") }
         #expect(try await store.supportsConditionalWrites())
         let tag = try await store.put("x", bytes: [1], condition: .none)
         try await proxy.plan(Self.always("PUT", "versions"))
@@ -114,7 +118,8 @@ import Testing
         let second = try await store.put("x", bytes: [2], condition: .unchanged(first))
         try await proxy.plan(Self.always("PUT", "race"))
         #expect(await StoreCalls.code { try await store.put("x", bytes: [3], condition: .absent) } == .conflict)
-        #expect(await StoreCalls.code { try await store.put("x", bytes: [3], condition: .unchanged(first)) } == .conflict)
+        #expect(
+            await StoreCalls.code { try await store.put("x", bytes: [3], condition: .unchanged(first)) } == .conflict)
         #expect(try await store.get("x") == [2])
         // A server that fails is not somebody else who won.
         try await proxy.plan(Self.always("PUT", "500"))
@@ -129,7 +134,7 @@ import Testing
             let store = try FaultyS3.store(port: proxy.server.port) { settings in
                 if prefix.isEmpty { prefix = settings.prefix }
                 settings.prefix = prefix
-                settings.cacheFolder = folder
+                settings.cacheDirectory = folder
                 // Eight days later it is tried out again.
                 if round == 2 { settings.clock = { Date() + 8 * 86_400 } }
             }
@@ -143,18 +148,20 @@ import Testing
 
     @Test func `H-OBJ-03 a remembered answer that is damaged is found out again`() async throws {
         let folder = scratch.path("cache")
-        let store = try FaultyS3.store { $0.cacheFolder = folder }
+        let store = try FaultyS3.store { $0.cacheDirectory = folder }
         #expect(try await store.supportsConditionalWrites())
         let file = try #require(try FileManager.default.contentsOfDirectory(atPath: folder + "/stores").first)
         try Data("{\"version\":1,\"kept\":\"wh".utf8).write(to: URL(fileURLWithPath: "\(folder)/stores/\(file)"))
         let again = try FaultyS3.store {
             $0.prefix = store.location.replacingOccurrences(of: "s3://bucket/", with: "")
-            $0.cacheFolder = folder
+            $0.cacheDirectory = folder
         }
         #expect(try await again.supportsConditionalWrites())
     }
 
-    @Test func `H-OBJ-04 without the right to delete everything but deleting works, and the error says what it needs`() async throws {
+    @Test func `H-OBJ-04 without the right to delete everything but deleting works, and the error says what it needs`()
+        async throws
+    {
         let (proxy, store) = try await kind(Self.always("DELETE", "403"))
         let repository = try await live(in: store)
         #expect(try await !proxy.log().contains { $0.method == "DELETE" })
@@ -164,18 +171,22 @@ import Testing
         } catch {
             let error = try #require(error as? VaultError)
             #expect(error.code == .unsupported)
-            #expect(error.message.contains("AccessDenied") && error.remedy?.contains("s3:DeleteObject") == true, "\(error)")
+            #expect(
+                error.message.contains("AccessDenied") && error.remedy?.contains("s3:DeleteObject") == true, "\(error)")
         }
         #expect(try await repository.snapshots().count == 2)
         // What is gone later was not removed by us.
         let first = try #require(try await repository.snapshots().first)
         try await proxy.plan()
         try await store.remove("snapshots/\(repository.databaseID("a.db"))/0000000001")
-        #expect(try await !repository.check().problems.isEmpty, "\(first.id) is missing, and nobody said that it may be")
+        #expect(
+            try await !repository.check().problems.isEmpty, "\(first.id) is missing, and nobody said that it may be")
     }
 
     @Test(arguments: ["403", "405", "409", "412"])
-    func `H-OBJ-05 a store that replaces nothing is reported with what has to be replaceable`(status: String) async throws {
+    func `H-OBJ-05 a store that replaces nothing is reported with what has to be replaceable`(status: String)
+        async throws
+    {
         let (_, store) = try await kind(Self.always("PUT", "kept \(status)"))
         do {
             _ = try await live(in: store)
@@ -231,7 +242,9 @@ import Testing
             Issue.record("went through")
         } catch {
             let error = try #require(error as? VaultError)
-            #expect(error.code == .io && error.message.hasSuffix("failed once: the server does not support TLS on that port"), "\(error)")
+            #expect(
+                error.code == .io
+                    && error.message.hasSuffix("failed once: the server does not support TLS on that port"), "\(error)")
             #expect(error.remedy?.contains("http://") == true)
             #expect(!"\(error)".contains(".c") && !"\(error)".contains("error:"))
         }

@@ -7,7 +7,7 @@ import Testing
     let scratch: Scratch
     init() throws { scratch = try Scratch() }
 
-    private static let endless = """
+    private static let endless: SQL = """
         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n
         """
 
@@ -30,7 +30,8 @@ import Testing
 
     @TaskLocal static var request = "none"
 
-    @Test func `closures have the task-local values of the task that calls, and see that it is cancelled`() async throws {
+    @Test func `closures have the task-local values of the task that calls, and see that it is cancelled`() async throws
+    {
         let pool = try scratch.pool()
         let queue = try DatabaseQueue(scratch.path("queue.db"))
         let seen = try await Self.$request.withValue("42") {
@@ -60,7 +61,9 @@ import Testing
         #expect(noticed.value)
     }
 
-    @Test func `closures that block, more of them than processors, leave the threads of other tasks alone`() async throws {
+    @Test func `closures that block, more of them than processors, leave the threads of other tasks alone`()
+        async throws
+    {
         let count = ProcessInfo.processInfo.activeProcessorCount * 4
         var configuration = DatabaseConfiguration()
         configuration.maximumReaderCount = count
@@ -82,7 +85,8 @@ import Testing
         }
     }
 
-    @Test func `tasks that wait have their own values, too, and those that are refused get their errors`() async throws {
+    @Test func `tasks that wait have their own values, too, and those that are refused get their errors`() async throws
+    {
         let pool = try scratch.pool()
         let (running, mayEnd) = (Flag(false), Flag(false))
         let holder = Task {
@@ -138,7 +142,9 @@ import Testing
         #expect(try await pool.read { try $0.count() } == 3)
     }
 
-    @Test func `more endless statements than processors keep no task from running, and all can be cancelled`() async throws {
+    @Test func `more endless statements than processors keep no task from running, and all can be cancelled`()
+        async throws
+    {
         var configuration = DatabaseConfiguration()
         configuration.maximumReaderCount = ProcessInfo.processInfo.activeProcessorCount + 2
         let pool = try scratch.pool(configuration: configuration)
@@ -209,7 +215,8 @@ import Testing
         #expect(await eventually { pool.coordinator.accessCount == 0 })
     }
 
-    @Test func `cancellation at random moments leaves no transaction, no access and no connection behind`() async throws {
+    @Test func `cancellation at random moments leaves no transaction, no access and no connection behind`() async throws
+    {
         var configuration = DatabaseConfiguration()
         configuration.maximumReaderCount = 3
         configuration.synchronous = .off

@@ -29,7 +29,7 @@ import Testing
 
         let task = Task {
             try await pool.write { db in
-                for number in 1... { try db.run("INSERT INTO note (text) VALUES (?)", with: "\(number)") }
+                for number in 1... { try db.run("INSERT INTO note (text) VALUES (\(number))") }
             }
         }
         task.cancel()

@@ -5,7 +5,9 @@ import Testing
 @Suite struct PoolMigrationTests {
     private func migrator() -> Migrator {
         var migrator = Migrator()
-        for number in 1...3 { migrator.registerMigration("v\(number)") { try $0.run("CREATE TABLE t\(number) (a)") } }
+        for number in 1...3 {
+            migrator.registerMigration("v\(number)") { try $0.run("CREATE TABLE t\(sql: String(number)) (a)") }
+        }
         return migrator
     }
 

@@ -144,10 +144,12 @@ import Testing
 
     @Test func `the tables that a value reads may change between reads`() async throws {
         let pool = try scratch.pool()
-        try await pool.write { try $0.execute("CREATE TABLE which (name); INSERT INTO which VALUES ('t'); CREATE TABLE u (a)") }
+        try await pool.write {
+            try $0.execute("CREATE TABLE which (name); INSERT INTO which VALUES ('t'); CREATE TABLE u (a)")
+        }
         var values = pool.values { db in
             let name = try db.first("SELECT name FROM which") { try $0.get(0, as: String.self) } ?? "t"
-            return try db.first("SELECT count(a) FROM \(name)") { try $0.get(0, as: Int.self) } ?? -1
+            return try db.first("SELECT count(a) FROM \(sql: name)") { try $0.get(0, as: Int.self) } ?? -1
         }.makeAsyncIterator()
         #expect(try await values.next() == 3)
         try await pool.write { try $0.execute("UPDATE which SET name = 'u'") }

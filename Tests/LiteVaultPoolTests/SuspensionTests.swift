@@ -10,7 +10,7 @@ private func isSuspension(_ error: any Error) -> Bool { (error as? VaultError)?.
     let scratch: Scratch
     init() throws { scratch = try Scratch() }
 
-    private static let endless = """
+    private static let endless: SQL = """
         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n
         """
 

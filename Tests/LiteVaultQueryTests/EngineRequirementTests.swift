@@ -95,7 +95,7 @@ import Testing
     @Test func `a syntax error in every engine stays the engine's own error`() throws {
         for text in ["SELEC 1 RETURNING", "CREATE TABLE u (a) STRICT STRICT", "UPDATE items SET LIMIT"] {
             // The version is named only where it would help.
-            do { try db.run(text) } catch let error as VaultError {
+            do { try db.run(SQL(sql: text)) } catch let error as VaultError {
                 let missing = try #require(error.cause as? UnsupportedFeature)
                 #expect(missing.requiredVersion.map { $0 > missing.linkedVersion } ?? true)
             } catch let error as DatabaseError {

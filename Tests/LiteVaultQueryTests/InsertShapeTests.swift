@@ -18,7 +18,8 @@ private let c = SQLExpression<Double>("c")
     }
 
     private func rows(_ table: String = "t") throws -> [String] {
-        try db.all("SELECT a || '|' || ifnull(b, 'NULL') || '|' || ifnull(c, 'NULL') FROM \(table) ORDER BY rowid") {
+        try db.all("SELECT a || '|' || ifnull(b, 'NULL') || '|' || ifnull(c, 'NULL') FROM \(sql: table) ORDER BY rowid")
+        {
             try $0.get(0, as: String.self)
         }
     }
@@ -61,7 +62,7 @@ private let c = SQLExpression<Double>("c")
 
     @Test func `a statement that the cache dropped, and a changed schema, do not trap`() throws {
         try db.run(t.insert(a <- 1, b <- "x", c <- 1))
-        for number in 0..<200 { _ = try db.first("SELECT \(number)") { try $0.get(0, as: Int.self) } }
+        for number in 0..<200 { _ = try db.first("SELECT \(sql: String(number))") { try $0.get(0, as: Int.self) } }
         try db.run(t.insert(a <- 2, b <- "x", c <- 2))
         try db.execute("DROP TABLE t; CREATE TABLE t (c REAL, extra INTEGER DEFAULT 1, b TEXT, a INTEGER)")
         try db.run(t.insert(a <- 3, b <- "x", c <- 3))
@@ -140,7 +141,8 @@ private let c = SQLExpression<Double>("c")
         let columns = (0..<6).map { SQLExpression<Int>("c\($0)") }
         try db.execute("CREATE TABLE six (c0, c1, c2, c3, c4, c5)")
         for round in 0..<3 { for column in columns { try db.run(Table("six").insert(column <- round)) } }
-        let sums = try db.first("SELECT sum(c0), sum(c1), sum(c2), sum(c3), sum(c4), sum(c5), count(*) FROM six") { row in
+        let sums = try db.first("SELECT sum(c0), sum(c1), sum(c2), sum(c3), sum(c4), sum(c5), count(*) FROM six") {
+            row in
             try (0..<7).map { try row.get($0, as: Int.self) }
         }
         #expect(sums == [3, 3, 3, 3, 3, 3, 18])

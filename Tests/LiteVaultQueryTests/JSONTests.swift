@@ -35,7 +35,7 @@ import Testing
         guard Self.hasJSON else { return }
         try db.execute(#"CREATE INDEX by_city ON user (json_extract(meta, '$."address"."city"'))"#)
         let plan = try db.all(
-            "EXPLAIN QUERY PLAN " + users.select(name).filter(city == "Bonn").asSQL()
+            "EXPLAIN QUERY PLAN \(sql: users.select(name).filter(city == "Bonn").asSQL())"
         ) { try $0.get(3, as: String.self) }
         #expect(plan.contains { $0.contains("by_city") })
     }

@@ -147,7 +147,7 @@ private struct Forest {
         let db = try Connection()
         try db.execute("CREATE TABLE t (id INTEGER PRIMARY KEY, a INTEGER, b INTEGER, p INTEGER, q INTEGER)")
         for (id, row) in Self.rows.enumerated() {
-            try db.run("INSERT INTO t VALUES (?, ?, ?, ?, ?)", id, row["a"]!, row["b"]!, row["p"]!, row["q"]!)
+            try db.run("INSERT INTO t VALUES (?, ?, ?, ?, ?)", with: id, row["a"]!, row["b"]!, row["p"]!, row["q"]!)
         }
         return db
     }

@@ -68,6 +68,18 @@ private struct Hoarder: Decodable {
         #expect(try db.first(people.filter(personID > 5), as: Person.self) == nil)
     }
 
+    @Test func `rows of a literal are decoded by the names of its columns`() throws {
+        let db = try database()
+        enum Feeling: String, Value { case bad }
+        let all = try db.all("SELECT * FROM people WHERE id IN \([1, 2]) ORDER BY id", as: Person.self)
+        #expect(all == [ada, bob])
+        #expect(try db.first("SELECT * FROM people WHERE mood = \(Feeling.bad)", as: Person.self) == bob)
+        #expect(try db.first("SELECT * FROM people WHERE id > \(5)", as: Person.self) == nil)
+        #expect(throws: DecodingError.self) { try db.all("SELECT id FROM people", as: Person.self) }
+        #expect(try db.all("SELECT id FROM people WHERE \(personID == 2)", as: Int64.self) == [2])
+        #expect(try db.value("SELECT \(people.count)", as: Int.self) == 2)
+    }
+
     @Test func `the rows decoded one by one are the same`() throws {
         let decoded: [Person] = try database().all(people.order(personID), as: Row.self).map { try $0.decode() }
         #expect(decoded == [ada, bob])
@@ -127,7 +139,9 @@ private struct Hoarder: Decodable {
             }
         }
         #expect(
-            try database().all(people.order(personID), as: Free.self).map(\.values) == [["Ada", "good"], ["Bob", "bad"]])
+            try database().all(people.order(personID), as: Free.self).map(\.values) == [
+                ["Ada", "good"], ["Bob", "bad"],
+            ])
     }
 
     @Test func `a class and its superclass read the columns of their own keys`() throws {

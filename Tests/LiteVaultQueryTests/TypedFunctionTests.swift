@@ -25,7 +25,9 @@ import Testing
     func `a date is an argument and a result in the form of the connection`(form: DateStorage) throws {
         let db = try Connection()
         db.dateStorage = form
-        let later = try db.defineFunction("later") { (date: Date?, seconds: Int) -> Date? in date.map { $0 + Double(seconds) } }
+        let later = try db.defineFunction("later") { (date: Date?, seconds: Int) -> Date? in
+            date.map { $0 + Double(seconds) }
+        }
         let (at, start) = (SQLExpression<Date?>("at"), Date(timeIntervalSince1970: 86_400_000))
         try db.execute("CREATE TABLE t (at)")
         try db.run(Table("t").insert(at <- start))
@@ -42,7 +44,7 @@ import Testing
             ("'text'", "argument 1 of double() is text, which cannot be read as INTEGER"),
         ] {
             let error = #expect(throws: DatabaseError.self) {
-                try db.value("SELECT \"double\"(\(argument))", as: StoredValue.self)
+                try db.value("SELECT \"double\"(\(sql: argument))", as: StoredValue.self)
             }
             #expect(error.map(String.init(describing:))?.contains(problem) == true, "\(String(describing: error))")
         }

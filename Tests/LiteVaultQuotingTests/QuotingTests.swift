@@ -15,7 +15,7 @@ import Testing
         for text in HostileText.all + ["a\0b", "\0"] {
             let statement = try db.prepare("SELECT \(Quoting.sqlText(text)), 1")
             #expect(statement.columnNames.count == 2)
-            try expectSame(db.value("SELECT \(Quoting.sqlText(text))", as: String.self), text)
+            try expectSame(db.value("SELECT \(sql: Quoting.sqlText(text))", as: String.self), text)
         }
     }
 
@@ -25,7 +25,7 @@ import Testing
             try expectSame(db.prepare("SELECT 1 AS \(quoted(text))").columnNames.first, text)
             try db.execute("CREATE TABLE \(quoted(text)) (\(quoted(text)) INTEGER)")
             try expectSame(db.value("SELECT name FROM sqlite_master", as: String.self), text)
-            let columns = try db.all("PRAGMA table_info(\(quoted(text)))") { try $0.get(1, as: String.self) }
+            let columns = try db.all("PRAGMA table_info(\(table: text))") { try $0.get(1, as: String.self) }
             #expect(columns.count == 1)
             expectSame(columns.first, text)
             try db.execute("DROP TABLE \(quoted(text))")
@@ -77,7 +77,7 @@ import Testing
         for text in HostileText.all {
             let json = "{\(Quoting.json(text)): 1, \"other\": 2}"
             let path = Quoting.sqlText("$" + Quoting.jsonPathStep(text))
-            let value = try db.value("SELECT json_extract(?, \(path))", with: json, as: Int?.self)
+            let value = try db.value("SELECT json_extract(?, \(sql: path))", with: json, as: Int?.self)
             #expect(value == 1, "\(text.debugDescription)")
         }
     }

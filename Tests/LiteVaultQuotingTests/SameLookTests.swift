@@ -21,7 +21,7 @@ private let decomposed = "cafe\u{301}"
     }
 
     private func count(_ table: String) throws -> Int {
-        try db.value("SELECT count(*) FROM \(quoted(table))", as: Int.self)
+        try db.value("SELECT count(*) FROM \(table: table)", as: Int.self)
     }
 
     @Test func `H-SEC-15 rows are inserted into the table of that name, and read from it`() throws {
@@ -44,7 +44,8 @@ private let decomposed = "cafe\u{301}"
         try db.run(t.insert(one <- "one"))
         try db.run(t.insert(other <- "other"))
         try db.run(t.insertMany([[one <- "1"], [other <- "2"], [one <- "3", other <- "4"]]))
-        let stored = try db.all("SELECT \(quoted(composed)), \(quoted(decomposed)) FROM t ORDER BY rowid") { row in
+        let stored = try db.all("SELECT \(identifier: composed), \(identifier: decomposed) FROM t ORDER BY rowid") {
+            row in
             [try row.get(0, as: String.self), try row.get(1, as: String.self)]
         }
         #expect(stored == [["one", "-"], ["-", "other"], ["1", "-"], ["-", "2"], ["3", "4"]])

@@ -81,7 +81,7 @@ import Testing
             let names = SeenStatements()
             try await City.order(City.name.desc).forEach(pool) { names.texts.append($0.name) }
             #expect(names.texts == ["Ulm", "Bonn"])
-            let sql = "SELECT \(City.columnList) FROM city WHERE name < ?"
+            let sql: SQL = "SELECT \(City.columnList) FROM city WHERE name < ?"
             #expect(try await City.all(pool, sql: sql, with: "C").map(\.name) == ["Bonn"])
             #expect(try await City.first(pool, sql: sql, with: "Z")?.name == "Bonn")
             #expect(try await City.first(pool, sql: sql, with: "A") == nil)

@@ -110,8 +110,20 @@ import Testing
         #expect(try City.all(db).map(\.name) == ["Ulm"])
     }
 
+    @Test func `a literal gives records, with its values bound`() throws {
+        let names = ["Ulm", "Jena'; --"]
+        let found = try db.all(
+            "SELECT \(City.columnList) FROM city WHERE name IN \(names) ORDER BY name", as: City.self)
+        #expect(found.map(\.name) == ["Ulm"])
+        #expect(try db.first("SELECT \(City.columnList) FROM city WHERE name = \("nowhere")", as: City.self) == nil)
+        #expect(try City.all(db, sql: "SELECT \(City.columnList) FROM city WHERE name = \("Bonn")").count == 1)
+        #expect { try db.all("SELECT name FROM city", as: City.self) } throws: {
+            ($0 as? VaultError)?.code == .conformance
+        }
+    }
+
     @Test func `SQL by hand gives records, if its columns are the record's`() throws {
-        let sql = "SELECT \(City.columnList) FROM city WHERE name > ? ORDER BY name"
+        let sql: SQL = "SELECT \(City.columnList) FROM city WHERE name > ? ORDER BY name"
         #expect(try City.all(db, sql: sql, with: "C").map(\.name) == ["Jena", "Ulm"])
         #expect(try City.first(db, sql: sql, with: Bindings(["C"]))?.name == "Jena")
         #expect(try City.first(db, sql: sql, with: "Z") == nil)
@@ -137,7 +149,7 @@ import Testing
     ) throws {
         let db = try Connection()
         try db.execute(Note.schema)
-        try db.run("INSERT INTO note (title, tags, version) VALUES ('a', \(sql), 0)")
+        try db.run("INSERT INTO note (title, tags, version) VALUES ('a', \(sql: sql), 0)")
         #expect {
             try Note.find(db, 1)
         } throws: { ($0 as? QueryError) == .malformedValue(name: "tags", expected: expected) }

@@ -184,7 +184,8 @@ import Testing
 
     @Test func `subqueries of relations use the index of the foreign key`() throws {
         func plan(_ query: some QueryType) throws -> String {
-            try db.all("EXPLAIN QUERY PLAN \(query.asSQL())") { try $0.get(3, as: String.self) }.joined(separator: "\n")
+            try db.all("EXPLAIN QUERY PLAN \(sql: query.asSQL())") { try $0.get(3, as: String.self) }.joined(
+                separator: "\n")
         }
         #expect(try plan(Person.filter(Person.books.count > 1)).contains("bookByAuthor"))
         #expect(try plan(Person.filter(Person.books.exists(where: Book.pages > 5))).contains("bookByAuthor"))

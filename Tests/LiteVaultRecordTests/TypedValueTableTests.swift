@@ -21,7 +21,7 @@ private struct Expectation: Sendable, CustomTestStringConvertible {
         self.type = "\(type)"
         self.outcomes = outcomes.split(separator: " ").map(String.init)
         let (weight, optional) = (SQLExpression<T>("weight"), SQLExpression<T?>("weight"))
-        let (table, sql) = (Table("t"), "SELECT weight FROM t")
+        let (table, sql) = (Table("t"), "SELECT weight FROM t" as SQL)
         read = { db in
             [
                 "typed": outcome { try db.all(table.select(weight)).first.map(show) },

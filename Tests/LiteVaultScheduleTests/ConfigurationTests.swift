@@ -24,7 +24,7 @@ import Testing
         repository: s3://bucket/backups
         repository-secret-credential: repository-secret
         s3: {endpoint: "https://s3.example.com", region: eu-1, path-style: true}
-        state-folder: /var/lib/litevault
+        state-directory: /var/lib/litevault
         concurrency: 8
         metrics-file: metrics/litevault.prom
         time-zone: Europe/Berlin
@@ -55,6 +55,16 @@ import Testing
         case .success: []
         case .failure(let found): found.all.map { "\($0.line ?? 0):\($0.column ?? 0): \($0.message)" }
         }
+    }
+
+    @Test func `the state directory may have its name of 0.x, which no message suggests`() throws {
+        let former = full.replacingOccurrences(of: "state-directory", with: "state-folder")
+        #expect(try read(former).stateDirectory == "/var/lib/litevault")
+        let wrong = full.replacingOccurrences(of: "state-directory", with: "state-dir")
+        let refused = #expect(throws: VaultError.self) { try read(wrong) }
+        let remedy = refused?.remedy ?? ""
+        #expect(remedy.contains("state-directory"))
+        #expect(!remedy.contains("state-folder"))
     }
 
     @Test func `all mistakes are found at once, each at its place, and nothing that follows from another`() throws {
@@ -149,7 +159,10 @@ import Testing
         func text(_ s3: String) -> String {
             "repository: s3://My_Bucket/p\n\(s3)jobs:\n- {name: a, sources: /a, every: 1h}\n"
         }
-        #expect(mistakes(text("")) == ["1:13: repository: 's3://My_Bucket/p': there is no bucket 'My_Bucket' at Amazon's S3: the name has capitals"])
+        #expect(
+            mistakes(text("")) == [
+                "1:13: repository: 's3://My_Bucket/p': there is no bucket 'My_Bucket' at Amazon's S3: the name has capitals"
+            ])
         #expect(mistakes(text("s3: {endpoint: 'https://s3.eu-west-1.amazonaws.com'}\n")).count == 1)
         #expect(mistakes(text("s3: {endpoint: 'https://ceph.example.org'}\n")) == [])
         #expect(mistakes(text("s3: {path-style: yes}\n")) == [])
@@ -165,7 +178,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "0", "65536", "-1", "+1", "name", "host:80", "'::1:80'", "'[127.0.0.1]:80'", "'1.2.3:80'", "':80'", "'80:'", "' 80'",
+        "0", "65536", "-1", "+1", "name", "host:80", "'::1:80'", "'[127.0.0.1]:80'", "'1.2.3:80'", "':80'", "'80:'",
+        "' 80'",
         "8٠", "99999999999999999999",
     ])
     func `an address that nothing can listen at is a mistake at its place`(_ text: String) throws {
@@ -175,7 +189,8 @@ import Testing
 
     @Test func `the limit of the lag is at least two reads of the log`() throws {
         func found(_ follow: String) throws -> FollowSettings? {
-            try read("repository: /r\njobs:\n- {name: a, sources: /a, every: 1h, follow: {\(follow)}}\n").jobs[0].following
+            try read("repository: /r\njobs:\n- {name: a, sources: /a, every: 1h, follow: {\(follow)}}\n").jobs[0]
+                .following
         }
         #expect(try found("interval: 1s")?.longestLag == .seconds(300))
         #expect(try found("interval: 1m")?.longestLag == .seconds(600))
@@ -186,21 +201,26 @@ import Testing
 
     @Test func `braces that stand for nothing are no placeholder`() throws {
         for name in ["{parent}/{file}", "{}", "a}{b", "{file}{stem}{path}"] {
-            #expect(mistakes("repository: /r\njobs:\n- {name: a, sources: /a, every: 1h, database: '\(name)'}\n") == [], "\(name)")
+            #expect(
+                mistakes("repository: /r\njobs:\n- {name: a, sources: /a, every: 1h, database: '\(name)'}\n") == [],
+                "\(name)")
         }
     }
 
     @Test func `a library's schedule is refused for an address that is none, too`() throws {
-        let job = BackupJob(name: "a", sources: ["/a"], recurrence: .interval(.seconds(60)), repository: .init("s3://a/b"))
+        let job = BackupJob(
+            name: "a", sources: ["/a"], recurrence: .interval(.seconds(60)), repository: .init("s3://a/b"))
         #expect(throws: VaultError.self) { try ScheduleConfiguration(name: "n", jobs: [job]).validate() }
     }
 
     @Test(arguments: [
-        "plain", "'a' \"b\"", "back\\slash", "a quote\"\u{301}, marked", "tab\tline\nreturn\r", "next\u{85}line", "lines\u{2028}\u{2029}", "\u{FEFF}mark",
+        "plain", "'a' \"b\"", "back\\slash", "a quote\"\u{301}, marked", "tab\tline\nreturn\r", "next\u{85}line",
+        "lines\u{2028}\u{2029}", "\u{FEFF}mark",
         "# not a comment", "*anchor", "%percent", "\u{1F510}é",
     ])
     func `any text comes back from a scalar of YAML that is made of it`(_ text: String) throws {
-        let found = try read("repository: /r\njobs:\n  - {name: a, every: 1h, sources: \(Quoting.yamlScalar("/" + text))}\n")
+        let found = try read(
+            "repository: /r\njobs:\n  - {name: a, every: 1h, sources: \(Quoting.yamlScalar("/" + text))}\n")
         #expect(found.jobs[0].sources.map { Array($0.utf8) } == [Array(("/" + text).utf8)])
     }
 
@@ -259,7 +279,7 @@ import Testing
     @Test func `everything that can be written is read`() throws {
         let configuration = try read(full)
         #expect(configuration.concurrency == 8)
-        #expect(configuration.stateFolder == "/var/lib/litevault")
+        #expect(configuration.stateDirectory == "/var/lib/litevault")
         #expect(configuration.metrics == "/etc/litevault/metrics/litevault.prom")
         let job = try #require(configuration.jobs.first)
         #expect(job.sources == ["/srv/tenants/*/app.db", "/etc/litevault/extra.db"])

@@ -68,7 +68,7 @@ private final class Ending: @unchecked Sendable {  // the lock guards `isOver`
         services.check = { try ending.check() }
         var log = Logger(label: "tests")
         log.logLevel = .critical
-        let state = try StateFile(folder: scratch.path("state"), configuration: configuration.name)
+        let state = try StateFile(directory: scratch.path("state"), configuration: configuration.name)
         return ScheduleRunner(
             configuration, state: state, services: services, log: log, host: "host", now: { clock.now },
             longestPause: longestPause, pauseOfRefreshes: pauseOfRefreshes)

@@ -76,7 +76,7 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
         var log = Logger(label: "tests")
         log.logLevel = .critical
         let clock = clock
-        let state = try StateFile(folder: scratch.path("state"), configuration: configuration.name)
+        let state = try StateFile(directory: scratch.path("state"), configuration: configuration.name)
         return ScheduleRunner(
             configuration, state: state, services: services, log: log, host: "host", now: { clock.now })
     }
@@ -112,7 +112,9 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
         #expect(try await run(skipping) == ([], 3))
         let state = try #require(try runner(skipping).status().first?.state)
         #expect((state.databases, state.unchanged) == (0, 3))
-        #expect(Metrics.text(Metrics.samples(try runner(skipping).status())).contains("last_unchanged_databases{job=\"a\"} 3"))
+        #expect(
+            Metrics.text(Metrics.samples(try runner(skipping).status())).contains(
+                "last_unchanged_databases{job=\"a\"} 3"))
         try makeDatabase("a2", seed: 2)
         #expect(try await run(skipping) == (["a2"], 2))
         #expect(try await run(job("a", "every: 1h")) == (["a1", "a2", "a3"], 0))
@@ -125,7 +127,8 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
         #expect(journal.all.count == 4)
     }
 
-    @Test func `with 'repository-sealed' plaintext is stored encrypted, and a repository that is not sealed is refused`()
+    @Test
+    func `with 'repository-sealed' plaintext is stored encrypted, and a repository that is not sealed is refused`()
         async throws
     {
         let plain = Array("SQLite format 3\0".utf8) + [UInt8](repeating: 7, count: 4096 - 16)
@@ -167,7 +170,8 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
         #expect(status.map { $0.state?.lastSuccess != nil } == [false, false, true])
     }
 
-    @Test func `H-JOB-12 a name that two jobs give to two files is refused before anything is stored, and other jobs run`()
+    @Test
+    func `H-JOB-12 a name that two jobs give to two files is refused before anything is stored, and other jobs run`()
         async throws
     {
         for name in ["x/d.db", "x/e.db", "y/d.db", "z/z.db"] { try makeDatabase(name) }
@@ -181,7 +185,9 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
         #expect(results["x"]?.stored.map(\.database) == ["e.db"] && results["y"]?.stored.isEmpty == true)
         for name in ["x", "y"] { #expect(results[name]?.problems.map(\.code) == ["config"]) }
         let repository = try await Repository.open(
-            DirectoryStore(scratch.path("repository")), local: LocalDirectories(state: scratch.path("other"), cache: scratch.path("cache"), spool: scratch.path("spool")))
+            DirectoryStore(scratch.path("repository")),
+            local: LocalDirectories(
+                state: scratch.path("other"), cache: scratch.path("cache"), spool: scratch.path("spool")))
         #expect(try await repository.snapshots().map(\.database).sorted() == ["e.db", "z.db"])
         // As the remedy says. It is tried again after the retry time.
         clock.advance(3600)
@@ -197,7 +203,9 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
             let job = "  - {name: d, sources: '\(scratch.folder)/db/\(place)/*.db', every: 1h}\n"
             let outcome = try #require(try await runner(job).runDue().first)
             #expect(outcome.isSuccess)
-            #expect(try runner(job).status().first?.state?.warnings?.map(\.message) == outcome.warnings.map(\.message).nilIfEmpty)
+            #expect(
+                try runner(job).status().first?.state?.warnings?.map(\.message)
+                    == outcome.warnings.map(\.message).nilIfEmpty)
             return outcome
         }
         #expect(try await run("x").warnings.isEmpty)
@@ -206,7 +214,8 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
         #expect(warnings.first?.message.contains(scratch.path("db/x/d.db")) == true)
         #expect(try await run("y").warnings.isEmpty)
         // One file, wherever its links are.
-        try FileManager.default.createSymbolicLink(atPath: scratch.path("db/l"), withDestinationPath: scratch.path("db/y"))
+        try FileManager.default.createSymbolicLink(
+            atPath: scratch.path("db/l"), withDestinationPath: scratch.path("db/y"))
         #expect(try await run("l").warnings.isEmpty)
     }
 
@@ -251,14 +260,18 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
         let after = try await run()
         #expect(after.isSuccess, "\(after.problems)")
         #expect(try state().unrestorable?.map(\.isLost) == [true])
-        #expect(Metrics.text(Metrics.samples(try runner(jobs).status())).contains("litevault_job_lost_snapshots{job=\"a\"} 1"))
+        #expect(
+            Metrics.text(Metrics.samples(try runner(jobs).status())).contains(
+                "litevault_job_lost_snapshots{job=\"a\"} 1"))
         let lost = try #require(try await repository.snapshots().unrestorable.first?.snapshot.id)
         _ = try await repository.forget(snapshots: [lost])
         #expect(try await run().isSuccess)
         #expect(try state().unrestorable == [])
     }
 
-    @Test func `H-REP-13 a runner whose repository is exchanged meanwhile stores nothing in the other one`() async throws {
+    @Test func `H-REP-13 a runner whose repository is exchanged meanwhile stores nothing in the other one`()
+        async throws
+    {
         try makeDatabase("a1")
         let runner = try runner(job("a", "every: 1h"))
         #expect(try await runner.runDue().first?.isSuccess == true)
@@ -339,7 +352,7 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
         #expect(try await runner(jobs).runDue().count == 2)
         #expect(try await runner(jobs).runDue().isEmpty)
         try makeDatabase("a1")
-        try StateFile(folder: scratch.path("state"), configuration: scratch.path("backup.yml")).requestRun()
+        try StateFile(directory: scratch.path("state"), configuration: scratch.path("backup.yml")).requestRun()
         let outcomes = try await runner(jobs).runDue()
         #expect(Set(outcomes.map(\.job)) == ["a", "b"] && outcomes.allSatisfy(\.isSuccess))
         #expect(try await runner(jobs).runDue().isEmpty)
@@ -484,7 +497,9 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
         #expect(stopped.first?.problems.map(\.step) == ["hook"])
     }
 
-    @Test func `H-JOB-10 a heartbeat that cannot be sent is a warning: the run keeps its verdict and is not repeated`() async throws {
+    @Test func `H-JOB-10 a heartbeat that cannot be sent is a warning: the run keeps its verdict and is not repeated`()
+        async throws
+    {
         try makeDatabase("a1")
         let jobs = job("a", "every: 1h, retry: 1s, heartbeat: 'https://x/down', hooks: {failed: failed}")
         let outcome = try #require(try await runner(jobs).runDue().first)
@@ -538,11 +553,11 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
     }
 
     @Test func `two processes that run the same jobs exclude each other`() throws {
-        let one = try StateFile(folder: scratch.path("state"), configuration: "/x")
-        let other = try StateFile(folder: scratch.path("state"), configuration: "/x")
+        let one = try StateFile(directory: scratch.path("state"), configuration: "/x")
+        let other = try StateFile(directory: scratch.path("state"), configuration: "/x")
         try one.lock()
         #expect(throws: VaultError.self) { try other.lock() }
-        let third = try StateFile(folder: scratch.path("state"), configuration: "/y")
+        let third = try StateFile(directory: scratch.path("state"), configuration: "/y")
         try third.lock()
     }
 
@@ -589,7 +604,9 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
 
     @Test(arguments: ["/srv/a\nb", "/srv/a\u{202e}b", "/srv/a\u{1b}b"])
     func `H-SEC-24 a path that no unit and no crontab line can show is refused`(path: String) throws {
-        func units(tool: String = "/usr/bin/litevault", repository: String = "/r", configuration: String = "/b.yml") throws {
+        func units(tool: String = "/usr/bin/litevault", repository: String = "/r", configuration: String = "/b.yml")
+            throws
+        {
             let location = String(decoding: try JSONEncoder().encode(repository), as: UTF8.self)
             let text = "repository: \(location)\njobs: [{name: a, sources: /srv/*.db, every: 1h}]"
             let configuration = try ScheduleConfiguration(text: text, path: configuration)

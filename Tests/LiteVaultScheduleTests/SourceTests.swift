@@ -105,7 +105,8 @@ private final class Counter: @unchecked Sendable {  // its lock guards the rest
             return SourceList(job)
         }
         for job in jobs { #expect(names.list(job).databases.count == 1) }
-        #expect(count.value == 80)
+        // The first job, which makes the index, expands its own once.
+        #expect(count.value == 79)
         // A new database is compared with what the others have now.
         try write("9/b.db")
         let others = try ScheduleConfiguration(

@@ -46,7 +46,7 @@ import Testing
         var log = Logger(label: "tests")
         log.logLevel = .critical
         let runner = ScheduleRunner(
-            configuration, state: try StateFile(folder: scratch.path("state"), configuration: configuration.name),
+            configuration, state: try StateFile(directory: scratch.path("state"), configuration: configuration.name),
             services: ScheduleServices(tool: "tests", local: local), log: log, host: "host")
         let supervisor = try #require(await runner.follow(grace: .seconds(1)))
         func phases() -> [FollowingState.Phase] {

@@ -82,7 +82,7 @@ import Testing
         job.verification = verification
         var configuration = ScheduleConfiguration(name: "/etc/backup.yml", jobs: [job])
         configuration.concurrency = 8
-        configuration.stateFolder = "/var/lib/litevault"
+        configuration.stateDirectory = "/var/lib/litevault"
         configuration.metrics = "/var/lib/node/litevault.prom"
 
         let text = """
@@ -97,7 +97,7 @@ import Testing
               encryption: aws:kms
               lock-mode: governance
               lock-days: 30
-            state-folder: /var/lib/litevault
+            state-directory: /var/lib/litevault
             concurrency: 8
             metrics-file: /var/lib/node/litevault.prom
             time-zone: Europe/Berlin

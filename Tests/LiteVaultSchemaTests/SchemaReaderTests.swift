@@ -139,7 +139,7 @@ import Testing
         #expect(unique.map(\.name) == ["plain"] && unique.first?.expressions == [])
         let sql = try #require(try schema.objectDefinitions(name: "mixed").first?.sql)
         try db.run("DROP INDEX mixed")
-        try db.run(sql)
+        try db.run(SQL(sql: sql))
         #expect(try schema.indexDefinitions(table: "users").first { $0.name == "mixed" } == mixed)
     }
 

@@ -79,16 +79,16 @@ import Testing
 
     @Test func `a child is waited for without a thread`() async throws {
         let child = try started("exit 3")
-        let hasEnded = await child.hasEnded(by: .now + .seconds(60))
+        let hasEnded = await child.hasEnded(by: Deadline(in: .seconds(60)))
         #expect(hasEnded)
         #expect(try child.wait() == .status(3))
     }
 
     @Test func `the wait ends at its deadline, and when the task is cancelled`() async throws {
         let child = try started("exec sleep 600")
-        let early = await child.hasEnded(by: .now + .milliseconds(20))
+        let early = await child.hasEnded(by: Deadline(in: .milliseconds(20)))
         #expect(!early)
-        let waiting = Task { await child.hasEnded(by: .now + .seconds(600)) }
+        let waiting = Task { await child.hasEnded(by: Deadline(in: .seconds(600))) }
         waiting.cancel()
         let late = await waiting.value
         #expect(!late)

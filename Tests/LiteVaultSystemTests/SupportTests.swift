@@ -179,3 +179,20 @@ import Testing
         #expect(Duration(seconds: 0.25) == .milliseconds(250))
     }
 }
+
+@Suite struct DeadlineTests {
+    @Test func `a deadline is over when its time has passed, and has nothing left then`() {
+        for seconds: Double in [0, -1, -.infinity, .nan] {
+            let deadline = Deadline(seconds: seconds)
+            #expect(deadline.isOver && deadline.remaining == .zero, "\(seconds)")
+        }
+        let deadline = Deadline(in: .seconds(60))
+        #expect(!deadline.isOver && deadline.remaining > .seconds(50) && deadline.remaining <= .seconds(60))
+        #expect(deadline + .seconds(1) > deadline)
+    }
+
+    @Test(arguments: [Double.infinity, .greatestFiniteMagnitude, 1e300]) func `no time is too long`(seconds: Double) {
+        #expect(Deadline(seconds: seconds).remaining > .seconds(1_000_000))
+        #expect(!Deadline(in: Duration(secondsComponent: .max, attosecondsComponent: 0)).isOver)
+    }
+}

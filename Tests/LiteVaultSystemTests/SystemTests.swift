@@ -61,14 +61,17 @@ import Testing
     }
 
     @Test func `a recursive lock is acquired again by its thread, and by one thread at a time`() {
-        let (lock, count) = (RecursiveLock(), Counter())
+        let count = Counter()
         DispatchQueue.concurrentPerform(iterations: 4) { _ in
-            for _ in 0..<500 { lock.withLock { lock.withLock { count.value += 1 } } }
+            for _ in 0..<500 { count.lock.withLock { count.lock.withLock { count.value += 1 } } }
         }
         #expect(count.value == 2000)
     }
 
-    private final class Counter: @unchecked Sendable { var value = 0 }
+    private final class Counter: @unchecked Sendable {  // `value` is used only while `lock` is held
+        let lock = RecursiveLock()
+        var value = 0
+    }
 }
 
 @Suite struct InputFileTests {

@@ -14,29 +14,39 @@ import Testing
     }
 
     private func run(_ arguments: String...) throws -> Tool.Run {
-        try workspace.tool.run(arguments + ["--state-folder", "state", "--cache-folder", "cache"])
+        try workspace.tool.run(arguments + ["--state-directory", "state", "--cache-directory", "cache"])
     }
 
     @Test(arguments: [
         ["forget", "--keep-last", "1", "--repository", "r"], ["snapshots", "--repository", "r"],
         ["compact", "--repository", "r"], ["repair", "--repository", "r"], ["copy", "r", "far"],
         ["check", "--repository", "r"], ["check", "--restore-test", "--repository", "r"],
-        ["restore", "x.db", "--repository", "r"], ["restore-all", "all", "--database", "notes.db", "--repository", "r"],
+        ["restore", "x.db", "--repository", "r"],
+        ["restore-all", "all", "--database", "notes.db", "--repository", "r"],
     ])
     func `a database that the repository does not have ends every command with 66, and is named`(
         command: [String]
     ) throws {
         let found = try workspace.tool.run(
-            command + ["--database", "nope.db", "--state-folder", "state", "--cache-folder", "cache"])
+            command + ["--database", "nope.db", "--state-directory", "state", "--cache-directory", "cache"])
         #expect(found.status == 66, "\(found.output)\(found.errors)")
         #expect(found.errors.contains("nope.db"))
         #expect(try workspace.names().isDisjoint(with: ["far", "x.db"]))
     }
 
+    @Test func `options of 0.x are understood under the names that they had`() throws {
+        let former = ["--state-folder", "old-state", "--cache-folder=old-cache", "--spool-folder", "old-spool"]
+        let found = try workspace.tool.run(["restore", "-d", "notes.db", "again.db", "--repository", "r"] + former)
+        #expect(found.status == 0, "\(found.errors)")
+        #expect(try workspace.names().isSuperset(of: ["again.db", "old-state"]))
+        let help = try workspace.tool.run(["topics", "repositories"]).output
+        #expect(help.contains("--state-directory") && !help.contains("--state-folder"))
+    }
+
     @Test func `the environment names the repository, unless the option does`() throws {
         var tool = workspace.tool
         tool.environment = ["LITEVAULT_REPOSITORY": workspace.path("r")]
-        let folders = ["--state-folder", "state", "--cache-folder", "cache"]
+        let folders = ["--state-directory", "state", "--cache-directory", "cache"]
         let found = try tool.run(["snapshots", "-d", "notes.db", "--json"] + folders)
         #expect(found.status == 0 && found.output.contains("notes.db"), "\(found.errors)")
         #expect(try tool.run(["snapshots", "-r", "nowhere"] + folders).status == 66)
@@ -45,16 +55,24 @@ import Testing
         #expect(missing.status == 64 && missing.errors.contains("--repository"), "\(missing.errors)")
     }
 
-    @Test func `schedule check reports every mistake of a configuration with its place, and print-units names who is told`() throws {
+    @Test
+    func `schedule check reports every mistake of a configuration with its place, and print-units names who is told`()
+        throws
+    {
         let (good, bad) = (workspace.path("good.yml"), workspace.path("bad.yml"))
-        try Data("repository: r\njobs: [{name: a, sources: notes.db, every: 1h}]\n".utf8).write(to: URL(fileURLWithPath: good))
-        try Data("repository: r\njobs:\n- {name: a, sources: notes.db, evry: x}\n".utf8).write(to: URL(fileURLWithPath: bad))
+        try Data("repository: r\njobs: [{name: a, sources: notes.db, every: 1h}]\n".utf8).write(
+            to: URL(fileURLWithPath: good))
+        try Data("repository: r\njobs:\n- {name: a, sources: notes.db, evry: x}\n".utf8).write(
+            to: URL(fileURLWithPath: bad))
         #expect(try workspace.tool.run("schedule", "check", good).output.contains("valid, 1 job\n"))
         let found = try workspace.tool.run("schedule", "check", bad)
         #expect(found.status == 78 && found.errors.contains("litevault-schedule.yml(5)"))
-        #expect(found.output.contains("bad.yml:3:32: unknown key 'evry'") && found.output.contains("bad.yml:3:38: every: invalid"))
+        #expect(
+            found.output.contains("bad.yml:3:32: unknown key 'evry'")
+                && found.output.contains("bad.yml:3:38: every: invalid"))
         for unit in ["notify", "a b.service", "x\n.service", ""] {
-            #expect(try workspace.tool.run("schedule", "print-units", good, "--on-failure", unit).status == 64, "\(unit)")
+            #expect(
+                try workspace.tool.run("schedule", "print-units", good, "--on-failure", unit).status == 64, "\(unit)")
         }
         let units = try workspace.tool.run("schedule", "print-units", good, "--on-failure", "notify@%n.service")
         #expect(units.output.contains("\nOnFailure=notify@%n.service\n"), "\(units.errors)")
@@ -104,7 +122,8 @@ import Testing
 
     @Test(arguments: [
         ("2027-02-30", "day"), ("2027-00-10", "month"), ("2027-13-01", "month"), ("2027-02-00", "day"),
-        ("2025-02-29", "day"), ("0000-01-01", "year"), ("27-01-01", "year"), ("2027-1-1", "month"), ("2027-01", "month"),
+        ("2025-02-29", "day"), ("0000-01-01", "year"), ("27-01-01", "year"), ("2027-1-1", "month"),
+        ("2027-01", "month"),
         ("2027-01-01T25:00", "hour"), ("2027-01-01T24:00", "hour"), ("2027-01-01T99:00", "hour"),
         ("2027-01-01T10:60", "minute"), ("2027-01-01T10", "hour"), ("2027-01-01T10:00:60Z", "second"),
         ("2027-01-01T10:00:00.Z", "fraction"), ("2027-01-01T10:00+25:00", "zone"), ("2027-01-01T10:00+01:75", "zone"),

@@ -5,7 +5,7 @@ import Testing
 /// What `copy` and `check` say about damage, and that what they say helps.
 @Suite struct CopyStateTests {
     let workspace: Workspace
-    private let local = ["--state-folder", "state", "--cache-folder", "cache"]
+    private let local = ["--state-directory", "state", "--cache-directory", "cache"]
 
     init() throws {
         workspace = try Workspace()
@@ -36,8 +36,10 @@ import Testing
 
     /// The commands that a hint names, in the words of the tool.
     private func commands(in hint: String) -> [String] {
-        hint.split(separator: "'", omittingEmptySubsequences: false).enumerated().filter { $0.offset % 2 == 1 }.map { String($0.element) }
-            .filter { $0.hasPrefix("litevault ") }.map { String($0.dropFirst("litevault ".count)) }
+        hint.split(separator: "'", omittingEmptySubsequences: false).enumerated().filter { $0.offset % 2 == 1 }.map {
+            String($0.element)
+        }
+        .filter { $0.hasPrefix("litevault ") }.map { String($0.dropFirst("litevault ".count)) }
     }
 
     private func remedy(_ run: Tool.Run) throws -> String {
@@ -60,7 +62,9 @@ import Testing
         #expect(named == ["repair", "copy"], "\(failed.errors)")
         #expect(try run(["check", "--repository", "far", "--json"]).json()["intact"] as? Bool == true)
         let listed = try run(["snapshots", "--repository", "far"])
-        #expect(listed.errors.contains("not in this copy") && listed.errors.contains("'litevault copy'"), "\(listed.errors)")
+        #expect(
+            listed.errors.contains("not in this copy") && listed.errors.contains("'litevault copy'"), "\(listed.errors)"
+        )
         for command in named {
             switch command {
             case "repair": try run(["repair", "--repository", "r"], status: 65)
@@ -84,7 +88,8 @@ import Testing
             #expect(try failed.json()["snapshots"] as? Int == (round == 0 ? 1 : 0))
             let error = try #require(failed.jsonErrors().last?["error"] as? [String: Any])
             let message = try #require(error["message"] as? String)
-            #expect(error["code"] as? String == "damaged" && message.contains("no snapshot of 'a.db' at all"), "\(message)")
+            #expect(
+                error["code"] as? String == "damaged" && message.contains("no snapshot of 'a.db' at all"), "\(message)")
             #expect(commands(in: try remedy(failed)) == ["snapshot", "copy"])
         }
         try take("a.db")
@@ -121,7 +126,9 @@ import Testing
         // Neither as thorough: it has not that assertion, nor looks at more than the structure.
         for more in [["--restore-test"], []] {
             let again = try run(["check", "--repository", "r"] + more, status: 65)
-            #expect(again.errors.contains("1 snapshot failed a check before, which this one did not repeat as thoroughly"), "\(again.errors)")
+            #expect(
+                again.errors.contains("1 snapshot failed a check before, which this one did not repeat as thoroughly"),
+                "\(again.errors)")
             #expect(!again.errors.contains("more thorough"))
             #expect(again.output.contains("but it failed before") == !more.isEmpty, "\(again.output)")
         }
@@ -137,8 +144,11 @@ import Testing
         let failed = try run(["check", "--repository", "r", "--restore-test", "--json"], status: 65)
         let problems = try #require(try failed.json()["problems"] as? [[String: Any]])
         #expect(problems.allSatisfy { $0["cause"] as? String == "objects" } && !problems.isEmpty)
-        #expect(try remedy(failed).contains("See 'litevault repair'") || remedy(failed).contains("see 'litevault repair'"))
+        #expect(
+            try remedy(failed).contains("See 'litevault repair'") || remedy(failed).contains("see 'litevault repair'"))
         let listed = try workspace.tool.run(["snapshots", "--repository", "r"] + local)
-        #expect(listed.errors.contains("cannot be restored") && !listed.errors.contains("not an intact database"), "\(listed.errors)")
+        #expect(
+            listed.errors.contains("cannot be restored") && !listed.errors.contains("not an intact database"),
+            "\(listed.errors)")
     }
 }

@@ -160,7 +160,7 @@ import Testing
                         )
                         let text = ["x", "X", "é", "'", "\u{0}", "", "a", "B", "b\n", "ä"][other]
                         try database.run(
-                            "INSERT OR REPLACE INTO \(table) VALUES (?, ?)", with: one,
+                            "INSERT OR REPLACE INTO \(sql: table) VALUES (?, ?)", with: one,
                             table.hasPrefix("note") ? text + String(one) : text)
                     }
                 }

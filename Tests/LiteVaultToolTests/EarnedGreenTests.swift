@@ -16,7 +16,7 @@ import Testing
         try workspace.write(
             """
             \(top)
-            state-folder: state
+            state-directory: state
             jobs:
               - {name: app, sources: \(sources), allow-plaintext: yes, \(job)}
 
@@ -79,9 +79,11 @@ import Testing
         "s3:bucket", "s3:/bucket/x", "sftp:host/x", "backup@nas:/srv", "rclone:remote", "~/backups", "'${BACKUPS}/x'",
         "$BACKUPS/x", "/srv/$NAME/x", "ftp://host/x", "file:///srv/x",
     ])
-    func `H-JOB-07 a repository that is neither a directory nor a known URL is refused by the file as by the command line`(
-        location: String
-    ) throws {
+    func
+        `H-JOB-07 a repository that is neither a directory nor a known URL is refused by the file as by the command line`(
+            location: String
+        ) throws
+    {
         try configure("every: 1m", "repository: \(location)")
         let before = try workspace.names()
         for command in ["run-due", "status"] {
@@ -96,7 +98,9 @@ import Testing
         #expect(try workspace.names() == before)
     }
 
-    @Test(arguments: ["state-folder: ~/state", "metrics-file: $HOME/m.prom", "repository-secret-file: '${S}/secret'"])
+    @Test(arguments: [
+        "state-directory: ~/state", "metrics-file: $HOME/m.prom", "repository-secret-file: '${S}/secret'",
+    ])
     func `no path of a configuration is taken literally that a shell would have replaced`(line: String) throws {
         try workspace.write(
             "repository: r\n\(line)\njobs: [{name: a, sources: app.db, every: 1h}]\n", to: "backup.yml")
@@ -107,11 +111,12 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `H-JOB-08 what is printed after a repository was removed or exchanged works as it is`(isExchanged: Bool) throws {
+    func `H-JOB-08 what is printed after a repository was removed or exchanged works as it is`(isExchanged: Bool) throws
+    {
         #expect(try schedule("run-due").status == 0)
         try FileManager.default.removeItem(atPath: workspace.path("r"))
         if isExchanged {
-            let other = try workspace.tool.run("init", "--repository", "r", "--state-folder", "another")
+            let other = try workspace.tool.run("init", "--repository", "r", "--state-directory", "another")
             #expect(other.status == 0, "\(other.errors)")
         }
         try age(stateBy: 3600)
@@ -129,7 +134,9 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `H-JOB-08 what a running service says of an exchanged or removed repository works as it is`(isGone: Bool) throws {
+    func `H-JOB-08 what a running service says of an exchanged or removed repository works as it is`(isGone: Bool)
+        throws
+    {
         try configure("every: 1s, retry: 1s")
         let process = Process()
         process.executableURL = Tool.executable
@@ -151,7 +158,7 @@ import Testing
         #expect(try waitFor { try workspace.names().contains("r") && schedule("status", "--check").status == 0 })
         try FileManager.default.moveItem(atPath: workspace.path("r"), toPath: workspace.path("away"))
         if !isGone {
-            #expect(try workspace.tool.run("init", "--repository", "r", "--state-folder", "another").status == 0)
+            #expect(try workspace.tool.run("init", "--repository", "r", "--state-directory", "another").status == 0)
         }
         var failures: [[String: Any]] = []
         #expect(
@@ -176,7 +183,7 @@ import Testing
     @Test func `what the last run says names no snapshot that its own retention has removed`() throws {
         try configure("every: 1m, retention: {last: 1}")
         #expect(try schedule("run-due").status == 0)
-        let options = ["--repository", "r", "--state-folder", "state"]
+        let options = ["--repository", "r", "--state-directory", "state"]
         func ids() throws -> [String] {
             let found = try workspace.tool.run(["snapshots", "--json"] + options).json()
             return (found["snapshots"] as? [[String: Any]] ?? []).compactMap { $0["id"] as? String }
@@ -198,7 +205,7 @@ import Testing
 
     @Test func `that nearly all of a database differs is said without a guess why`() throws {
         try workspace.makeDatabase("large.db", rows: 3000)
-        let options = ["--repository", "r", "--state-folder", "state"]
+        let options = ["--repository", "r", "--state-directory", "state"]
         func snapshot() throws -> String {
             try workspace.tool.run(["snapshot", "large.db", "--allow-plaintext"] + options).output
         }
@@ -223,7 +230,7 @@ import Testing
     }
 
     @Test func `a repository that exists is a conflict, not a reason to try again`() throws {
-        let words = ["init", "--repository", "r", "--state-folder", "state", "--json"]
+        let words = ["init", "--repository", "r", "--state-directory", "state", "--json"]
         #expect(try workspace.tool.run(words).status == 0)
         let again = try workspace.tool.run(words)
         #expect(again.status == 73)
@@ -240,7 +247,9 @@ import Testing
     func `encrypting many small tables shows its progress from the start`() throws {
         let database = try Connection(workspace.path("many.db"))
         try database.transaction {
-            for number in 1...600 { try database.execute("CREATE TABLE t\(number) (a); INSERT INTO t\(number) VALUES (1)") }
+            for number in 1...600 {
+                try database.execute("CREATE TABLE t\(number) (a); INSERT INTO t\(number) VALUES (1)")
+            }
         }
         try database.close()
         try workspace.write("secret", to: "key")
@@ -256,7 +265,9 @@ import Testing
         let database = try Connection(workspace.path("app.db"))
         defer { try? database.close() }
         try database.execute("PRAGMA journal_mode = WAL; INSERT INTO note (title) VALUES ('x')")
-        for (path, mode) in [("", 0o755), ("backup.yml", 0o644), ("app.db", 0o644), ("app.db-wal", 0o644), ("app.db-shm", 0o644)] {
+        for (path, mode) in [
+            ("", 0o755), ("backup.yml", 0o644), ("app.db", 0o644), ("app.db-wal", 0o644), ("app.db-shm", 0o644),
+        ] {
             try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: workspace.path(path))
         }
         try FileManager.default.createDirectory(atPath: workspace.path("r"), withIntermediateDirectories: true)

@@ -17,7 +17,7 @@ import Testing
 
     private func configure(_ jobs: [String], named name: String = "backup.yml") throws {
         let lines = jobs.map { "  - {\($0), allow-plaintext: yes}" }.joined(separator: "\n")
-        try workspace.write("repository: r\nstate-folder: state\njobs:\n\(lines)\n", to: name)
+        try workspace.write("repository: r\nstate-directory: state\njobs:\n\(lines)\n", to: name)
     }
 
     private func run(_ arguments: String..., status: Int32 = 0, location: SourceLocation = #_sourceLocation) throws
@@ -33,14 +33,16 @@ import Testing
         source: String
     ) throws {
         try configure(["name: app, sources: \(source), every: 1s"])
-        let byHand = ["snapshot", "app/current.db", "--allow-plaintext", "--repository", "r", "--state-folder", "state"]
+        let byHand = [
+            "snapshot", "app/current.db", "--allow-plaintext", "--repository", "r", "--state-directory", "state",
+        ]
         #expect(try workspace.tool.run(byHand).status == 0)
         // An unchanged database is not stored again.
         let database = try Connection(workspace.path("data/v3.db"))
         try database.execute("INSERT INTO note (title) VALUES ('by the schedule')")
         try database.close()
         func names() throws -> [String?] {
-            let listed = try run("snapshots", "--repository", "r", "--state-folder", "state", "--json").json()
+            let listed = try run("snapshots", "--repository", "r", "--state-directory", "state", "--json").json()
             return (listed["snapshots"] as? [[String: Any]] ?? []).map { $0["database"] as? String }
         }
         // What was stored by hand counts: the job is due a second later.
@@ -117,7 +119,9 @@ import Testing
         #expect(process.terminationStatus == 143)
     }
 
-    @Test func `where the only database cannot be restored, nothing is said of others, and its own hint is given`() throws {
+    @Test func `where the only database cannot be restored, nothing is said of others, and its own hint is given`()
+        throws
+    {
         try configure(["name: app, sources: data/v3.db, every: 1h"])
         _ = try run("schedule", "run-due", "backup.yml")
         let failed = try run("schedule", "restore", "backup.yml", "app", "--to-sources", status: 73)
@@ -129,7 +133,8 @@ import Testing
         try configure(["name: app, sources: data/v3.db, every: 1h"])
         _ = try run("schedule", "run-due", "backup.yml")
         func times(_ words: String...) throws -> [String?] {
-            let found = try workspace.tool.run(words + ["--repository", "r", "--state-folder", "state", "--json"]).json()
+            let found = try workspace.tool.run(words + ["--repository", "r", "--state-directory", "state", "--json"])
+                .json()
             return (found["snapshots"] as? [[String: Any]] ?? []).map { $0["time"] as? String }
         }
         #expect(try times("forget", "--keep-last", "1", "--dry-run") == times("snapshots"))
@@ -145,13 +150,13 @@ import Testing
                 try FileManager.default.removeItem(atPath: path)
             }
         }
-        let failed = try run("restore", "x.db", "--repository", "r", "--state-folder", "state", status: 65)
+        let failed = try run("restore", "x.db", "--repository", "r", "--state-directory", "state", status: 65)
         #expect(failed.errors.contains("hint:") && failed.errors.contains("copy of the repository"))
     }
 
     @Test func `a copy from before a rotation is named as such, and a copy to an empty place works`() throws {
         try workspace.write("the first secret of all", to: "old")
-        let state = ["--state-folder", "state"]
+        let state = ["--state-directory", "state"]
         let old = ["--repository-secret-file", "old"] + state
         let snapshot = ["snapshot", "data/v3.db", "--allow-plaintext", "--repository", "r"]
         #expect(try workspace.tool.run(snapshot + old).status == 0)
@@ -173,7 +178,8 @@ import Testing
             _ = try run("backup", "data/v3.db", name)
             #expect(try Connection(workspace.path(name)).value("SELECT count(*) FROM note", as: Int.self) == 100)
         }
-        try workspace.write(Data([0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7]) + Data(count: 504), to: "c.db-journal")
+        try workspace.write(
+            Data([0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7]) + Data(count: 504), to: "c.db-journal")
         #expect(try run("backup", "data/v3.db", "c.db", status: 73).errors.contains("replayed"))
     }
 
@@ -184,7 +190,9 @@ import Testing
         #expect(lines.allSatisfy { $0.count <= 80 })
         let index = try #require(lines.firstIndex { $0.hasPrefix("  73   ") })
         #expect(lines[index + 1].hasPrefix("       "))
-        for group in ["DATABASES SUBCOMMANDS:", "REPOSITORIES SUBCOMMANDS:"] { #expect(help.uppercased().contains(group)) }
+        for group in ["DATABASES SUBCOMMANDS:", "REPOSITORIES SUBCOMMANDS:"] {
+            #expect(help.uppercased().contains(group))
+        }
     }
 
     @Test func `a dump names the table that only its application can read`() throws {
@@ -206,7 +214,7 @@ import Testing
             return (found[.ownerAccountID] as? NSNumber)?.intValue
         }
         let nobody = Int(try #require(getpwnam("nobody")).pointee.pw_uid)
-        let store = ["--repository", "r", "--state-folder", "state"]
+        let store = ["--repository", "r", "--state-directory", "state"]
         #expect(try workspace.tool.run(["restore", "x.db", "--owner", "nobody"] + store).status == 0)
         #expect(try workspace.tool.run(["restore", "y.db"] + store).status == 0)
         #expect(try workspace.tool.run(["restore", "z.db", "--owner", "nobody-at-all"] + store).status == 66)
@@ -226,7 +234,7 @@ import Testing
         try #require(encrypted.status == 0, "\(encrypted.errors)")
         let failed = try run("verify", "e.db", "--key-file", "wrong", status: 77)
         #expect(failed.errors.contains("--keyring") && failed.errors.contains("e.db.keys"))
-        let store = ["--repository", "r", "--state-folder", "state"]
+        let store = ["--repository", "r", "--state-directory", "state"]
         #expect(try workspace.tool.run(["snapshot", "e.db"] + store).status == 0)
         let restored = try workspace.tool.run(
             ["restore", "out.db", "--verify-with-key", "--key-file", "wrong"] + store)
@@ -240,7 +248,9 @@ import Testing
         for name in try FileManager.default.subpathsOfDirectory(atPath: workspace.path(repository + "/data")) {
             let path = workspace.path("\(repository)/data/\(name)")
             var isDirectory: ObjCBool = false
-            guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory), !isDirectory.boolValue else { continue }
+            guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory), !isDirectory.boolValue else {
+                continue
+            }
             packs.append("data/" + name)
             if removing {
                 try FileManager.default.removeItem(atPath: path)
@@ -259,12 +269,14 @@ import Testing
         try configure(["name: app, sources: data/v3.db, every: 1h"])
         _ = try run("schedule", "run-due", "backup.yml")
         _ = try damagePacks("r", removing: isMissing)
-        let failed = try run("copy", "r", "far", "--state-folder", "state", status: 65)
+        let failed = try run("copy", "r", "far", "--state-directory", "state", status: 65)
         #expect(failed.errors.contains("was not copied"), "\(failed.errors)")
     }
 
-    @Test func `where nothing was restored, restore-all speaks of no others, and names the object that is missing`() throws {
-        let common = ["--repository", "r", "--state-folder", "state"]
+    @Test func `where nothing was restored, restore-all speaks of no others, and names the object that is missing`()
+        throws
+    {
+        let common = ["--repository", "r", "--state-directory", "state"]
         let snapshot = ["snapshot", "data/v3.db", "--allow-plaintext"] + common
         #expect(try workspace.tool.run(snapshot + ["--database", "a.db"]).status == 0)
         let listed = try workspace.tool.run(["snapshots", "--json"] + common).json()["snapshots"] as? [[String: Any]]
@@ -275,7 +287,8 @@ import Testing
         let failed = try workspace.tool.run(["restore-all", "out", "--at", time] + common)
         #expect(failed.status == 65)
         #expect(packs.contains { failed.output.contains("a.db: failed: \($0): is missing") }, "\(failed.output)")
-        #expect(failed.output.contains("Nothing was restored: 1 without a snapshot then, 1 failed."), "\(failed.output)")
+        #expect(
+            failed.output.contains("Nothing was restored: 1 without a snapshot then, 1 failed."), "\(failed.output)")
         #expect(!failed.errors.contains("The others"), "\(failed.errors)")
         // Now there is another one.
         let some = try workspace.tool.run(["restore-all", "out2"] + common)
@@ -283,7 +296,10 @@ import Testing
         #expect(some.errors.contains("The others are."), "\(some.errors)")
     }
 
-    @Test func `H-VER-11 a database that only its application can check is not called intact without what was not checked`() throws {
+    @Test
+    func `H-VER-11 a database that only its application can check is not called intact without what was not checked`()
+        throws
+    {
         let database = try Connection(workspace.path("c.db"))
         try database.createCollation("backwards") { $1.compare($0) }
         try database.execute("CREATE TABLE t (a TEXT COLLATE backwards UNIQUE); CREATE TABLE u (b)")
@@ -291,28 +307,37 @@ import Testing
         let text = try run("verify", "c.db").output
         #expect(text.hasPrefix("c.db: no damage found") && text.contains("not checked"), "\(text)")
         // Before SQLite 3.33 no single table can be checked.
-        let what = EngineInfo.linked.sqliteVersion >= SQLiteVersion(major: 3, minor: 33) ? "structure of table 't'" : "structure"
+        let what =
+            EngineInfo.linked.sqliteVersion >= SQLiteVersion(major: 3, minor: 33)
+            ? "structure of table 't'" : "structure"
         #expect(text.contains("The \(what) could not be checked") && !text.contains("intact"), "\(text)")
         let unchecked = try run("verify", "c.db", "--json").json()["unchecked"] as? [String]
         #expect(unchecked?.contains { $0.contains("backwards") } == true)
-        let common = ["--repository", "r", "--state-folder", "state"]
+        let common = ["--repository", "r", "--state-directory", "state"]
         #expect(try workspace.tool.run(["snapshot", "c.db", "--allow-plaintext"] + common).status == 0)
         let tested = try workspace.tool.run(["check", "--restore-test"] + common)
-        #expect(tested.status == 0 && tested.output.contains("no damage found, not all was checked"), "\(tested.output)")
+        #expect(
+            tested.status == 0 && tested.output.contains("no damage found, not all was checked"), "\(tested.output)")
         #expect(tested.output.hasPrefix("r: no damage found"), "\(tested.output)")
         #expect(try workspace.tool.run(["snapshots"] + common).output.contains("data ok"))
         let restored = try workspace.tool.run(["restore", "x.db", "--verify-with-key"] + common)
         #expect(restored.status == 0 && restored.errors.contains("not verified: The \(what)"), "\(restored.errors)")
     }
 
-    @Test func `H-REP-15 restore and restore-all warn of a snapshot that failed its verification, and end as before`() throws {
-        let common = ["--repository", "r", "--state-folder", "state"]
-        #expect(try workspace.tool.run(["snapshot", "data/v3.db", "--allow-plaintext", "--database", "a.db"] + common).status == 0)
+    @Test func `H-REP-15 restore and restore-all warn of a snapshot that failed its verification, and end as before`()
+        throws
+    {
+        let common = ["--repository", "r", "--state-directory", "state"]
+        #expect(
+            try workspace.tool.run(["snapshot", "data/v3.db", "--allow-plaintext", "--database", "a.db"] + common)
+                .status == 0)
         #expect(try workspace.tool.run(["check", "--restore-test", "--assert", "SELECT 0"] + common).status == 65)
         for command in [["restore", "x.db", "--database", "a.db"], ["restore-all", "out"]] {
             let run = try workspace.tool.run(command + common)
             #expect(run.status == 0)
-            #expect(run.errors.contains("warning:") && run.errors.contains("by its verification (restore)"), "\(run.errors)")
+            #expect(
+                run.errors.contains("warning:") && run.errors.contains("by its verification (restore)"), "\(run.errors)"
+            )
         }
     }
 }

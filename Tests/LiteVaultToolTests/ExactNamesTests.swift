@@ -5,7 +5,7 @@ import Testing
 /// Two files whose names are canonically equal: one for Swift, two for the file system and SQLite.
 @Suite struct ExactNamesTests {
     let workspace: Workspace
-    private let common = ["--repository", "r", "--state-folder", "state", "--cache-folder", "cache", "--json"]
+    private let common = ["--repository", "r", "--state-directory", "state", "--cache-directory", "cache", "--json"]
     private let names = ["caf\u{e9}.db", "cafe\u{301}.db"]
 
     init() throws {
@@ -45,7 +45,8 @@ import Testing
         let sql = "SELECT :caf\u{e9} AS a, :cafe\u{301} AS b"
         for (first, second) in [(1, 2), (2, 1)] {
             let run = try workspace.tool.run([
-                "query", names[0], sql, "--bind", "caf\u{e9}=\(first)", "--bind", "cafe\u{301}=\(second)", "--format", "csv",
+                "query", names[0], sql, "--bind", "caf\u{e9}=\(first)", "--bind", "cafe\u{301}=\(second)", "--format",
+                "csv",
             ])
             #expect(run.status == 0 && run.output == "a,b\r\n\(first),\(second)\r\n", "\(run.errors)")
         }

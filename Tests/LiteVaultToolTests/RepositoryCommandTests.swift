@@ -11,7 +11,7 @@ import Testing
         try workspace.makeDatabase("notes.db")
     }
 
-    private let common = ["--repository", "repository", "--state-folder", "state", "--cache-folder", "cache"]
+    private let common = ["--repository", "repository", "--state-directory", "state", "--cache-directory", "cache"]
 
     private func run(_ arguments: [String], location: SourceLocation = #_sourceLocation) throws -> [String: Any] {
         let run = try workspace.tool.run(arguments + common + ["--json"])
@@ -64,7 +64,8 @@ import Testing
         _ = try take()
         func copy(_ more: [String] = []) throws -> [String: Any] {
             let run = try workspace.tool.run(
-                ["copy", "repository", "far", "--state-folder", "state", "--cache-folder", "cache", "--json"] + more)
+                ["copy", "repository", "far", "--state-directory", "state", "--cache-directory", "cache", "--json"]
+                    + more)
             #expect(run.status == 0, "\(run.errors)")
             return try run.json()
         }
@@ -78,12 +79,15 @@ import Testing
         #expect(second["present"] as? Int == 1)
         try FileManager.default.removeItem(atPath: workspace.path("repository"))
         let restored = try workspace.tool.run(
-            ["restore", "from-copy.db", "--repository", "far", "--state-folder", "state", "--cache-folder", "cache"])
+            [
+                "restore", "from-copy.db", "--repository", "far", "--state-directory", "state", "--cache-directory",
+                "cache",
+            ])
         #expect(restored.status == 0, "\(restored.errors)")
         #expect(try workspace.bytes("from-copy.db") == workspace.bytes("notes.db"))
         // Neither the repository itself nor another one is a place for a copy.
-        #expect(try workspace.tool.run(["copy", "far", "far", "--state-folder", "state"]).status == 78)
-        #expect(try workspace.tool.run(["copy", "repository", "far", "--state-folder", "new"]).status == 66)
+        #expect(try workspace.tool.run(["copy", "far", "far", "--state-directory", "state"]).status == 78)
+        #expect(try workspace.tool.run(["copy", "repository", "far", "--state-directory", "new"]).status == 66)
     }
 
     @Test func `a repository that does not exist is reported as missing`() throws {

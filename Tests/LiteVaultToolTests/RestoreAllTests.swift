@@ -5,7 +5,7 @@ import Testing
 /// `restore-all`: all databases of a repository, as they were at one moment.
 @Suite struct RestoreAllTests {
     let workspace: Workspace
-    private let common = ["--repository", "r", "--state-folder", "state", "--cache-folder", "cache", "--json"]
+    private let common = ["--repository", "r", "--state-directory", "state", "--cache-directory", "cache", "--json"]
 
     init() throws {
         workspace = try Workspace()

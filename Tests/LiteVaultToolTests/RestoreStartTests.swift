@@ -5,7 +5,7 @@ import Testing
 /// `restore --if-missing --if-backed-up`: how a container begins, the first time and later.
 @Suite struct RestoreStartTests {
     let workspace: Workspace
-    private let common = ["--repository", "r", "--state-folder", "state", "--cache-folder", "cache", "--json"]
+    private let common = ["--repository", "r", "--state-directory", "state", "--cache-directory", "cache", "--json"]
 
     init() throws {
         workspace = try Workspace()

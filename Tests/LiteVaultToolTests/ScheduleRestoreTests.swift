@@ -20,7 +20,7 @@ import Testing
             """
             repository: repository
             repository-secret-file: secret
-            state-folder: state
+            state-directory: state
             jobs:
               - {name: app, sources: app/*.db, exclude: 'test*', every: 1s, allow-plaintext: yes}
               - {name: other, sources: other/c.db, every: 1s, allow-plaintext: yes}
@@ -78,7 +78,7 @@ import Testing
             atPath: workspace.path("app"), withDestinationPath: workspace.path("real"))
         try workspace.makeDatabase("app/linked.db")
         let run = try workspace.tool.run(
-            ["schedule", "run-due", "backup.yml", "--json", "--quiet", "--state-folder", "another"])
+            ["schedule", "run-due", "backup.yml", "--json", "--quiet", "--state-directory", "another"])
         #expect(run.status == 0, "\(run.errors)")
         // Those from before the link were backed up from the path itself.
         let result = try restore("app", "out")
@@ -106,6 +106,7 @@ import Testing
 
     @Test func `either a directory or the sources' own paths have to be given`() throws {
         #expect(try workspace.tool.run(["schedule", "restore", "backup.yml", "app"]).status == 64)
-        #expect(try workspace.tool.run(["schedule", "restore", "backup.yml", "app", "out", "--to-sources"]).status == 64)
+        #expect(
+            try workspace.tool.run(["schedule", "restore", "backup.yml", "app", "out", "--to-sources"]).status == 64)
     }
 }

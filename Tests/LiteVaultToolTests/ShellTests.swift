@@ -22,7 +22,7 @@ import Testing
     }
 
     private func count(_ table: String = "t", in name: String = "a.db") throws -> Int {
-        try Connection(workspace.path(name)).value("SELECT count(*) FROM \(table)", as: Int.self)
+        try Connection(workspace.path(name)).value("SELECT count(*) FROM \(sql: table)", as: Int.self)
     }
 
     @Test func `H-SEC-20 a pragma that nobody knows does not reach the history with its value`() throws {

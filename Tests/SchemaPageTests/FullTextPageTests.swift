@@ -18,7 +18,9 @@ let hasFTS5 = (try? Connection().execute("CREATE VIRTUAL TABLE t USING fts5(a)")
     }
 
     private func found(_ word: String, in table: String = "ft") throws -> [Int64] {
-        try db.all("SELECT rowid FROM \"\(table)\" WHERE \"\(table)\" MATCH ? ORDER BY 1", with: word) { try $0.get(0) }
+        try db.all("SELECT rowid FROM \"\(sql: table)\" WHERE \"\(sql: table)\" MATCH ? ORDER BY 1", with: word) {
+            try $0.get(0)
+        }
     }
 
     @Test func `an FTS3 table has columns and a tokenizer`() throws {
@@ -124,7 +126,9 @@ let hasFTS5 = (try? Connection().execute("CREATE VIRTUAL TABLE t USING fts5(a)")
         #expect(try found("it") == [])
     }
 
-    @Test func `a rowid that a column hides is found by another name, for an index that an earlier version made`() throws {
+    @Test func `a rowid that a column hides is found by another name, for an index that an earlier version made`()
+        throws
+    {
         try db.create(table: "odd") { t in
             t.column("rowid", .text)
             t.column("text", .text)
@@ -265,7 +269,8 @@ let hasFTS5 = (try? Connection().execute("CREATE VIRTUAL TABLE t USING fts5(a)")
             .unicode61(separators: ["-", "1"], tokenCharacters: ["+", "2"]),
             .unicode61(tokenCharacters: ["'", "\""]),
             .porter(wrapping: .unicode61(tokenCharacters: ["'", "\""])), .unicode61(separators: ["1"]),
-            .unicode61(tokenCharacters: ["é", "\u{1F5C4}"]), .unicode61(separators: ["+"], tokenCharacters: ["-", "1"]),
+            .unicode61(tokenCharacters: ["é", "\u{1F5C4}"]),
+            .unicode61(separators: ["+"], tokenCharacters: ["-", "1"]),
             .custom("porter"), .custom("unicode61"), .ascii(), .porter(),
         ])
     func `H-SCH-02 every tokenizer makes an FTS5 table`(tokenizer: Tokenizer) throws {

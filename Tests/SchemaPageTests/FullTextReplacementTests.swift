@@ -83,7 +83,7 @@ import Testing
         let db = try makeDatabase(index)
         for _ in 1...2 {
             // The second time, some of them violate a constraint.
-            _ = try? db.run(write)
+            _ = try? db.run(SQL(sql: write))
             try expectInStep(db, "\(write)")
         }
     }
@@ -94,21 +94,24 @@ import Testing
         let db = try makeDatabase(index)
         var random = Random(state: 33)
         for step in 1...250 {
-            let policy = random.pick(["", "OR REPLACE", "OR REPLACE", "OR IGNORE", "OR ABORT", "OR FAIL", "OR ROLLBACK"])
+            let policy = random.pick([
+                "", "OR REPLACE", "OR REPLACE", "OR IGNORE", "OR ABORT", "OR FAIL", "OR ROLLBACK",
+            ])
             let rows = (0...random.below(3)).map { _ in
                 let id = random.pick(["NULL", "-1", "1", "2", "3", "4", "5"])
                 let email = random.pick(["NULL", "'a'", "'B'", "'c'", "'D'"])
                 return "(\(id), \(email), \(random.below(3)), \(random.below(3)), '\(random.pick(Self.words))')"
             }
             let change = random.pick([
-                "id = id + 1", "id = -1", "email = 'b'", "a = \(random.below(3)), b = 1", "text = '\(random.pick(Self.words))'",
+                "id = id + 1", "id = -1", "email = 'b'", "a = \(random.below(3)), b = 1",
+                "text = '\(random.pick(Self.words))'",
                 "id = 2, text = 'omega', email = NULL",
             ])
             let write = random.pick([
                 "INSERT \(policy) INTO document VALUES \(rows.joined(separator: ", "))",
                 "UPDATE \(policy) document SET \(change) WHERE id > \(random.below(4))",
             ])
-            _ = try? db.run(step % 20 == 0 ? "DELETE FROM document WHERE id % 2" : write)
+            _ = try? db.run(SQL(sql: step % 20 == 0 ? "DELETE FROM document WHERE id % 2" : write))
             try expectInStep(db, "\(step): \(write)")
         }
     }
@@ -118,7 +121,7 @@ import Testing
         guard SQLiteVersion.isLinked(3, 24) else { return }
         let db = try makeDatabase(index)
         for action in ["NOTHING", "UPDATE SET text = excluded.text", "UPDATE SET id = 20, text = excluded.text"] {
-            try db.run("INSERT INTO document VALUES (2, 'new', 9, 9, 'omega') ON CONFLICT (id) DO \(action)")
+            try db.run("INSERT INTO document VALUES (2, 'new', 9, 9, 'omega') ON CONFLICT (id) DO \(sql: action)")
             try expectInStep(db, "\(action)")
         }
     }
@@ -140,7 +143,7 @@ import Testing
             "INSERT OR REPLACE INTO document VALUES (11, 'newer', 4, 7, 'omega two')",
             "INSERT OR REPLACE INTO document VALUES (12, 'newest', 12, 12, 'ALPHA one')",
         ] {
-            try db.run(write)
+            try db.run(SQL(sql: write))
             try expectInStep(db, "\(write)")
         }
         let rows = try db.all("SELECT id FROM document ORDER BY 1") { try $0.get(0, as: Int.self) }
@@ -153,12 +156,13 @@ import Testing
         let replace = "INSERT OR REPLACE INTO document (email, text) VALUES ('B', 'omega')"
         // Without the index, the row replaces none.
         try db.drop(index: "address")
-        try db.run(replace)
+        try db.run(SQL(sql: replace))
         try expectInStep(db, "without the index")
         try db.run("DELETE FROM document WHERE email = 'B'")
         try db.create(
-            index: "address", on: "document", expressions: [SQLExpression<String>("email").collate(.nocase)], options: .unique)
-        try db.run(replace)
+            index: "address", on: "document", expressions: [SQLExpression<String>("email").collate(.nocase)],
+            options: .unique)
+        try db.run(SQL(sql: replace))
         try expectInStep(db, "with the index")
         try db.alter(table: "document") { t in t.add(column: "code", .text).unique() }
         try db.run("UPDATE document SET code = 'c' || id")
@@ -190,14 +194,22 @@ import Testing
     @Test(
         arguments: Index.all,
         [
-            "UPDATE OR IGNORE document SET email = NULL, text = 'omega'", "UPDATE OR FAIL document SET email = NULL, text = 'omega'",
-            "UPDATE OR IGNORE document SET a = a + 98, text = 'omega'", "UPDATE OR FAIL document SET a = a + 98, text = 'omega'",
-            "UPDATE OR IGNORE document SET b = NULL, text = 'omega'", "UPDATE OR REPLACE document SET email = NULL, text = 'omega'",
-            "UPDATE OR REPLACE document SET b = NULL, text = 'omega'", "UPDATE OR REPLACE document SET b = NULL, id = id + 1, text = 'omega'",
-            "UPDATE document SET b = NULL, text = 'omega'", "UPDATE OR IGNORE document SET text = NULL", "UPDATE document SET a = 50",
-            "UPDATE OR IGNORE document SET email = 'a', b = NULL, text = 'two'", "UPDATE OR FAIL document SET added = NULL, text = 'omega'",
+            "UPDATE OR IGNORE document SET email = NULL, text = 'omega'",
+            "UPDATE OR FAIL document SET email = NULL, text = 'omega'",
+            "UPDATE OR IGNORE document SET a = a + 98, text = 'omega'",
+            "UPDATE OR FAIL document SET a = a + 98, text = 'omega'",
+            "UPDATE OR IGNORE document SET b = NULL, text = 'omega'",
+            "UPDATE OR REPLACE document SET email = NULL, text = 'omega'",
+            "UPDATE OR REPLACE document SET b = NULL, text = 'omega'",
+            "UPDATE OR REPLACE document SET b = NULL, id = id + 1, text = 'omega'",
+            "UPDATE document SET b = NULL, text = 'omega'", "UPDATE OR IGNORE document SET text = NULL",
+            "UPDATE document SET a = 50",
+            "UPDATE OR IGNORE document SET email = 'a', b = NULL, text = 'two'",
+            "UPDATE OR FAIL document SET added = NULL, text = 'omega'",
         ])
-    func `H-SCH-14 an index keeps the entry of a row whose update violates a constraint`(index: Index, write: String) throws {
+    func `H-SCH-14 an index keeps the entry of a row whose update violates a constraint`(index: Index, write: String)
+        throws
+    {
         let db = try Connection()
         try db.execute("PRAGMA recursive_triggers = \(index.isRecursive ? 1 : 0)")
         try db.execute(
@@ -211,7 +223,7 @@ import Testing
         try synchronize(db, index)
         try db.alter(table: "document") { t in t.add(column: "added", .integer).notNull().defaults(to: 0) }
         for _ in 1...2 {
-            _ = try? db.run(write)
+            _ = try? db.run(SQL(sql: write))
             try expectInStep(db, "\(write)")
         }
         try db.run("UPDATE document SET text = 'three omega', a = 5 WHERE id = (SELECT max(id) FROM document)")
@@ -219,7 +231,9 @@ import Testing
     }
 
     @Test(arguments: Index.all)
-    func `H-SCH-15 an index stays in step with triggers of the application, which run after its own`(index: Index) throws {
+    func `H-SCH-15 an index stays in step with triggers of the application, which run after its own`(index: Index)
+        throws
+    {
         let db = try makeDatabase(index)
         try db.execute(
             """
@@ -232,11 +246,13 @@ import Testing
         try synchronize(db, index)
         #expect(try db.schema.objectDefinitions(type: .trigger) == made, "once")
         for write in [
-            "INSERT INTO document VALUES (7, 'g', 7, 7, 'omega')", "INSERT OR REPLACE INTO document VALUES (NULL, 'B', 3, 3, 'omega')",
-            "INSERT OR REPLACE INTO document VALUES (1, 'C', 8, 8, 'two')", "UPDATE OR REPLACE document SET email = 'm', text = 'beta' WHERE id = 1",
+            "INSERT INTO document VALUES (7, 'g', 7, 7, 'omega')",
+            "INSERT OR REPLACE INTO document VALUES (NULL, 'B', 3, 3, 'omega')",
+            "INSERT OR REPLACE INTO document VALUES (1, 'C', 8, 8, 'two')",
+            "UPDATE OR REPLACE document SET email = 'm', text = 'beta' WHERE id = 1",
             "UPDATE OR IGNORE document SET email = 'M', text = 'alpha'", "DELETE FROM document WHERE id = 7",
         ] {
-            try db.run(write)
+            try db.run(SQL(sql: write))
             try expectInStep(db, "\(write)")
         }
     }

@@ -119,7 +119,7 @@ import Testing
         try db.run(#"INSERT INTO player (address) VALUES ('{"country": "FR"}'), ('{"country": "DE"}')"#)
         let query = Table("player").filter(JSONColumn("address")["country"] == "FR")
         #expect(try db.value(query.count) == 1)
-        let plan = try db.all("EXPLAIN QUERY PLAN " + query.asSQL()) { try $0.get(3, as: String.self) }
+        let plan = try db.all("EXPLAIN QUERY PLAN \(sql: query.asSQL())") { try $0.get(3, as: String.self) }
         #expect(plan.joined().contains("index_player_on_country"))
     }
 

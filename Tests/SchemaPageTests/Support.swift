@@ -8,7 +8,7 @@ extension Connection {
 
     /// The names and declared types of a table's columns (`PRAGMA table_info`), with NOT NULL and the default.
     func columns(_ table: String) throws -> [String] {
-        try all("PRAGMA table_info(\"\(table)\")") { row in
+        try all("PRAGMA table_info(\"\(sql: table)\")") { row in
             let parts = [
                 try row.get(1, as: String.self), try row.get(2, as: String?.self) ?? "",
                 try row.get(3, as: Bool.self) ? "NOT NULL" : "",
@@ -20,7 +20,7 @@ extension Connection {
 
     /// Whether a statement is refused by a constraint.
     func refuses(_ sql: String) throws -> Bool {
-        do { try run(sql) } catch let error as DatabaseError where error.resultCode.primary == .constraint {
+        do { try run(SQL(sql: sql)) } catch let error as DatabaseError where error.resultCode.primary == .constraint {
             return true
         }
         return false

@@ -155,7 +155,7 @@ final class SimulatedHost {
     }
 
     func checkpoint(_ mode: String) throws {
-        _ = try connection.value("PRAGMA wal_checkpoint(\(mode))", as: Int64.self)
+        _ = try connection.value("PRAGMA wal_checkpoint(\(sql: mode))", as: Int64.self)
         log("checkpoint \(mode)")
     }
 
@@ -438,7 +438,7 @@ final class SimulatedHost {
         (services.clock, services.patience) = (clock.host, .zero)
         var logger = Logger(label: "simulation")
         logger.logLevel = .critical
-        let state = try StateFile(folder: place + "/state", configuration: configuration.name)
+        let state = try StateFile(directory: place + "/state", configuration: configuration.name)
         let runner = ScheduleRunner(
             configuration, state: state, services: services, log: logger, host: "host", now: clock.host.time)
         let committed = latest

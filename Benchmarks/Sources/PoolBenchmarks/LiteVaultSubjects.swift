@@ -1,11 +1,14 @@
 import Foundation
 import LiteVault
 
-private let select = "SELECT id, a, b, c FROM item WHERE id = ?"
+private let select: SQL = "SELECT id, a, b, c FROM item WHERE id = ?"
 
 private func read(_ db: Connection, _ id: Int64) throws -> Int64 {
     let row = try db.first(select, with: id) { row in
-        (try row.get(0, as: Int64.self), try row.get(1, as: Int64.self), try row.get(2, as: String.self), try row.get(3, as: Double.self))
+        (
+            try row.get(0, as: Int64.self), try row.get(1, as: Int64.self), try row.get(2, as: String.self),
+            try row.get(3, as: Double.self)
+        )
     }
     guard let row, row.2.utf8.count > 4 else { throw Wrong() }
     return row.0
@@ -41,7 +44,9 @@ struct LiteVaultPoolSubject: Subject {
 
     var name: String { "LiteVault DatabasePool" }
     var isAsync: Bool { reading == .async }
-    func readAsync(_ id: Int64) async throws -> Int64 { try await pool.read { try PoolBenchmarks.liteVaultRead($0, id) } }
+    func readAsync(_ id: Int64) async throws -> Int64 {
+        try await pool.read { try PoolBenchmarks.liteVaultRead($0, id) }
+    }
     func readSync(_ id: Int64) throws -> Int64 { try pool.read { try read($0, id) } }
     func write(_ id: Int64, value: Int64) throws { try pool.write { try update($0, id, value) } }
 }
@@ -63,7 +68,9 @@ struct LiteVaultQueueSubject: Subject {
 
     var name: String { "LiteVault DatabaseQueue, one connection" }
     var isAsync: Bool { reading == .async }
-    func readAsync(_ id: Int64) async throws -> Int64 { try await queue.read { try PoolBenchmarks.liteVaultRead($0, id) } }
+    func readAsync(_ id: Int64) async throws -> Int64 {
+        try await queue.read { try PoolBenchmarks.liteVaultRead($0, id) }
+    }
     func readSync(_ id: Int64) throws -> Int64 { try queue.read { try read($0, id) } }
     func write(_ id: Int64, value: Int64) throws { try queue.write { try update($0, id, value) } }
 }

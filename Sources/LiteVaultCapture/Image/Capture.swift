@@ -35,13 +35,12 @@ package struct Capture {
     package func run(into sink: inout some BlockSink) throws -> CaptureReport {
         let file = try SourceFile(path: path)
         try SourceVolume.requireLocal(file.path)
-        let instants = ContinuousClock()
-        var deadline = instants.now + limits.lockTimeout
+        var deadline = Deadline(in: limits.lockTimeout)
         var attempts = 0
         while true {
             do {
                 defer { file.unlock() }
-                let began = (date: clock.time(), instant: instants.now)
+                let began = (date: clock.time(), instant: ContinuousClock.now)
                 let attempt = CaptureAttempt(
                     file: file, basis: sink.basis, settled: began.date - limits.settling, observe: observe)
                 let image: CapturedImage
@@ -61,8 +60,8 @@ package struct Capture {
                 return image.report(start: start, began: began.date, attempts: max(1, attempts))
             } catch let error as RetryableCaptureError {
                 // Time spent on a copy that was discarded is not time spent waiting.
-                if error.hasCopied { deadline = max(deadline, instants.now + .seconds(1)) }
-                guard attempts < 1000, instants.now < deadline else { throw error.final(path) }
+                if error.hasCopied { deadline = max(deadline, Deadline(seconds: 1)) }
+                guard attempts < 1000, !deadline.isOver else { throw error.final(path) }
             }
             SystemThread.sleep(seconds: 0.002)
         }

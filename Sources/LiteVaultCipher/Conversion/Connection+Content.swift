@@ -63,7 +63,7 @@ extension Connection {
     /// Runs `PRAGMA integrity_check` or `quick_check`, up to the first problem.
     func structure(_ check: String) throws -> Structure {
         do {
-            let answer = try value("PRAGMA \(check)", as: String?.self) ?? "no answer"
+            let answer = try value("PRAGMA \(sql: check)", as: String?.self) ?? "no answer"
             return answer == "ok" ? .sound : .broken(answer)
         } catch let error as DatabaseError where error.needsItsApplication {
             return .unchecked(error.message)

@@ -141,10 +141,12 @@ extension ContentComparator {
     private func compareLongValues(of table: TableShape, report: () throws -> Void) throws {
         guard let rowid = table.rowidAlias else { return }
         for column in try columnsWithLongValues(of: table) {
-            let sql =
-                "SELECT \(rowid) FROM main.\(quoted(table.name)) NOT INDEXED "
-                + "WHERE \(TableShape.length(of: column)) > \(longest) ORDER BY \(rowid)"
-            for row in try left.all(sql, as: Int64.self) {
+            let rows = try left.all(
+                """
+                SELECT \(sql: rowid) FROM \(table: table.name, in: "main") NOT INDEXED
+                WHERE \(sql: TableShape.length(of: column)) > \(Int(longest)) ORDER BY \(sql: rowid)
+                """, as: Int64.self)
+            for row in rows {
                 try report()
                 guard try isEqual(table.name, column, row) else { throw difference("the table '\(table.name)'") }
             }
@@ -158,7 +160,7 @@ extension ContentComparator {
         for first in stride(from: 0, to: table.columns.count, by: limit) {
             let columns = Array(table.columns[first..<min(first + limit, table.columns.count)])
             let lengths = columns.map { "max(\(TableShape.length(of: $0)))" }.joined(separator: ", ")
-            try left.forEach("SELECT \(lengths) FROM main.\(quoted(table.name)) NOT INDEXED") { row in
+            try left.forEach("SELECT \(sql: lengths) FROM \(table: table.name, in: "main") NOT INDEXED") { row in
                 for (index, column) in columns.enumerated() {
                     let length = try row.get(index, as: Int64?.self) ?? 0
                     if length > Int64(longest) { found.append(column) }

@@ -86,7 +86,7 @@ package struct ContentCopier {
     private func addObjectsWithoutPages(_ objects: [SchemaObject]) throws {
         for object in objects where !object.hasPages && object.type != "index" {
             try connection.run(
-                "INSERT INTO \(schema).sqlite_master (type, name, tbl_name, rootpage, sql) VALUES (?, ?, ?, 0, ?)",
+                "INSERT INTO \(sql: schema).sqlite_master (type, name, tbl_name, rootpage, sql) VALUES (?, ?, ?, 0, ?)",
                 with: object.type, object.name, object.tableName, object.sql)
         }
     }
@@ -123,7 +123,7 @@ package struct ContentCopier {
     /// row by row, which needs no sorting either, as a table without an index has nothing to sort.
     private func isTransfer(_ sql: String) throws -> Bool {
         let operations: [String]
-        do { operations = try connection.all("EXPLAIN " + sql) { try $0.get(1, as: String.self) } } catch let error
+        do { operations = try connection.all("EXPLAIN \(sql: sql)") { try $0.get(1, as: String.self) } } catch let error
             as DatabaseError where error.code == SQLITE_ERROR
         {
             // The columns do not match one by one: some are generated.

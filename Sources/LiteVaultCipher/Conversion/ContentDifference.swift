@@ -91,10 +91,10 @@ package struct ContentDifference: Sendable {
 
     /// Whether the engine knows the collations of a table's columns.
     private static func isReadable(_ table: String, _ database: Connection) throws -> Bool {
-        let columns = try database.all("PRAGMA table_info(\(quoted(table)))") { try $0.get(1, as: String.self) }
+        let columns = try database.all("PRAGMA table_info(\(table: table))") { try $0.get(1, as: String.self) }
         do {
             for column in columns {
-                try database.run("SELECT 1 FROM \(quoted(table)) ORDER BY \(quoted(column)) LIMIT 0")
+                try database.run("SELECT 1 FROM \(table: table) ORDER BY \(identifier: column) LIMIT 0")
             }
             return true
         } catch let error as DatabaseError where error.isUnknownCollation {
@@ -186,6 +186,6 @@ struct SchemaContent {
     }
 
     func count(_ table: String) throws -> Int64 {
-        try connection.value("SELECT count(*) FROM main.\(quoted(table))", as: Int64.self)
+        try connection.value("SELECT count(*) FROM \(table: table, in: "main")", as: Int64.self)
     }
 }

@@ -139,14 +139,16 @@ package struct DifferenceScript {
         guard let key = try RowKey(table.name, in: new.connection) else {
             let shape = try TableShape(table.name, in: new.connection)
             let start = Self.insertion(table.name, shape.columns.map(quoted))
-            return try new.connection.forEach(shape.selection) { row in
+            return try new.connection.forEach(SQL(sql: shape.selection)) { row in
                 try write(row, 0..<row.count, start, ");", &text)
             }
         }
         let start = Self.insertion(table.name, key.insertion.names)
         let columns = key.insertion.first..<key.names.count
         guard !isWhole else {
-            return try new.connection.forEach(key.selection) { row in try write(row, columns, start, ");", &text) }
+            return try new.connection.forEach(SQL(sql: key.selection)) { row in
+                try write(row, columns, start, ");", &text)
+            }
         }
         try RowMerge(key, old.connection, new.connection).forEach { change, _, row in
             guard change != .removed else { return }

@@ -29,13 +29,13 @@ struct RowKey: Equatable {
             columns = []
             return
         }
-        let indexes = try connection.all("PRAGMA main.index_list(\(quoted(table)))") {
+        let indexes = try connection.all("PRAGMA main.index_list(\(table: table))") {
             (try $0.get(1, as: String.self), try $0.get(3, as: String.self))
         }
         guard let primary = indexes.first(where: { $0.1 == "pk" })?.0 else { return nil }
         var found: [Column?] = []
         var tail = 0
-        try connection.forEach("PRAGMA main.index_xinfo(\(quoted(primary)))") { row in
+        try connection.forEach("PRAGMA main.index_xinfo(\(identifier: primary))") { row in
             guard try row.get(5, as: Int.self) != 0 else {
                 // An index of a table with rowids ends with the rowid.
                 if try row.get(1, as: Int.self) == -1 { tail += 1 }

@@ -151,8 +151,8 @@ package struct SQLDump {
         // The engine's own tables have no order of their own.
         let order = table.isEngines ? " ORDER BY \(names)" : shape.rowidAlias.map { " ORDER BY \($0)" } ?? ""
         var text = SQLText(isUTF8: isUTF8)
-        let selection = "SELECT \(names) FROM main.\(quoted(table.name)) NOT INDEXED" + order
-        try connection.forEach(selection) { row in
+        try connection.forEach("SELECT \(sql: names) FROM \(table: table.name, in: "main") NOT INDEXED\(sql: order)") {
+            row in
             text.removeAll()
             text.append(start)
             for index in 0..<row.count {

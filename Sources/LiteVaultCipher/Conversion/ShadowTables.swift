@@ -59,7 +59,7 @@ struct ShadowTables {
     /// The module of `CREATE VIRTUAL TABLE … USING module(…)`.
     private static func module(_ sql: String) -> String? {
         var isNext = false
-        for token in SQLTokens(sql) where token.kind != .space && token.kind != .comment {
+        for token in SQLTokens(sql) where token.isSignificant {
             if isNext { return foldedName(token.unquoted) }
             isNext = token.kind == .word && isSameName(token.text, "USING")
         }
@@ -68,7 +68,7 @@ struct ShadowTables {
 
     /// Whether an argument of the module is `name = …`.
     private static func hasOption(_ name: String, _ sql: String) -> Bool {
-        let words = SQLTokens(sql).filter { $0.kind != .space && $0.kind != .comment }
+        let words = SQLTokens(sql).filter(\.isSignificant)
         return zip(words, words.dropFirst()).contains { isSameName($0.unquoted, name) && $1.text == "=" }
     }
 }

@@ -53,7 +53,7 @@ struct TableShape {
         let pragma = hasHidden ? "table_xinfo" : "table_info"
         var stored: [String] = []
         var all: Set<SQLName> = []
-        try connection.forEach("PRAGMA main.\(pragma)(\(quoted(name)))") { row in
+        try connection.forEach("PRAGMA main.\(sql: pragma)(\(identifier: name))") { row in
             let column = try row.get(1, as: String.self)
             all.insert(SQLName(column))
             if try !hasHidden || row.get(6, as: Int.self) == 0 { stored.append(column) }
@@ -132,13 +132,12 @@ struct IndexShape {
     /// The indexes of a table, without the one that is the table itself.
     static func all(of table: TableShape, in connection: Connection) throws -> [IndexShape] {
         var found: [IndexShape] = []
-        let list = "PRAGMA main.index_list(\(quoted(table.name)))"
-        let indexes = try connection.all(list) {
+        let indexes = try connection.all("PRAGMA main.index_list(\(table: table.name))") {
             (try $0.get(1, as: String.self), try $0.get(3, as: String.self), try $0.get(4, as: Int.self) != 0)
         }
         for (name, origin, isPartial) in indexes where table.rowidAlias != nil || origin != "pk" {
             // Nil: an expression.
-            let columns = try connection.all("PRAGMA main.index_xinfo(\(quoted(name)))") { row in
+            let columns = try connection.all("PRAGMA main.index_xinfo(\(identifier: name))") { row in
                 try row.get(1, as: Int.self) == -1 ? table.rowidAlias : row.get(2, as: String?.self)
             }
             found.append(IndexShape(name, columns, isPartial: isPartial, of: table))

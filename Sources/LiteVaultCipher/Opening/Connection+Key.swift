@@ -91,7 +91,7 @@ extension Connection {
         var settings = CipherSettings()
         if engine.readsSettingsBack {
             settings = CipherSettings(
-                cipherSettings: try all(prefix + "cipher_settings") { try $0.get(0, as: String.self) })
+                cipherSettings: try all("\(sql: prefix)cipher_settings", as: String.self))
         } else {
             for name in ["kdf_iter", "cipher_page_size", "cipher_use_hmac"] {
                 guard let value = try untypedValue(prefix + name) else { continue }
@@ -113,7 +113,7 @@ extension Connection {
     /// Whether a key was set for the database, right or wrong.
     package func hasKey(_ schemaName: String = "main") throws -> Bool {
         guard CipherEngine.version != nil else { return false }
-        return try value("PRAGMA \(quoted(schemaName)).cipher_provider", as: StoredValue.self) != .null
+        return try value("PRAGMA \(identifier: schemaName).cipher_provider", as: StoredValue.self) != .null
     }
 }
 

@@ -157,7 +157,7 @@ extension NewDatabase {
     private func copyPages(from source: Connection, to copy: Connection, _ report: OperationProgress.Report) throws {
         let backup = try Backup(sourceConnection: source, targetConnection: copy)
         defer { backup.finish() }
-        let deadline = Date().addingTimeInterval(max(source.lockTimeoutSeconds, 1))
+        let deadline = Deadline(seconds: max(source.lockTimeoutSeconds, 1))
         while true {
             switch try Self.reportingDamage(of: source, { try backup.advance(pages: .limited(number: 512)) }) {
             case .done:
@@ -167,7 +167,7 @@ extension NewDatabase {
                 let total = Int64(backup.pageCount)
                 try report(.init(.copying, total - Int64(backup.remainingPages), of: total, .pages))
             case .busy:
-                guard Date() < deadline else {
+                guard !deadline.isOver else {
                     throw VaultError(.busy, "The database is locked", path: source.description)
                 }
                 SystemThread.sleep(seconds: 0.01)

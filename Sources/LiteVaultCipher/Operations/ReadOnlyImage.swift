@@ -189,9 +189,9 @@ final class ReadOnlyImage: DatabaseBytes {
     private static func stamps(_ path: String) -> [Stamp?] { ["", "-wal"].map { Stamp(path + $0) } }
 
     private static func wait(_ limit: Duration, _ path: String, until isDone: () throws -> Bool) throws {
-        let end = ContinuousClock.now + limit
+        let deadline = Deadline(in: limit)
         while try !isDone() {
-            guard ContinuousClock.now < end else {
+            guard !deadline.isOver else {
                 throw VaultError(
                     .busy, "The database is locked: another connection writes to it", path: path,
                     remedy: "Try again, or wait longer.")

@@ -71,8 +71,7 @@ package struct StorageStatistics: Sendable {
             return false
         }
         var found: [ExactText: (pages: Int64, payload: Int64, unused: Int64)] = [:]
-        let sql = "SELECT name, count(*), sum(payload), sum(unused) FROM dbstat GROUP BY name"
-        try connection.forEach(sql) { row in
+        try connection.forEach("SELECT name, count(*), sum(payload), sum(unused) FROM dbstat GROUP BY name") { row in
             found[ExactText(try row.get(0))] = (try row.get(1), try row.get(2), try row.get(3))
         }
         for index in trees.indices {
@@ -90,7 +89,7 @@ package struct StorageStatistics: Sendable {
     /// A table whose rows need a function or collation of its application stays without a number.
     private static func countRows(of tree: inout Tree, _ hasPages: Bool, _ connection: Connection) throws {
         let isSchema = tree.name == "sqlite_schema"
-        let table = isSchema ? "sqlite_master" : "main.\(quoted(tree.name))"
+        let table: SQL = isSchema ? "sqlite_master" : "\(table: tree.name, in: "main")"
         do {
             if hasPages {
                 tree.rows = try connection.value("SELECT count(*) FROM \(table)", as: Int64.self)
@@ -105,7 +104,7 @@ package struct StorageStatistics: Sendable {
             let sums = lengths.map { "total(\($0))" }.joined(separator: ", ")
             tree.rows = try connection.value("SELECT count(*) FROM \(table)", as: Int64.self)
             guard !lengths.isEmpty else { return }
-            try connection.forEach("SELECT \(sums) FROM \(table)") { row in
+            try connection.forEach("SELECT \(sql: sums) FROM \(table)") { row in
                 var sum: Double = 0
                 for index in 0..<row.count { sum += try row.get(index, as: Double.self) }
                 tree.payload = Int64(exactly: sum.rounded())

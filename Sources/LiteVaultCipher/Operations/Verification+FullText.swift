@@ -27,7 +27,7 @@ extension Verification {
         try writer.execute("BEGIN")
         defer { try? writer.execute("ROLLBACK") }
         do {
-            try writer.run(index.command)
+            try writer.run(SQL(sql: index.command))
         } catch let error as DatabaseError where error.resultCode.primary == .corrupt {
             report.add(
                 .structure,

@@ -105,7 +105,7 @@ struct Verification {
         }
     }
 
-    private mutating func checkStructure(_ statement: String, _ connection: Connection) throws {
+    private mutating func checkStructure(_ statement: SQL, _ connection: Connection) throws {
         let lines = try connection.all(statement) { try $0.get(0, as: String.self) }
         for line in lines where line != "ok" {
             guard let index = Self.uncheckedIndex(line) else {
@@ -151,7 +151,7 @@ struct Verification {
             for table in ["sqlite_master"] + tables where report.problems.count < 100 {
                 try progress(.init(.checking, 0, of: nil, .pages))
                 do {
-                    try checkStructure("PRAGMA integrity_check(\(quoted(table)))", connection)
+                    try checkStructure("PRAGMA integrity_check(\(table: table))", connection)
                 } catch let error as DatabaseError where error.needsItsApplication {
                     report.unchecked.append(
                         .init(.structure, "The structure of table '\(table)' could not be checked: \(error.message)"))

@@ -64,10 +64,7 @@ extension Connection {
     /// Whether anything but white space, comments and semicolons follows a statement.
     private static func holdsStatement(_ rest: String) -> Bool {
         SQLTokens(rest).contains { token in
-            switch token.kind {
-            case .space, .comment: false
-            default: token.text != ";" && token.text != "\0"
-            }
+            token.isSignificant && token.text != ";" && token.text != "\0"
         }
     }
 
@@ -83,9 +80,7 @@ extension Connection {
     /// Whether a text begins with statements that set an encoding: scripts do so before their first table.
     private static func setsEncoding(_ sql: String) -> Bool {
         guard sql.utf8.withContiguousStorageIfAvailable(Self.mentionsEncoding) ?? true else { return false }
-        let words = SQLTokens(String(decoding: sql.utf8.prefix(searchedLength), as: UTF8.self)).filter {
-            $0.kind != .space && $0.kind != .comment
-        }
+        let words = SQLTokens(String(decoding: sql.utf8.prefix(searchedLength), as: UTF8.self)).filter(\.isSignificant)
         return words.indices.contains { index in
             guard words[index].kind == .word, isSameName(words[index].text, "PRAGMA") else { return false }
             // PRAGMA NAME, or PRAGMA SCHEMA . NAME

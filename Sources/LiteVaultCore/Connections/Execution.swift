@@ -23,17 +23,21 @@ package struct Execution {
     /// Binds a value to each parameter, in order, with types known only at run time.
     @usableFromInline
     package func bind(values: [(any Binding)?]) throws {
+        var index: Int32 = 0
+        try check(binding: bind(values, after: &index), count: index)
+    }
+
+    /// Binds values to the next parameters. Returns the first result code of the engine that is not `SQLITE_OK`.
+    func bind(_ values: [(any Binding)?], after index: inout Int32) -> Int32 {
         var code = SQLITE_OK
         values.withUnsafeBufferPointer { values in
-            for offset in values.indices {
-                let index = Int32(truncatingIfNeeded: offset + 1)
-                let bound = values[offset]?.bind(to: handle, at: index) ?? sqlite3_bind_null(handle, index)
+            for value in values {
+                index &+= 1
+                let bound = value?.bind(to: handle, at: index) ?? sqlite3_bind_null(handle, index)
                 if code == SQLITE_OK { code = bound }
             }
         }
-        if code != SQLITE_OK || values.count != parameterCount {
-            throw bindingFailure(code, count: Int32(clamping: values.count))
-        }
+        return code
     }
 
     /// Binds a value to a parameter, from 0; NULL for nil. Returns the engine's result code, as do the others.
@@ -205,44 +209,6 @@ extension Connection {
             if !prepared.isCached { execution.prepared.release() }
         }
         leave()
-    }
-}
-
-// A parameter pack would do for all of this, but the compiler does not specialize the loop over one (Swift 6.3), which
-// then costs half as much as inserting a row. With a type parameter for each argument everything is inlined, and
-// omitted ones cost nothing.
-
-extension Execution {
-    /// Binds the given arguments, in order.
-    @inlinable
-    @inline(__always)
-    func bind<
-        A: StatementArgument, B: StatementArgument, C: StatementArgument, D: StatementArgument, E: StatementArgument,
-        F: StatementArgument, G: StatementArgument, H: StatementArgument, I: StatementArgument, J: StatementArgument,
-        K: StatementArgument, L: StatementArgument
-    >(_ a: A, _ b: B, _ c: C, _ d: D, _ e: E, _ f: F, _ g: G, _ h: H, _ i: I, _ j: J, _ k: K, _ l: L) throws {
-        var index: Int32 = 0
-        var code = SQLITE_OK
-        try bind(a, after: &index, &code)
-        try bind(b, after: &index, &code)
-        try bind(c, after: &index, &code)
-        try bind(d, after: &index, &code)
-        try bind(e, after: &index, &code)
-        try bind(f, after: &index, &code)
-        try bind(g, after: &index, &code)
-        try bind(h, after: &index, &code)
-        try bind(i, after: &index, &code)
-        try bind(j, after: &index, &code)
-        try bind(k, after: &index, &code)
-        try bind(l, after: &index, &code)
-        if code != SQLITE_OK || index != parameterCount { throw bindingFailure(code, count: index) }
-    }
-
-    @inlinable
-    @inline(__always)
-    func bind<V: StatementArgument>(_ value: V, after index: inout Int32, _ code: inout Int32) throws {
-        let bound = try value.bind(to: handle, after: &index)
-        if code == SQLITE_OK { code = bound }
     }
 }
 

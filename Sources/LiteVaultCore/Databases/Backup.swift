@@ -130,9 +130,9 @@ public final class Backup {
     ///
     /// - Throws: `DatabaseError`: `SQLITE_BUSY` after the timeout; the copy can be continued later.
     public func step(pagesToCopy pages: Pages = .all) throws {
-        let deadline = Date().addingTimeInterval(source.lockTimeoutSeconds)
+        let deadline = Deadline(seconds: source.lockTimeoutSeconds)
         while try advance(pages: pages) == .busy {
-            guard Date() < deadline else { return try source.withLock { try source.check(SQLITE_BUSY) } }
+            guard !deadline.isOver else { return try source.withLock { try source.check(SQLITE_BUSY) } }
             // No lock is held meanwhile.
             SystemThread.sleep(seconds: 0.01)
         }

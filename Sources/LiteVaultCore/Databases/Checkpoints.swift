@@ -36,7 +36,7 @@ extension Connection {
         mode: WALCheckpointMode = .passive, schema: String? = nil
     ) throws -> (busy: Bool, log: Int, checkpointed: Int) {
         let prefix = schema.map { quoted($0) + "." } ?? ""
-        let answer = try first("PRAGMA \(prefix)wal_checkpoint(\(mode.rawValue))") { row in
+        let answer = try first("PRAGMA \(sql: prefix)wal_checkpoint(\(sql: mode.rawValue))") { row in
             (
                 busy: try row.get(0, as: Int.self) != 0, log: try row.get(1, as: Int.self),
                 checkpointed: try row.get(2, as: Int.self)
@@ -113,9 +113,9 @@ extension Connection {
             // The user's busy handler decides how long it waits.
             guard hooks.busy == nil else { return try !walCheckpoint(mode: .truncate).busy }
             let patience = timeout
-            let end = ContinuousClock.now + .seconds(patience)
+            let deadline = Deadline(seconds: patience)
             setBusyHandler { [unowned self] _ in
-                guard ContinuousClock.now < end else {
+                guard !deadline.isOver else {
                     interrupt()
                     return false
                 }

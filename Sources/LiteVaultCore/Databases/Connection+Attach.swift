@@ -15,7 +15,7 @@ extension Connection {
             let wrongKey =
                 "it is plaintext, or has another key than the main database: attach it with 'key: .plaintext', or with its key"
             try location.namingErrors(of: self, wrongKey: wrongKey) {
-                try run("ATTACH DATABASE ? AS \(Quoting.sqlText(schemaName))", with: location.description)
+                try run("ATTACH DATABASE ? AS \(sql: Quoting.sqlText(schemaName))", with: location.description)
             }
             try refuseAccidentalPlaintext(schemaName)
         }
@@ -40,7 +40,7 @@ extension Connection {
         try withLock {
             // A cached statement on the database would keep it in use.
             finalizeCache()
-            try run("DETACH DATABASE \(Quoting.sqlText(schemaName))")
+            try run("DETACH DATABASE \(sql: Quoting.sqlText(schemaName))")
         }
     }
 

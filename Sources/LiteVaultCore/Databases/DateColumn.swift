@@ -82,7 +82,7 @@ public struct DateColumn: Sendable {
     public func forms() throws -> DateForms {
         var forms = DateForms()
         let numbers = db.dateStorage
-        try db.forEach("SELECT \(quoted(column)) FROM \(quoted(table))") { row in
+        try db.forEach("SELECT \(column: column) FROM \(table: table)") { row in
             forms.add(try row.get(0, as: StoredValue.self), numbers: numbers)
         }
         return forms
@@ -99,7 +99,7 @@ public struct DateColumn: Sendable {
     @discardableResult
     public func unify(as storage: DateStorage, numbers: DateStorage? = nil) throws -> Int {
         let numbers = numbers ?? db.dateStorage
-        let (name, table) = (quoted(column), quoted(table))
+        let (name, table): (SQL, SQL) = ("\(column: column)", "\(table: table)")
         return try db.withSavepoint {
             try db.forEach("SELECT \(name) FROM \(table)") { row in
                 let value = try row.get(0, as: StoredValue.self)
@@ -113,13 +113,13 @@ public struct DateColumn: Sendable {
             }
             defer { try? db.removeFunction(function, argumentCount: 1) }
             let changes = try db.run(
-                "UPDATE \(table) SET \(name) = \(function)(\(name)) WHERE \(function)(\(name)) IS NOT \(name)"
+                "UPDATE \(table) SET \(name) = \(sql: function)(\(name)) WHERE \(sql: function)(\(name)) IS NOT \(name)"
             ).changes
             let isText = storage.value(of: Date(timeIntervalSince1970: 0))?.isNumber == false
-            let type = isText ? "('text')" : "('integer', 'real')"
+            let types = isText ? ["text"] : ["integer", "real"]
             if let found = try db.first(
-                "SELECT typeof(\(name)) FROM \(table) WHERE \(name) IS NOT NULL AND typeof(\(name)) NOT IN \(type)",
-                transform: { try $0.get(0, as: String.self) })
+                "SELECT typeof(\(name)) FROM \(table) WHERE \(name) IS NOT NULL AND typeof(\(name)) NOT IN \(types)",
+                as: String.self)
             {
                 throw QueryError.unexpectedType(
                     name: column, expected: isText ? "text" : "a number", found: found)

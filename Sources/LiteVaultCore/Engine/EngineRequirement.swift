@@ -12,8 +12,8 @@ package enum EngineRequirement {
         guard error.resultCode.primary == .error else { return nil }
         if let missing = unmetFunction(error.message) { return missing }
         guard isAboutSyntax(error.message) else { return nil }
-        let words = SQLTokens(sql).lazy.filter { $0.kind != .space && $0.kind != .comment }
-            .map { $0.kind == .literal ? "" : foldedKeyword($0.text) }
+        let words = SQLTokens(sql).lazy.filter(\.isSignificant)
+            .map { $0.isLiteral ? "" : foldedKeyword($0.text) }
         let statements = Array(words).split(separator: ";").map(Array.init)
         if let limited = statements.lazy.compactMap(unmetLimit).first { return limited }
         let needs = statements.flatMap { tokens in tokens.indices.compactMap { need(tokens, at: $0) } }

@@ -51,15 +51,15 @@ package struct SQLRedaction {
         case (.key, .space), (.key, .comment): return
         case (.key, _): hidden.append(token.text)
         case (_, .comment): text += Self.mayNameKey(token.text) ? "/* <redacted> */" : token.text
-        case (.pragmaName, .word), (.pragmaName, .literal):
+        case (.pragmaName, _) where token.kind == .word || token.isLiteral:
             guard Self.keyPragmas.contains(foldedName(token.unquoted)) else { return append(name: token) }
             text += token.text + " = <redacted>"
             place = .key
         case (_, .word): append(name: token)
-        case (.pragmaName, .other) where token.text != ".":
+        case (.pragmaName, .sign) where token.text != ".", (.pragmaName, .parameter):
             place = .anywhere
             text += token.text
-        case (_, .literal) where place == .literals || Self.mayHoldKeyParameter(token.unquoted):
+        case _ where token.isLiteral && (place == .literals || Self.mayHoldKeyParameter(token.unquoted)):
             hidden.append(token.text)
             text += "<redacted>"
         default: text += token.text

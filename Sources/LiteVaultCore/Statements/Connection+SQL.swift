@@ -1,9 +1,9 @@
 internal import CEngineSupport
 internal import LiteVaultEngine
 
-// SQL as text: one function per task. The statement comes from the cache, values are bound and columns read with types
-// known at compile time, and the lock is taken once for the whole statement. All of it is inlinable, so that closures
-// become part of the loop.
+// SQL as text: one function per task. The statement comes from the cache, columns are read with types known at compile time,
+// and the lock is taken once for the whole statement. The functions are inlined into their callers: the compiler does not
+// specialize what has a parameter pack (Swift 6.3), but what is in the caller knows all types, and closures become part of the loop.
 
 /// The result of running a statement.
 public struct RunResult: Sendable, Equatable {
@@ -69,53 +69,71 @@ extension Connection {
 
     /// Runs one statement to its end.
     ///
+    /// ```swift
+    /// try db.run("UPDATE note SET title = \(title) WHERE id = \(id)")
+    /// try db.run("UPDATE note SET title = ? WHERE id = ?", with: title, id)
+    /// ```
+    ///
     /// - Parameters:
-    ///   - sql: one SQL statement.
-    ///   - a: a value for each parameter, in order, up to 12; or ``Bindings``, for more and for values by name.
+    ///   - sql: one SQL statement, as a literal; ``SQL/init(sql:)`` for other text.
+    ///   - values: a value for each parameter, in order, if the literal interpolates none; ``Bindings`` for values by name.
     /// - Returns: the number of changed rows, and the inserted rowid.
     /// - Throws: `DatabaseError`, also for the wrong number of values; `VaultError` `unsupported` for SQL that the linked engine is too
     ///   old for. Nothing is changed then.
     @discardableResult
     @_disfavoredOverload
     @inlinable
-    public func run<
-        A: StatementArgument, B: StatementArgument, C: StatementArgument, D: StatementArgument, E: StatementArgument,
-        F: StatementArgument, G: StatementArgument, H: StatementArgument, I: StatementArgument, J: StatementArgument,
-        K: StatementArgument, L: StatementArgument
-    >(
-        _ sql: String, with a: A = Unbound(), _ b: B = Unbound(), _ c: C = Unbound(), _ d: D = Unbound(),
-        _ e: E = Unbound(), _ f: F = Unbound(), _ g: G = Unbound(), _ h: H = Unbound(), _ i: I = Unbound(),
-        _ j: J = Unbound(), _ k: K = Unbound(), _ l: L = Unbound()
-    ) throws -> RunResult {
-        let execution = try begin(sql)
+    @inline(__always)
+    public func run<each A: StatementArgument>(_ sql: SQL, with values: repeat each A) throws -> RunResult {
+        let execution = try begin(sql, with: repeat each values)
         defer { end(execution) }
-        try execution.bind(a, b, c, d, e, f, g, h, i, j, k, l)
         return try execution.runToEnd()
     }
 
     /// Reads the first column of the first row.
     ///
+    /// ```swift
+    /// let count = try db.value("SELECT count(*) FROM note WHERE author = \(name)", as: Int.self)
+    /// ```
+    ///
     /// - Parameters:
-    ///   - sql: one SQL statement.
-    ///   - a: a value for each parameter, in order, up to 12; or ``Bindings``, for more and for values by name.
+    ///   - sql: one SQL statement, as a literal; ``SQL/init(sql:)`` for other text.
+    ///   - values: a value for each parameter, in order, if the literal interpolates none; ``Bindings`` for values by name.
     ///   - type: the type to read it as. `Int?.self` returns nil for NULL, and if there is no row.
     /// - Throws: `QueryError` when there is no row, or the value is NULL or cannot be read as the type; `DatabaseError`.
     @inlinable
-    public func value<
-        T: ColumnValue,
-        A: StatementArgument, B: StatementArgument, C: StatementArgument, D: StatementArgument, E: StatementArgument,
-        F: StatementArgument, G: StatementArgument, H: StatementArgument, I: StatementArgument, J: StatementArgument,
-        K: StatementArgument, L: StatementArgument
-    >(
-        _ sql: String, with a: A = Unbound(), _ b: B = Unbound(), _ c: C = Unbound(), _ d: D = Unbound(),
-        _ e: E = Unbound(), _ f: F = Unbound(), _ g: G = Unbound(), _ h: H = Unbound(), _ i: I = Unbound(),
-        _ j: J = Unbound(), _ k: K = Unbound(), _ l: L = Unbound(),
-        as type: T.Type = T.self
+    @inline(__always)
+    public func value<T: ColumnValue, each A: StatementArgument>(
+        _ sql: SQL, with values: repeat each A, as type: T.Type = T.self
     ) throws -> T {
-        let execution = try begin(sql)
+        let execution = try begin(sql, with: repeat each values)
         defer { end(execution) }
-        try execution.bind(a, b, c, d, e, f, g, h, i, j, k, l)
         guard try execution.step() else { return try execution.valueWithoutRow() }
+        let value = try T.read(from: ColumnReader(execution, 0))
+        try execution.finish()
+        return value
+    }
+
+    /// Reads the first column of the first row, if there is a row.
+    ///
+    /// ```swift
+    /// let title = try db.first("SELECT title FROM note WHERE id = \(id)", as: String.self)
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - sql: one SQL statement, as a literal; ``SQL/init(sql:)`` for other text.
+    ///   - values: a value for each parameter, in order, if the literal interpolates none; ``Bindings`` for values by name.
+    ///   - type: the type to read it as; `Int?.self` if it may be NULL.
+    /// - Returns: the value; nil when there is no row.
+    /// - Throws: `QueryError` when the value cannot be read as the type; `DatabaseError`.
+    @inlinable
+    @inline(__always)
+    public func first<T: ColumnValue, each A: StatementArgument>(
+        _ sql: SQL, with values: repeat each A, as type: T.Type
+    ) throws -> T? {
+        let execution = try begin(sql, with: repeat each values)
+        defer { end(execution) }
+        guard try execution.step() else { return nil }
         let value = try T.read(from: ColumnReader(execution, 0))
         try execution.finish()
         return value
@@ -124,26 +142,18 @@ extension Connection {
     /// Reads the first row.
     ///
     /// - Parameters:
-    ///   - sql: one SQL statement.
-    ///   - a: a value for each parameter, in order, up to 12; or ``Bindings``, for more and for values by name.
+    ///   - sql: one SQL statement, as a literal; ``SQL/init(sql:)`` for other text.
+    ///   - values: a value for each parameter, in order, if the literal interpolates none; ``Bindings`` for values by name.
     ///   - transform: converts the row, which it must not keep, to a value.
     /// - Returns: the result of `transform`; nil when there is no row.
     /// - Throws: `DatabaseError`, and the errors of the closure; no lock of the database remains.
     @inlinable
-    public func first<
-        T,
-        A: StatementArgument, B: StatementArgument, C: StatementArgument, D: StatementArgument, E: StatementArgument,
-        F: StatementArgument, G: StatementArgument, H: StatementArgument, I: StatementArgument, J: StatementArgument,
-        K: StatementArgument, L: StatementArgument
-    >(
-        _ sql: String, with a: A = Unbound(), _ b: B = Unbound(), _ c: C = Unbound(), _ d: D = Unbound(),
-        _ e: E = Unbound(), _ f: F = Unbound(), _ g: G = Unbound(), _ h: H = Unbound(), _ i: I = Unbound(),
-        _ j: J = Unbound(), _ k: K = Unbound(), _ l: L = Unbound(),
-        transform: (borrowing RowView) throws -> T
+    @inline(__always)
+    public func first<T, each A: StatementArgument>(
+        _ sql: SQL, with values: repeat each A, transform: (borrowing RowView) throws -> T
     ) throws -> T? {
-        let execution = try begin(sql)
+        let execution = try begin(sql, with: repeat each values)
         defer { end(execution) }
-        try execution.bind(a, b, c, d, e, f, g, h, i, j, k, l)
         guard try execution.step() else { return nil }
         let first = try transform(RowView(execution))
         try execution.finish()
@@ -152,26 +162,22 @@ extension Connection {
 
     /// Reads the first column of every row.
     ///
+    /// ```swift
+    /// let titles = try db.all("SELECT title FROM note WHERE id IN \(ids)", as: String.self)
+    /// ```
+    ///
     /// - Parameters:
-    ///   - sql: one SQL statement.
-    ///   - a: a value for each parameter, in order, up to 12; or ``Bindings``, for more and for values by name.
+    ///   - sql: one SQL statement, as a literal; ``SQL/init(sql:)`` for other text.
+    ///   - values: a value for each parameter, in order, if the literal interpolates none; ``Bindings`` for values by name.
     ///   - type: the type to read it as; `Int?.self` if it may be NULL.
     /// - Throws: `QueryError` when a value cannot be read as the type; `DatabaseError`.
     @inlinable
-    public func all<
-        T: ColumnValue,
-        A: StatementArgument, B: StatementArgument, C: StatementArgument, D: StatementArgument, E: StatementArgument,
-        F: StatementArgument, G: StatementArgument, H: StatementArgument, I: StatementArgument, J: StatementArgument,
-        K: StatementArgument, L: StatementArgument
-    >(
-        _ sql: String, with a: A = Unbound(), _ b: B = Unbound(), _ c: C = Unbound(), _ d: D = Unbound(),
-        _ e: E = Unbound(), _ f: F = Unbound(), _ g: G = Unbound(), _ h: H = Unbound(), _ i: I = Unbound(),
-        _ j: J = Unbound(), _ k: K = Unbound(), _ l: L = Unbound(),
-        as type: T.Type
+    @inline(__always)
+    public func all<T: ColumnValue, each A: StatementArgument>(
+        _ sql: SQL, with values: repeat each A, as type: T.Type
     ) throws -> [T] {
-        let execution = try begin(sql)
+        let execution = try begin(sql, with: repeat each values)
         defer { end(execution) }
-        try execution.bind(a, b, c, d, e, f, g, h, i, j, k, l)
         var result: [T] = []
         while try execution.step() { result.append(try T.read(from: ColumnReader(execution, 0))) }
         return result
@@ -180,25 +186,17 @@ extension Connection {
     /// Reads every row.
     ///
     /// - Parameters:
-    ///   - sql: one SQL statement.
-    ///   - a: a value for each parameter, in order, up to 12; or ``Bindings``, for more and for values by name.
+    ///   - sql: one SQL statement, as a literal; ``SQL/init(sql:)`` for other text.
+    ///   - values: a value for each parameter, in order, if the literal interpolates none; ``Bindings`` for values by name.
     ///   - transform: converts a row, which it must not keep, to a value. It may use the connection.
     /// - Throws: `DatabaseError`, and the errors of the closure; no lock of the database remains.
     @inlinable
-    public func all<
-        T,
-        A: StatementArgument, B: StatementArgument, C: StatementArgument, D: StatementArgument, E: StatementArgument,
-        F: StatementArgument, G: StatementArgument, H: StatementArgument, I: StatementArgument, J: StatementArgument,
-        K: StatementArgument, L: StatementArgument
-    >(
-        _ sql: String, with a: A = Unbound(), _ b: B = Unbound(), _ c: C = Unbound(), _ d: D = Unbound(),
-        _ e: E = Unbound(), _ f: F = Unbound(), _ g: G = Unbound(), _ h: H = Unbound(), _ i: I = Unbound(),
-        _ j: J = Unbound(), _ k: K = Unbound(), _ l: L = Unbound(),
-        transform: (borrowing RowView) throws -> T
+    @inline(__always)
+    public func all<T, each A: StatementArgument>(
+        _ sql: SQL, with values: repeat each A, transform: (borrowing RowView) throws -> T
     ) throws -> [T] {
-        let execution = try begin(sql)
+        let execution = try begin(sql, with: repeat each values)
         defer { end(execution) }
-        try execution.bind(a, b, c, d, e, f, g, h, i, j, k, l)
         var result: [T] = []
         while try execution.step() { result.append(try transform(RowView(execution))) }
         return result
@@ -207,73 +205,40 @@ extension Connection {
     /// Calls a closure with every row.
     ///
     /// - Parameters:
-    ///   - sql: one SQL statement.
-    ///   - a: a value for each parameter, in order, up to 12; or ``Bindings``, for more and for values by name.
+    ///   - sql: one SQL statement, as a literal; ``SQL/init(sql:)`` for other text.
+    ///   - values: a value for each parameter, in order, if the literal interpolates none; ``Bindings`` for values by name.
     ///   - body: called for each row, which it must not keep. It may use the connection.
     /// - Throws: `DatabaseError`, and the errors of the closure; no lock of the database remains.
     @inlinable
-    public func forEach<
-        A: StatementArgument, B: StatementArgument, C: StatementArgument, D: StatementArgument, E: StatementArgument,
-        F: StatementArgument, G: StatementArgument, H: StatementArgument, I: StatementArgument, J: StatementArgument,
-        K: StatementArgument, L: StatementArgument
-    >(
-        _ sql: String, with a: A = Unbound(), _ b: B = Unbound(), _ c: C = Unbound(), _ d: D = Unbound(),
-        _ e: E = Unbound(), _ f: F = Unbound(), _ g: G = Unbound(), _ h: H = Unbound(), _ i: I = Unbound(),
-        _ j: J = Unbound(), _ k: K = Unbound(), _ l: L = Unbound(),
-        body: (borrowing RowView) throws -> Void
+    @inline(__always)
+    public func forEach<each A: StatementArgument>(
+        _ sql: SQL, with values: repeat each A, body: (borrowing RowView) throws -> Void
     ) throws {
-        let execution = try begin(sql)
+        let execution = try begin(sql, with: repeat each values)
         defer { end(execution) }
-        try execution.bind(a, b, c, d, e, f, g, h, i, j, k, l)
         while try execution.step() { try body(RowView(execution)) }
     }
-}
 
-extension Statement {
-    /// Runs the statement to its end: the fastest way to repeat an INSERT.
+    /// Takes the lock and the statement of a literal, and binds its values. Balance with `end(_:)`, unless this throws.
     ///
-    /// - Parameter a: a value for each parameter, in order, up to 12; or ``Bindings``.
-    /// - Throws: `DatabaseError`; the statement is reset.
-    @discardableResult
-    @_disfavoredOverload
-    @inlinable
-    public func run<
-        A: StatementArgument, B: StatementArgument, C: StatementArgument, D: StatementArgument, E: StatementArgument,
-        F: StatementArgument, G: StatementArgument, H: StatementArgument, I: StatementArgument, J: StatementArgument,
-        K: StatementArgument, L: StatementArgument
-    >(
-        with a: A = Unbound(), _ b: B = Unbound(), _ c: C = Unbound(), _ d: D = Unbound(),
-        _ e: E = Unbound(), _ f: F = Unbound(), _ g: G = Unbound(), _ h: H = Unbound(), _ i: I = Unbound(),
-        _ j: J = Unbound(), _ k: K = Unbound(), _ l: L = Unbound()
-    ) throws -> RunResult {
-        let execution = try begin()
-        defer { end(execution) }
-        try execution.bind(a, b, c, d, e, f, g, h, i, j, k, l)
-        return try execution.runToEnd()
-    }
-
-    /// Calls a closure with every row.
-    ///
-    /// - Parameters:
-    ///   - a: a value for each parameter, in order, up to 12; or ``Bindings``.
-    ///   - body: called for each row, which it must not keep.
-    /// - Throws: `DatabaseError`, and the errors of the closure; the statement is reset.
-    @_disfavoredOverload
-    @inlinable
-    public func forEach<
-        A: StatementArgument, B: StatementArgument, C: StatementArgument, D: StatementArgument, E: StatementArgument,
-        F: StatementArgument, G: StatementArgument, H: StatementArgument, I: StatementArgument, J: StatementArgument,
-        K: StatementArgument, L: StatementArgument
-    >(
-        with a: A = Unbound(), _ b: B = Unbound(), _ c: C = Unbound(), _ d: D = Unbound(),
-        _ e: E = Unbound(), _ f: F = Unbound(), _ g: G = Unbound(), _ h: H = Unbound(), _ i: I = Unbound(),
-        _ j: J = Unbound(), _ k: K = Unbound(), _ l: L = Unbound(),
-        body: (borrowing RowView) throws -> Void
-    ) throws {
-        let execution = try begin()
-        defer { end(execution) }
-        try execution.bind(a, b, c, d, e, f, g, h, i, j, k, l)
-        while try execution.step() { try body(RowView(execution)) }
+    /// - Throws: also `SQLITE_MISUSE` when values were both interpolated and passed: their order would not be that of the text.
+    @usableFromInline
+    package func begin<each A: StatementArgument>(_ sql: SQL, with values: repeat each A) throws -> Execution {
+        let execution = try begin(sql.template)
+        do {
+            var index: Int32 = 0
+            let interpolated = execution.bind(sql.bindings, after: &index)
+            let passed = try execution.bind(repeat each values, after: &index)
+            guard sql.bindings.isEmpty || index == sql.bindings.count else {
+                throw DatabaseError(
+                    misuse: "values were interpolated and passed by with: interpolate all of them", sql: sql.template)
+            }
+            try execution.check(binding: interpolated == SQLITE_OK ? passed : interpolated, count: index)
+            return execution
+        } catch {
+            end(execution)
+            throw error
+        }
     }
 }
 

@@ -82,13 +82,15 @@ public struct Bindings: StatementArgument {
     }
 }
 
-/// Any number of values of one type, for the members of `IN (…)`.
+/// Any number of values of one type, for the members of `IN (…)`: as an argument of `with:`, beside others. An ``SQL`` literal takes the
+/// values themselves: `IN \(ids)`.
 ///
 /// The SQL text needs a parameter for each, which ``placeholders`` writes:
 ///
 /// ```swift
 /// let ids = ArgumentList([1, 2, 3])
-/// try db.all("SELECT title FROM note WHERE id IN (\(ids.placeholders))", with: ids, as: String.self)
+/// try db.all(
+///     "SELECT title FROM note WHERE id IN (\(sql: ids.placeholders)) AND author = ?", with: ids, name, as: String.self)
 /// ```
 public struct ArgumentList<Element: ColumnValue>: StatementArgument {
     /// The values, in the order of their parameters.
@@ -112,39 +114,6 @@ public struct ArgumentList<Element: ColumnValue>: StatementArgument {
         }
         return code
     }
-}
-
-/// Two arguments as one, for statements with more parameters than a call takes.
-public struct ArgumentPair<First: StatementArgument, Second: StatementArgument>: StatementArgument {
-    @usableFromInline let first: First
-    @usableFromInline let second: Second
-
-    /// Creates a pair, whose first argument is bound first.
-    @inlinable
-    public init(_ first: First, _ second: Second) {
-        self.first = first
-        self.second = second
-    }
-
-    /// Binds the first and then the second. Returns the first result code of the engine that is not `SQLITE_OK`.
-    @inlinable
-    public func bind(to statement: OpaquePointer, after index: inout Int32) throws -> Int32 {
-        let code = try first.bind(to: statement, after: &index)
-        let other = try second.bind(to: statement, after: &index)
-        return code == SQLITE_OK ? other : code
-    }
-}
-
-/// An omitted argument.
-public struct Unbound: StatementArgument {
-    /// Creates an argument without a value.
-    @inlinable
-    public init() {}
-
-    /// Binds nothing.
-    @inlinable
-    @inline(__always)
-    public func bind(to statement: OpaquePointer, after index: inout Int32) -> Int32 { SQLITE_OK }
 }
 
 extension DatabaseError {

@@ -140,9 +140,9 @@
             _ = curl_multi_wakeup(multi)
             parking.withLock {
                 // A file on a network may take long to read; the exit does not.
-                let end = ContinuousClock.now + .seconds(2)
-                while !isParked.value, ContinuousClock.now < end {
-                    _ = parking.wait(seconds: max(0.01, (end - .now).seconds))
+                let deadline = Deadline(seconds: 2)
+                while !isParked.value, !deadline.isOver {
+                    _ = parking.wait(seconds: max(0.01, deadline.remaining.seconds))
                 }
             }
         }

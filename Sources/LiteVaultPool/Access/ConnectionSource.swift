@@ -76,10 +76,10 @@ final class ConnectionSource: Sendable {
 
     /// Retries while other connections change the journal mode: the engine does not always wait for them.
     private func waiting(_ limit: Duration, _ body: () throws -> Void) throws {
-        let end = ContinuousClock.now + limit
+        let deadline = Deadline(in: limit)
         while true {
             do { return try body() } catch let error as DatabaseError
-                where error.resultCode.primary == .busy && ContinuousClock.now < end
+                where error.resultCode.primary == .busy && !deadline.isOver
             {
                 SystemThread.sleep(seconds: 0.01)
             }

@@ -50,7 +50,7 @@ extension DatabaseAccess {
 extension ConnectionCoordinator {
     func suspend(waiting limit: Duration) -> Bool {
         let error = VaultError.suspended(path)
-        let end = ContinuousClock.now + limit
+        let deadline = Deadline(in: limit)
         let round: Int? = transition.withLock {
             guard !connections.isClosed else { return nil }
             let round = suspension.begin(error)
@@ -59,7 +59,7 @@ extension ConnectionCoordinator {
         }
         guard let round else { return true }
         while suspension.interrupt(round: round) == .running {
-            guard ContinuousClock.now < end, !CurrentAccess.isWithin(self) else {
+            guard !deadline.isOver, !CurrentAccess.isWithin(self) else {
                 // An interrupt between two statements has no effect.
                 ThreadPool.accesses.run {
                     while self.suspension.interrupt(round: round) == .running { SystemThread.sleep(seconds: 0.002) }

@@ -169,7 +169,7 @@ extension DatabaseRegion {
 
     /// The tables by the root pages of them and their indexes.
     private static func tablesByRoot(of schema: String, on db: Connection) throws -> [Int64: String] {
-        let catalogue = schema == "temp" ? "sqlite_temp_master" : quoted(schema) + ".sqlite_master"
+        let catalogue: SQL = schema == "temp" ? "sqlite_temp_master" : "\(table: "sqlite_master", in: schema)"
         var tables = [Int64(1): "sqlite_master"]
         try db.forEach("SELECT rootpage, tbl_name FROM \(catalogue) WHERE rootpage > 0") { row in
             tables[try row.get(0, as: Int64.self)] = try row.get(1, as: String.self)

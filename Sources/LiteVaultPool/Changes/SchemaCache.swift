@@ -27,15 +27,9 @@ struct SchemaSummary: Sendable {
 
     /// Reads the schema of a database.
     init(_ schema: String, of db: Connection) throws {
-        let catalogue = schema == "temp" ? "sqlite_temp_master" : quoted(schema) + ".sqlite_master"
-        let sql = "SELECT type, name, coalesce(sql, '') FROM \(catalogue)"
-        for (type, name, text) in try db.all(
-            sql,
-            transform: { row in
-                (try row.get(0, as: String.self), try row.get(1, as: String.self), try row.get(2, as: String.self))
-            })
-        {
-            note(type, SQLName(name), StatementText(text))
+        let catalogue: SQL = schema == "temp" ? "sqlite_temp_master" : "\(table: "sqlite_master", in: schema)"
+        try db.forEach("SELECT type, name, coalesce(sql, '') FROM \(catalogue)") { row in
+            note(try row.get(0), SQLName(try row.get(1)), StatementText(try row.get(2)))
         }
         kinds[schema == "temp" ? "sqlite_temp_master" : "sqlite_master"] = .table
         // Written along with other tables, which the engine does not report.

@@ -22,7 +22,7 @@ enum StatementKind {
 
     init(_ sql: String) {
         var words: [SQLTokens.Token] = []
-        for token in SQLTokens(sql) where token.kind != .space && token.kind != .comment {
+        for token in SQLTokens(sql) where token.isSignificant {
             words.append(token)
             if words.count == 6 { break }
         }
@@ -83,7 +83,7 @@ struct StatementText {
         words = SQLTokens(sql).compactMap { token in
             switch token.kind {
             case .word: foldedKeyword(token.text)
-            case .other: token.text
+            case .sign, .parameter: token.text
             default: nil
             }
         }

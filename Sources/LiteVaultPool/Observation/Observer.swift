@@ -65,10 +65,11 @@ final class Observer: Sendable {
             try await access.read { db in
                 var now: [TableName: Set<Int64>] = [:]
                 for (name, ids) in named {
+                    // As literals: an engine takes a limited number of parameters.
                     let list = ids.map(String.init).joined(separator: ",")
-                    let table = quoted(name.schema) + "." + quoted(name.table)
-                    let rows = "SELECT rowid FROM \(table) WHERE rowid IN (\(list))"
-                    now[name] = Set(try db.all(rows) { try $0.get(0, as: Int64.self) })
+                    let table: SQL = "\(table: name.table, in: name.schema)"
+                    now[name] = Set(
+                        try db.all("SELECT rowid FROM \(table) WHERE rowid IN (\(sql: list))", as: Int64.self))
                 }
                 return now
             }

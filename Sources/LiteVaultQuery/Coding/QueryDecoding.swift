@@ -46,6 +46,44 @@ extension Connection {
         return value
     }
 
+    /// Fetches all rows of an SQL statement, each decoded into a value. The coding keys name the columns.
+    ///
+    /// ```swift
+    /// let adults = try db.all("SELECT * FROM user WHERE age >= \(age)", as: User.self)
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - sql: one SQL statement, as a literal; `SQL(sql:)` for other text.
+    ///   - type: the type to decode.
+    /// - Throws: as ``all(_:as:userInfo:)``.
+    @_disfavoredOverload
+    @inlinable
+    public func all<V: Decodable>(_ sql: SQL, as type: V.Type) throws -> [V] {
+        let rows = try beginDecoding(sql)
+        defer { endDecoding(rows) }
+        var values: [V] = []
+        guard let decoder = try firstDecoder(rows) else { return values }
+        repeat { values.append(try V(from: decoder)) } while try rows.next()
+        return values
+    }
+
+    /// Fetches the first row of an SQL statement, decoded into a value; nil when there is none.
+    ///
+    /// - Parameters:
+    ///   - sql: one SQL statement, as a literal; `SQL(sql:)` for other text.
+    ///   - type: the type to decode.
+    /// - Throws: as ``all(_:as:userInfo:)``.
+    @_disfavoredOverload
+    @inlinable
+    public func first<V: Decodable>(_ sql: SQL, as type: V.Type) throws -> V? {
+        let rows = try beginDecoding(sql)
+        defer { endDecoding(rows) }
+        guard let decoder = try firstDecoder(rows) else { return nil }
+        let value = try V(from: decoder)
+        try finishDecoding(rows)
+        return value
+    }
+
     /// Takes the lock and the statement of a query. Balance with `endDecoding(_:)`, unless this throws.
     @usableFromInline
     func beginDecoding(
@@ -53,6 +91,13 @@ extension Connection {
     ) throws -> DecodedRows {
         DecodedRows(try begin(query.clauses, limit: limit), userInfo: userInfo)
     }
+
+    @usableFromInline
+    func beginDecoding(_ sql: SQL) throws -> DecodedRows { DecodedRows(try begin(sql), userInfo: [:]) }
+
+    /// The names of the columns are those that the engine reports.
+    @usableFromInline
+    func firstDecoder(_ rows: DecodedRows) throws -> StatementDecoder? { try rows.first { $0.rowColumns() } }
 
     @usableFromInline
     func firstDecoder(_ rows: DecodedRows, of query: any QueryType) throws -> StatementDecoder? {

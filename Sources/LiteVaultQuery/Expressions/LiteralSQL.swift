@@ -16,7 +16,7 @@ package enum LiteralSQL {
         var remaining = bindings[...]
         for token in SQLTokens(template) {
             // A `?` inside a quoted name or a literal is part of that token, not a parameter.
-            if token.text == "?", token.kind == .other, let value = remaining.popFirst() {
+            if token.kind == .parameter, token.text == "?", let value = remaining.popFirst() {
                 result += literal(value, dates: dates)
             } else {
                 result += token.text

@@ -46,7 +46,7 @@ extension SQLNode {
         var remaining = text.utf8.count
         for token in SQLTokens(text) {
             remaining -= token.text.utf8.count
-            if token.kind == .other { depth += token.text == "(" ? 1 : token.text == ")" ? -1 : 0 }
+            if token.kind == .sign { depth += token.text == "(" ? 1 : token.text == ")" ? -1 : 0 }
             if depth == 0, remaining > 0 { return false }
         }
         return depth == 0

@@ -1,3 +1,5 @@
+public import LiteVaultCore
+
 /// When a trigger runs.
 public enum TriggerTiming: String, Sendable {
     /// Before the row is written.
@@ -82,8 +84,8 @@ extension SchemaType {
     /// - Parameters:
     ///   - name: the trigger's name.
     ///   - ifExists: if true, does nothing when the trigger does not exist.
-    /// - Returns: the SQL text, for `Connection.run`.
-    public func dropTrigger(_ name: String, ifExists: Bool = false) -> String {
-        dropNode("TRIGGER", inSchema(name), ifExists: ifExists).sql(dates: .text)
+    /// - Returns: the statement, for `Connection.run`.
+    public func dropTrigger(_ name: String, ifExists: Bool = false) -> SQL {
+        SQL(sql: dropNode("TRIGGER", inSchema(name), ifExists: ifExists).sql(dates: .text))
     }
 }

@@ -174,7 +174,7 @@ extension Connection {
     /// The NOT NULL columns of a table (`PRAGMA table_info`).
     fileprivate func requiredColumns(of table: QueryClauses.From) throws -> Set<SQLName> {
         let schema = table.database.map { quoted($0) + "." } ?? ""
-        let columns = try all("PRAGMA \(schema)table_info(\(quoted(table.name)))") { row in
+        let columns = try all("PRAGMA \(sql: schema)table_info(\(identifier: table.name))") { row in
             (name: try row.get(1, as: String.self), isRequired: try row.get(3, as: Int.self) != 0)
         }
         return Set(columns.filter(\.isRequired).map { SQLName($0.name) })

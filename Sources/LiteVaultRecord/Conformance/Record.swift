@@ -150,7 +150,7 @@ extension Record {
     public func didWrite(_ operation: RecordOperation, _ db: Connection) throws {}
 
     /// The columns for the SELECT of statements that are written by hand: `"id", "title", "body"`.
-    public static var columnList: String { table.columnList }
+    public static var columnList: SQL { SQL(sql: table.columnList) }
 }
 
 extension Record where PrimaryKey == Never {

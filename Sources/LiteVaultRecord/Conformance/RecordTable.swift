@@ -328,7 +328,7 @@ extension RecordTable {
         }
         // The rowid needs no index. A key with DESC, of several columns or WITHOUT ROWID has one.
         let prefix = database.map { quoted($0) + "." } ?? ""
-        let origins = try db.all("PRAGMA \(prefix)index_list(\(quoted(name)))") { try $0.get(3, as: String.self) }
+        let origins = try db.all("PRAGMA \(sql: prefix)index_list(\(table: name))") { try $0.get(3, as: String.self) }
         guard !origins.contains("pk") else {
             throw VaultError.notRowID(name, column, "its primary key has DESC, several columns or WITHOUT ROWID")
         }

@@ -178,22 +178,6 @@ extension RecordQuery where R: Sendable {
     }
 }
 
-extension Record where Self: Sendable {
-    /// Reads the rows of a SELECT that is written by hand, without blocking a thread: see ``all(_:sql:with:)``.
-    public static func all(
-        _ db: DatabaseAccess, sql: String, with values: any StatementArgument...
-    ) async throws -> [Self] {
-        try await db.read { try all($0, sql: sql, values: values) }
-    }
-
-    /// Reads the first row of a SELECT that is written by hand, without blocking a thread: see ``first(_:sql:with:)``.
-    public static func first(
-        _ db: DatabaseAccess, sql: String, with values: any StatementArgument...
-    ) async throws -> Self? {
-        try await db.read { try first($0, sql: sql, values: values) }
-    }
-}
-
 // MARK: Objects
 
 // Classes that may be used by several threads. Another object crosses to the access's thread in a closure that creates it there.

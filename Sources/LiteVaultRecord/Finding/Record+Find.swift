@@ -88,7 +88,7 @@ extension Record where PrimaryKey: StatementArgument {
     /// - Throws: `DatabaseError`
     @discardableResult
     public static func delete(_ db: some RecordDatabase, key: PrimaryKey) throws -> Bool {
-        try db.withWriter { try $0.run(table.deleteKeySQL, with: key).changes > 0 }
+        try db.withWriter { try $0.run(SQL(sql: table.deleteKeySQL), with: key).changes > 0 }
     }
 }
 
@@ -141,78 +141,7 @@ extension Record {
     /// - Parameter db: a connection, pool or queue.
     /// - Throws: `DatabaseError`
     public static func count(_ db: some RecordDatabase) throws -> Int {
-        try db.withReader { try $0.value(table.countSQL, as: Int.self) }
-    }
-
-    /// Reads the rows of a SELECT that is written by hand. Its columns have to be those of the record, by name and order:
-    /// ``columnList``.
-    ///
-    /// ```swift
-    /// try Note.all(db, sql: "SELECT \(Note.columnList) FROM note WHERE title LIKE ?", with: "A%")
-    /// ```
-    ///
-    /// - Parameters:
-    ///   - db: a connection, pool or queue.
-    ///   - sql: one SQL statement.
-    ///   - values: a value for each parameter, in order, or `Bindings`.
-    /// - Throws: `VaultError` `conformance` for other columns; `QueryError`; `DatabaseError`.
-    public static func all(
-        _ db: some RecordDatabase, sql: String, with values: any StatementArgument...
-    ) throws -> [Self] {
-        try db.withReader { try all($0, sql: sql, values: values) }
-    }
-
-    static func all(_ db: Connection, sql: String, values: [any StatementArgument]) throws -> [Self] {
-        let execution = try begin(db, sql, values)
-        defer { db.end(execution) }
-        return try readAll(execution)
-    }
-
-    /// Reads the first row of a SELECT that is written by hand; nil when there is none.
-    ///
-    /// - Parameters:
-    ///   - db: a connection, pool or queue.
-    ///   - sql: one SQL statement, as for `all`.
-    ///   - values: a value for each parameter, in order, or `Bindings`.
-    /// - Throws: as `all`.
-    public static func first(
-        _ db: some RecordDatabase, sql: String, with values: any StatementArgument...
-    ) throws -> Self? {
-        try db.withReader { try first($0, sql: sql, values: values) }
-    }
-
-    static func first(_ db: Connection, sql: String, values: [any StatementArgument]) throws -> Self? {
-        let execution = try begin(db, sql, values)
-        defer { db.end(execution) }
-        guard try execution.step() else { return nil }
-        let record = try read(execution)
-        try execution.finish()
-        return record
-    }
-
-    private static func begin(_ db: Connection, _ sql: String, _ values: [any StatementArgument]) throws -> Execution {
-        let execution = try db.begin(sql)
-        do {
-            var index: Int32 = 0
-            var code: Int32 = 0
-            for value in values {
-                let bound = try value.bind(to: execution.handle, after: &index)
-                if code == 0 { code = bound }
-            }
-            try execution.check(binding: code, count: index)
-            let names = execution.withPrepared { $0.rowColumns().names }
-            guard names.count == table.columnCount,
-                zip(names, table.columns).allSatisfy(isSameName)
-            else {
-                throw VaultError(
-                    .conformance, "The statement returns the columns \(names.joined(separator: ", "))",
-                    remedy: "Select \(table.columns.joined(separator: ", ")), in this order.")
-            }
-            return execution
-        } catch {
-            db.end(execution)
-            throw error
-        }
+        try db.withReader { try $0.value(SQL(sql: table.countSQL), as: Int.self) }
     }
 
     /// Reads all rows.

@@ -170,7 +170,7 @@ extension Record where PrimaryKey: StatementArgument {
     }
 
     static func rowExists(_ db: Connection, _ key: PrimaryKey) throws -> Bool {
-        try db.first(table.existsSQL, with: key, transform: { _ in true }) ?? false
+        try db.first(SQL(sql: table.existsSQL), with: key, transform: { _ in true }) ?? false
     }
 
     /// Why an update has changed nothing: the row is not there, or has another version.

@@ -318,14 +318,15 @@ extension CopyRun {
         }
         let total = objects.lazy.map(\.size).sum
         let done = Locked<Int64>(0)
-        let (source, progress) = (source, progress)
+        let (source, progress, there) = (source, progress, packs.target)
         try progress(BackupProgress(.storing, 0, of: total))
-        let (directory, there) = (try target.workDirectory(), packs.target)
+        let transfer = ObjectTransfer(
+            source: source, target: target, directory: try target.workDirectory(), verify: verify)
         let errors = try await concurrently(objects, width: width) { name, size -> VaultError? in
             do {
                 let condition: PutCondition =
                     try await target.store.supportsConditionalWrites() && there[name] == nil ? .absent : .none
-                try await Self.copy(name, size, from: source, to: target, condition, directory, verify)
+                try await transfer.copy(name, size, condition)
             } catch let error as VaultError where error.isDamage && source.store.object(of: error) == name {
                 return error
             }
@@ -341,11 +342,18 @@ extension CopyRun {
         }
         return failed
     }
+}
 
-    private static func copy(
-        _ name: String, _ size: Int64, from source: Repository, to target: Repository, _ condition: PutCondition,
-        _ directory: String, _ verify: @Sendable (Repository, String, LocalFile) throws -> Void
-    ) async throws {
+/// Copies single objects by way of local files, which are verified.
+private struct ObjectTransfer: Sendable {
+    let source: Repository
+    let target: Repository
+    /// For the files.
+    let directory: String
+    /// Compares a file with the name of its object in the source.
+    let verify: @Sendable (Repository, String, LocalFile) throws -> Void
+
+    func copy(_ name: String, _ size: Int64, _ condition: PutCondition) async throws {
         let named = try withErrorContext(path: directory) { try ReplacementFile(destination: directory + "/pack") }
         defer { named.discard() }
         // A companion file's name is removed with the temporary file, and swept with it after a kill.

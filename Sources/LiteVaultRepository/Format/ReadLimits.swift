@@ -42,7 +42,7 @@ package enum ReadLimits {
 /// What one listing may still take.
 final class ListingBudget: Sendable {
     private let left: Locked<Int>
-    private let end = ContinuousClock.now + .seconds(ReadLimits.listingSeconds)
+    private let deadline = Deadline(in: .seconds(ReadLimits.listingSeconds))
     private let location: String
 
     /// - Parameters:
@@ -62,7 +62,7 @@ final class ListingBudget: Sendable {
             left -= min(count, left + 1)
             return left >= 0
         }
-        guard isWithin, depth <= ReadLimits.depth, ContinuousClock.now < end else {
+        guard isWithin, depth <= ReadLimits.depth, !deadline.isOver else {
             throw VaultError(
                 .io, "the listing of the store does not end", path: location,
                 remedy: "Find out what fills it: a repository has at most \(ReadLimits.entries) objects.")
@@ -72,20 +72,20 @@ final class ListingBudget: Sendable {
 
 /// When a transfer of a known size has to be over.
 struct TransferPace: Sendable {
-    private let end: ContinuousClock.Instant
+    private let deadline: Deadline
     private let path: String
 
     /// - Parameters:
     ///   - bytes: how much is to come.
     ///   - patience: how long a server may be silent.
     init(_ bytes: Int64, patience: Duration, path: String) {
-        end = .now + patience + .seconds(Double(bytes) / Double(ReadLimits.bytesPerSecond))
+        deadline = Deadline(in: patience + .seconds(Double(bytes) / Double(ReadLimits.bytesPerSecond)))
         self.path = path
     }
 
     /// - Throws: `VaultError` `io` if it should be over.
     func check() throws {
-        guard ContinuousClock.now > end else { return }
+        guard deadline.isOver else { return }
         throw VaultError(
             .io, "the server sends less than \(ReadLimits.bytesPerSecond) bytes per second", path: path,
             remedy: "Try again when the connection is faster.")

@@ -320,17 +320,17 @@ private final class SFTPPump: Sendable {
             if case .ended = reason { .seconds(3) } else if reason == .closed { .seconds(3) } else {
                 .milliseconds(100)
             }
-        let limit = ContinuousClock.now + patience
+        let deadline = Deadline(in: patience)
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 14, alignment: 16)
         defer { buffer.deallocate() }
-        while ContinuousClock.now < limit {
+        while !deadline.isOver {
             guard let count = StreamPair.receive(into: buffer, from: errors) else { break }
             output += UnsafeRawBufferPointer(rebasing: buffer[..<count])
             _ = StreamPair.receive(into: buffer, from: stream)
             var watched = pollfd(fd: errors, events: Int16(POLLIN), revents: 0)
             if count == 0 { _ = poll(&watched, 1, 20) }
         }
-        if ContinuousClock.now >= limit { process.signal(SIGKILL) }
+        if deadline.isOver { process.signal(SIGKILL) }
         return try? process.wait()
     }
 }

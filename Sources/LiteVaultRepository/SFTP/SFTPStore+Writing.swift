@@ -52,15 +52,15 @@ extension SFTPStore {
     func write(_ name: String, _ content: SFTPContent, _ condition: PutCondition) async throws -> ETag {
         try ObjectName.validate(name)
         var pending: SFTPPending?
-        let limit = ContinuousClock.now + settings.lockTimeout
+        let deadline = Deadline(in: settings.lockTimeout)
         return try await link.perform(place(name)) { session in
             if let last = pending, try await isDone(session, last, name) { return last.tag }
             pending = nil
             var backoff = Backoff(0.01...0.5)
             while true {
-                if let tag = try await attempt(session, name, content, condition, limit, &pending) { return tag }
+                if let tag = try await attempt(session, name, content, condition, deadline, &pending) { return tag }
                 // Another writer took the lock from this one: begin again.
-                guard ContinuousClock.now < limit else { throw isLocked(name) }
+                guard !deadline.isOver else { throw isLocked(name) }
                 try await Task.sleep(for: .seconds(backoff.next()))
             }
         }
@@ -88,7 +88,7 @@ extension SFTPStore {
     /// - Returns: nil if another writer broke the lock of this one.
     private func attempt(
         _ session: SFTPSession, _ name: String, _ content: SFTPContent, _ condition: PutCondition,
-        _ limit: ContinuousClock.Instant, _ pending: inout SFTPPending?
+        _ deadline: Deadline, _ pending: inout SFTPPending?
     ) async throws -> ETag? {
         guard session.features.replaces || condition == .absent else {
             throw VaultError(
@@ -106,7 +106,7 @@ extension SFTPStore {
                 return tag
             }
             if condition == .absent { throw VaultError(.conflict, "already exists", path: place(name)) }
-            guard try await replace(session, paths, name, condition, limit) else {
+            guard try await replace(session, paths, name, condition, deadline) else {
                 pending = nil
                 return nil
             }
@@ -186,14 +186,14 @@ extension SFTPStore {
     /// - Returns: false if the lock was broken.
     private func replace(
         _ session: SFTPSession, _ paths: SFTPPaths, _ name: String, _ condition: PutCondition,
-        _ limit: ContinuousClock.Instant
+        _ deadline: Deadline
     ) async throws -> Bool {
         var place = paths.own
         do {
             try await session.makeDirectory(paths.own)
             try await session.replace(paths.temporary, with: "\(paths.own)/\(paths.token)")
             await settings.observer?("ready")
-            guard try await acquire(session, paths, name, limit) else {
+            guard try await acquire(session, paths, name, deadline) else {
                 session.removeLater("\(paths.own)/\(paths.token)")
                 session.removeDirectoryLater(paths.own)
                 return false
@@ -234,13 +234,13 @@ extension SFTPStore {
     /// - Returns: false if this took a good part of that time: then the content is to be written again, as its age is the lock's.
     /// - Throws: `VaultError` `busy` if the lock is not released in time.
     private func acquire(
-        _ session: SFTPSession, _ paths: SFTPPaths, _ name: String, _ limit: ContinuousClock.Instant
+        _ session: SFTPSession, _ paths: SFTPPaths, _ name: String, _ deadline: Deadline
     ) async throws -> Bool {
         var backoff = Backoff(0.01...0.5)
-        let end = ContinuousClock.now + settings.lockAge / 4
+        let renewal = Deadline(in: settings.lockAge / 4)
         var failures = 0
         while true {
-            guard ContinuousClock.now < limit else { throw isLocked(name) }
+            guard !deadline.isOver else { throw isLocked(name) }
             do {
                 try await session.replace(paths.own, with: paths.lock)
                 return true
@@ -259,7 +259,7 @@ extension SFTPStore {
                 // Somebody removed the directory: this writer was stopped for long.
                 return false
             }
-            guard ContinuousClock.now < end else { return false }
+            guard !renewal.isOver else { return false }
             try await Task.sleep(for: .seconds(backoff.next()))
         }
     }

@@ -326,7 +326,8 @@ extension SFTPStore {
         let directory = prefix.lastIndex(of: "/").map { String(prefix[..<$0]) } ?? ""
         return try await link.perform(place(prefix)) { session in
             let budget = ListingBudget(self.location, entries: self.settings.listedEntries)
-            let found = try await self.collect(session, directory, prefix, first, end, budget)
+            let wanted = Wanted(prefix: prefix, first: first, end: end, budget: budget)
+            let found = try await self.collect(session, directory, wanted)
             let objects = try await concurrently(found) { entry -> ObjectAttributes? in
                 try budget.spend(0)
                 if Self.isReplaced(entry.name) {
@@ -344,11 +345,27 @@ extension SFTPStore {
         }
     }
 
+    /// The names that a listing asks for, and what it may take.
+    private struct Wanted: Sendable {
+        let prefix: String
+        let first: String
+        let end: String?
+        let budget: ListingBudget
+
+        /// Whether names that start with `start` may be behind the first and before the end.
+        func mayBeBelow(_ start: String) -> Bool {
+            let isBehind = first.hasPrefix(start) || first.utf8.lexicographicallyPrecedes(start.utf8)
+            return isBehind && end.map { start.utf8.lexicographicallyPrecedes($0.utf8) } ?? true
+        }
+
+        func contains(_ name: String) -> Bool { name.hasPrefix(prefix) && ObjectName.isBetween(name, first, end) }
+    }
+
     /// The files with such names, in a directory and those below it.
     private func collect(
-        _ session: SFTPSession, _ directory: String, _ prefix: String, _ first: String, _ end: String?,
-        _ budget: ListingBudget, depth: Int = 0
+        _ session: SFTPSession, _ directory: String, _ wanted: Wanted, depth: Int = 0
     ) async throws -> [SFTPName] {
+        let (prefix, budget) = (wanted.prefix, wanted.budget)
         let place = directory.isEmpty ? settings.path : path(directory)
         guard let entries = try await session.names(place, count: { try budget.spend($0, depth: depth) }) else {
             return []
@@ -365,20 +382,14 @@ extension SFTPStore {
                 attributes = asked
             }
             if attributes.isDirectory {
-                if Self.mayContain(name + "/", first, end) { below.append(name) }
-            } else if attributes.isRegular, name.hasPrefix(prefix), ObjectName.isBetween(name, first, end) {
+                if wanted.mayBeBelow(name + "/") { below.append(name) }
+            } else if attributes.isRegular, wanted.contains(name) {
                 found.append(SFTPName(name: name, attributes: attributes))
             }
         }
         let deeper = try await concurrently(below) {
-            try await self.collect(session, $0, prefix, first, end, budget, depth: depth + 1)
+            try await self.collect(session, $0, wanted, depth: depth + 1)
         }
         return found + deeper.joined()
-    }
-
-    /// Whether a name that starts with `start` may be behind `first` and before `end`.
-    private static func mayContain(_ start: String, _ first: String, _ end: String?) -> Bool {
-        let isBehind = first.hasPrefix(start) || first.utf8.lexicographicallyPrecedes(start.utf8)
-        return isBehind && end.map { start.utf8.lexicographicallyPrecedes($0.utf8) } ?? true
     }
 }

@@ -98,12 +98,13 @@ extension Repository {
     }
 
     private func segmentObjects(_ database: String, _ range: ClosedRange<Int>) async throws -> [ObjectAttributes] {
-        let folder = RepositoryFormat.segments(database)
+        let directory = RepositoryFormat.segments(database)
         // Names continue behind the number, so that the number alone is before all that have it.
         let end =
             range.upperBound < RepositoryFormat.sequences.upperBound
-            ? folder + RepositoryFormat.padded(range.upperBound + 1) : RepositoryFormat.joined(database)
-        return try await store.list(folder, after: folder + RepositoryFormat.padded(range.lowerBound), before: end)
+            ? directory + RepositoryFormat.padded(range.upperBound + 1) : RepositoryFormat.joined(database)
+        return try await store.list(
+            directory, after: directory + RepositoryFormat.padded(range.lowerBound), before: end)
     }
 
     /// The numbers of segments to list one by one, in order.

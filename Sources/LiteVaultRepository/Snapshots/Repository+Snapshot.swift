@@ -63,10 +63,12 @@ extension Repository {
             plan.newestLabel = labels.compactMap(\.self).max() ?? 0
             let run = options.followed?.runName
             let token = options.followed?.beginSnapshot()
+            let comparison = SnapshotSink.Comparison(
+                previous: plan.blockMap, trustsPrevious: plan.previous?.manifest.plaintext == false,
+                basis: plan.basis(options.followed), readsAll: wholeRead == nil, avoided: plan.avoided,
+                damaged: plan.damaged)
             let sink = SnapshotSink(
-                repository: id, directory: directory, previous: plan.blockMap,
-                trustsPrevious: plan.previous?.manifest.plaintext == false, basis: plan.basis(options.followed),
-                readsAll: wholeRead == nil, avoiding: plan.avoided, damaged: plan.damaged,
+                repository: id, directory: directory, comparison: comparison,
                 allowsPlaintext: options.allowsPlaintext || isSealed,
                 keyring: { try StoredKeyring(options.keyring, of: source) }, progress: options.progress)
             let report = try await withErrorContext(path: source) {

@@ -9,15 +9,8 @@ package import LiteVaultCipher
 final class SnapshotSink: BlockSink {
     private let repository: [UInt8]
     private let directory: String
-    private let previous: BlockMap?
-    private let avoided: AvoidedPacks
-    private let damaged: Set<PackID>
+    private let comparison: Comparison
     private let allowsPlaintext: Bool
-    private let trustsPrevious: Bool
-    /// The image of the previous snapshot; nil if it cannot be compared with.
-    let basis: CaptureBasis?
-    /// Whether blocks that must be the same are read, too, and compared.
-    private let readsAll: Bool
     private let progress: BackupProgress.Report
 
     private var spool: PackSpool
@@ -42,6 +35,8 @@ final class SnapshotSink: BlockSink {
     private(set) var salt: [UInt8] = []
     /// The damage in the block map of the previous snapshot; nil if it could be read.
     private(set) var damage: VaultError?
+    /// The image of the previous snapshot; nil if it cannot be compared with.
+    var basis: CaptureBasis? { comparison.basis }
     /// Whether any part of it is readable without a key.
     private(set) var isPlaintext = false
     /// The number of unencrypted bytes at the start of an encrypted image; nil for a plaintext one.
@@ -51,34 +46,41 @@ final class SnapshotSink: BlockSink {
     /// The keyring as it was while the image was copied.
     private(set) var keyring: StoredKeyring?
 
+    /// What blocks are compared with, and which of those they may share.
+    struct Comparison {
+        /// The blocks of the previous snapshot; nil without one.
+        let previous: BlockMap?
+        /// Whether the previous snapshot is of an encrypted database, and so has no plaintext page.
+        let trustsPrevious: Bool
+        /// The image of the previous snapshot; nil if it cannot be compared with.
+        let basis: CaptureBasis?
+        /// Whether blocks that must be the same are read, too, and compared.
+        let readsAll: Bool
+        /// The packs whose blocks are not shared.
+        let avoided: AvoidedPacks
+        /// Those of them in which blocks are known to be damaged.
+        let damaged: Set<PackID>
+    }
+
     /// - Parameters:
-    ///   - trustsPrevious: whether the previous snapshot is of an encrypted database, and so has no plaintext page.
-    ///   - avoided: the packs whose blocks are not shared.
-    ///   - damaged: those of them in which blocks are known to be damaged.
+    ///   - directory: for the spool.
+    ///   - keyring: reads the keyring, at the beginning of each copy.
     init(
-        repository: [UInt8], directory: String, previous: BlockMap?, trustsPrevious: Bool = true,
-        basis: CaptureBasis? = nil, readsAll: Bool = true, avoiding avoided: AvoidedPacks, damaged: Set<PackID> = [],
-        allowsPlaintext: Bool,
-        keyring: @escaping () throws -> StoredKeyring = { try StoredKeyring(.none, of: "") },
-        progress: @escaping BackupProgress.Report
+        repository: [UInt8], directory: String, comparison: Comparison, allowsPlaintext: Bool,
+        keyring: @escaping () throws -> StoredKeyring, progress: @escaping BackupProgress.Report
     ) {
         readKeyring = keyring
         self.repository = repository
         self.directory = directory
-        self.previous = previous
-        self.avoided = avoided
-        self.damaged = damaged
+        self.comparison = comparison
         self.allowsPlaintext = allowsPlaintext
-        self.trustsPrevious = trustsPrevious
-        self.basis = basis
-        self.readsAll = readsAll
         self.progress = progress
         pages = PlainPages(pageSize: blockSize)
         spool = PackSpool(directory: directory)
         data = DataPackWriter(spool: spool, repository: repository)
         tree = TreePackWriter(spool: spool, repository: repository)
-        builder = BlockMapBuilder(previous: previous, avoiding: avoided, into: tree)
-        compared = previous
+        builder = BlockMapBuilder(previous: comparison.previous, avoiding: comparison.avoided, into: tree)
+        compared = comparison.previous
     }
 
     func begin(byteCount: Int64) throws {
@@ -86,8 +88,8 @@ final class SnapshotSink: BlockSink {
             spool = PackSpool(directory: directory)
             data = DataPackWriter(spool: spool, repository: repository)
             tree = TreePackWriter(spool: spool, repository: repository)
-            builder = BlockMapBuilder(previous: previous, avoiding: avoided, into: tree)
-            compared = previous
+            builder = BlockMapBuilder(previous: comparison.previous, avoiding: comparison.avoided, into: tree)
+            compared = comparison.previous
         }
         index = 0
         changed = 0
@@ -104,8 +106,10 @@ final class SnapshotSink: BlockSink {
         assumed = 0..<0
         // Where the first blocks differ, the file is not the same, whatever its times say. And what was plaintext in one of the
         // two is examined again.
-        guard blocks.lowerBound == index, !(isSame && changed > 0), isPlaintext != trustsPrevious else { return 0 }
-        guard !readsAll else {
+        guard blocks.lowerBound == index, !(isSame && changed > 0), isPlaintext != comparison.trustsPrevious else {
+            return 0
+        }
+        guard !comparison.readsAll else {
             assumed = blocks
             return 0
         }
@@ -121,7 +125,7 @@ final class SnapshotSink: BlockSink {
         let start = Int64(index) * Int64(blockSize)
         let rest = clear.map { $0 - Int(clamping: start) }
         let old = (0..<(blocks.count + blockSize - 1) / blockSize).map { known(index + $0) }
-        let digests = BlockHashes.of(blocks, known: old.map { trustsPrevious ? $0?.hash : nil }, clear: rest)
+        let digests = BlockHashes.of(blocks, known: old.map { comparison.trustsPrevious ? $0?.hash : nil }, clear: rest)
         for (number, digest) in digests.enumerated() {
             let offset = number * blockSize
             let block = UnsafeRawBufferPointer(rebasing: blocks[offset..<(offset + blockSize)])
@@ -163,8 +167,8 @@ final class SnapshotSink: BlockSink {
         if old?.hash != digest.hash, assumed.contains(index) { contradictions += 1 }
         index += 1
         if let old, old.hash == digest.hash {
-            if !avoided.contains(old.pack) { return try builder.append(old) }
-            if damaged.contains(old.pack) { storedAgain += 1 }
+            if !comparison.avoided.contains(old.pack) { return try builder.append(old) }
+            if comparison.damaged.contains(old.pack) { storedAgain += 1 }
         } else {
             changed += 1
         }

@@ -22,11 +22,11 @@ final class StandbyLock: Sendable {
     /// - Parameter patience: how many seconds to wait.
     /// - Throws: `VaultError` `busy`.
     static func wait(_ destination: String, patience: Double) async throws -> StandbyLock {
-        let end = ContinuousClock.now + .seconds(patience)
+        let deadline = Deadline(seconds: patience)
         while true {
             do {
                 return try StandbyLock(destination)
-            } catch let error as VaultError where error.code == .busy && ContinuousClock.now < end {
+            } catch let error as VaultError where error.code == .busy && !deadline.isOver {
                 try await Task.sleep(nanoseconds: 20_000_000)
             }
         }

@@ -97,14 +97,14 @@ public final class DirectoryStore: ObjectStore {
         try list(prefix) { ObjectName.isBetween($0, first, end) }
     }
 
-    private func list(_ prefix: String, _ isWanted: (String) -> Bool) throws -> [ObjectAttributes] {
+    private func list(_ prefix: String, _ isWanted: @escaping (String) -> Bool) throws -> [ObjectAttributes] {
         try ObjectName.validate(prefix: prefix)
-        var found: [ObjectAttributes] = []
+        var listing = Listing(prefix: prefix, isWanted: isWanted, budget: ListingBudget(location))
         let directory = prefix.lastIndex(of: "/").map { String(prefix[..<$0]) } ?? ""
         if let opened = try RootedDirectory.open(directory, below: location, for: .everything) {
-            try collect(opened, directory, prefix, isWanted, ListingBudget(location), into: &found)
+            try collect(opened, directory, into: &listing)
         }
-        return found.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+        return listing.found.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     }
 
     /// Removes the file and syncs its directory.
@@ -299,29 +299,38 @@ extension DirectoryStore {
             tag: tag ?? ETag("\(status.st_ino)-\(status.modified)-\(status.st_size)"))
     }
 
+    /// A listing under way: the names that it asks for, what it may take, and what was found.
+    private struct Listing {
+        let prefix: String
+        let isWanted: (String) -> Bool
+        let budget: ListingBudget
+        var found: [ObjectAttributes] = []
+
+        func contains(_ name: String) -> Bool { name.hasPrefix(prefix) && isWanted(name) }
+    }
+
     private func collect(
-        _ directory: RootedDirectory, _ path: String, _ prefix: String, _ isWanted: (String) -> Bool,
-        _ budget: ListingBudget, depth: Int = 0, into found: inout [ObjectAttributes]
+        _ directory: RootedDirectory, _ path: String, depth: Int = 0, into listing: inout Listing
     ) throws {
         for entry in try directory.names(upTo: ReadLimits.entries + 1) {
-            try budget.spend(1, depth: depth)
+            try listing.budget.spend(1, depth: depth)
             let name = path.isEmpty ? entry : path + "/" + entry
             // Above the prefix only the path to it matters.
-            guard name.hasPrefix(prefix) || prefix.hasPrefix(name + "/") else { continue }
+            guard name.hasPrefix(listing.prefix) || listing.prefix.hasPrefix(name + "/") else { continue }
             guard let status = try directory.status(of: entry) else { continue }
             switch status.st_mode & S_IFMT {
             case S_IFDIR:
                 guard let below = try directory.directory(entry, for: .everything) else { continue }
-                try collect(below, name, prefix, isWanted, budget, depth: depth + 1, into: &found)
+                try collect(below, name, depth: depth + 1, into: &listing)
             case S_IFREG:
-                guard name.hasPrefix(prefix), isWanted(name) else { continue }
-                if let object = try attributes(entry, in: directory, name) { found.append(object) }
+                guard listing.contains(name) else { continue }
+                if let object = try attributes(entry, in: directory, name) { listing.found.append(object) }
             // A link, for example. It is listed in the place of an object, whose readers find it damaged. In that of a directory it is an
             // error: without the names behind it, a listing would look complete.
             default:
                 guard RepositoryFormat.isObject(name) else { throw directory.misplaced(entry, status) }
-                guard name.hasPrefix(prefix), isWanted(name) else { continue }
-                found.append(Self.attributes(name, status))
+                guard listing.contains(name) else { continue }
+                listing.found.append(Self.attributes(name, status))
             }
         }
     }
@@ -338,10 +347,10 @@ final class DirectoryLock {
         let path = directory + "/.lock"
         _ = try? LocalFile(creating: path)
         file = try LocalFile(updating: path)
-        let end = ContinuousClock.now + timeout
+        let deadline = Deadline(in: timeout)
         var pause = 1.0
         while try !file.tryLock() {
-            guard ContinuousClock.now < end else { throw Self.busy(path, timeout, file) }
+            guard !deadline.isOver else { throw Self.busy(path, timeout, file) }
             try await Task.sleep(nanoseconds: UInt64(pause * 1e6))
             pause = min(pause * 2, 100)
         }
@@ -358,9 +367,9 @@ final class DirectoryLock {
         do { file = try LocalFile(reading: path) } catch let error as VaultError where error.code == .missing {
             return nil
         }
-        let end = ContinuousClock.now + timeout
+        let deadline = Deadline(in: timeout)
         while try !file.tryLock() {
-            guard ContinuousClock.now < end else { return busy(path, timeout, file) }
+            guard !deadline.isOver else { return busy(path, timeout, file) }
             try await Task.sleep(nanoseconds: 20_000_000)
         }
         return nil

@@ -34,175 +34,64 @@ package struct SQLSyntaxError: Error, Sendable {
     }
 }
 
-/// Splits SQL into tokens by the rules of SQLite's own tokenizer (https://sqlite.org/lang.html, tokenize.c), without comments.
-package struct Tokenizer {
-    private let bytes: [UInt8]
-    private var position: Int
-
-    /// Tokens of bytes from `start` on. Their ranges count from the start of `bytes`.
-    package init(_ bytes: [UInt8], from start: Int = 0) {
-        self.bytes = bytes
-        position = start
-    }
+/// The tokens of one statement, for the parser: without blanks and comments, and with operators of several signs.
+package enum Tokenizer {
+    private static let longSigns: Set<String> = ["->>", "->", "||", "<<", ">>", "<=", ">=", "<>", "!=", "=="]
 
     /// All tokens up to the end, or to the semicolon that ends the statement. The last is the end.
+    ///
+    /// - Parameters:
+    ///   - bytes: an SQL text.
+    ///   - start: where the statement begins. The tokens' ranges count from the start of `bytes`.
+    /// - Throws: for a quote without an end.
     package static func statement(_ bytes: [UInt8], from start: Int = 0) throws(SQLSyntaxError) -> [Token] {
-        var tokenizer = Tokenizer(bytes, from: start)
         var tokens: [Token] = []
-        while true {
-            let token = try tokenizer.next()
-            if token.kind == .end || token.kind == .sign && token.text == ";" {
-                tokens.append(Token(kind: .end, range: token.range, text: ""))
+        for piece in SQLTokens(bytes: bytes, from: start) where piece.isSignificant {
+            if piece.kind == .sign, piece.text == ";" {
+                tokens.append(Token(kind: .end, range: piece.range, text: ""))
                 return tokens
             }
-            tokens.append(token)
-        }
-    }
-
-    /// The next token; `end` at the end of the text.
-    package mutating func next() throws(SQLSyntaxError) -> Token {
-        skipBlanks()
-        let start = position
-        guard start < bytes.count else { return Token(kind: .end, range: start..<start, text: "") }
-        let byte = bytes[start]
-        switch byte {
-        case UInt8(ascii: "'"):
-            try skipQuoted(byte)
-            return Token(kind: .text, range: start..<position, text: unquoted(start, byte))
-        case UInt8(ascii: "\""), UInt8(ascii: "`"):
-            try skipQuoted(byte)
-            return Token(kind: .quotedName, range: start..<position, text: unquoted(start, byte))
-        case UInt8(ascii: "["):
-            position = bytes[start...].firstIndex(of: UInt8(ascii: "]")) ?? bytes.count
-            guard position < bytes.count else { throw SQLSyntaxError(start, "the name in brackets does not end") }
-            position += 1
-            return Token(kind: .quotedName, range: start..<position, text: string(start + 1..<position - 1))
-        case UInt8(ascii: "x"), UInt8(ascii: "X"):
-            guard peek(1) == UInt8(ascii: "'") else { return word(start) }
-            position += 1
-            try skipQuoted(UInt8(ascii: "'"))
-            return token(.blob, start)
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): return number(start)
-        case UInt8(ascii: "."):
-            if let digit = peek(1), isDigit(digit) { return number(start) }
-            position += 1
-            return token(.sign, start)
-        case UInt8(ascii: "?"), UInt8(ascii: ":"), UInt8(ascii: "@"), UInt8(ascii: "$"), UInt8(ascii: "#"):
-            position += 1
-            while let next = peek(0), isPartOfName(next) { position += 1 }
-            return token(.parameter, start)
-        default:
-            if isStartOfName(byte) { return word(start) }
-            return sign(start)
-        }
-    }
-
-    private mutating func skipBlanks() {
-        while position < bytes.count {
-            switch bytes[position] {
-            case 32, 9, 10, 12, 13: position += 1
-            case UInt8(ascii: "-") where peek(1) == UInt8(ascii: "-"):
-                while position < bytes.count, bytes[position] != 10 { position += 1 }
-            case UInt8(ascii: "/") where peek(1) == UInt8(ascii: "*"):
-                position += 2
-                while position < bytes.count,
-                    !(bytes[position] == UInt8(ascii: "*") && peek(1) == UInt8(ascii: "/"))
-                {
-                    position += 1
-                }
-                position = min(position + 2, bytes.count)
-            default: return
+            if piece.kind == .sign, let last = tokens.last, last.kind == .sign,
+                last.range.upperBound == piece.range.lowerBound, longSigns.contains(last.text + piece.text)
+            {
+                tokens.removeLast()
+                let range = last.range.lowerBound..<piece.range.upperBound
+                tokens.append(Token(kind: .sign, range: range, text: last.text + piece.text))
+            } else {
+                tokens.append(try Token(piece))
             }
         }
+        tokens.append(Token(kind: .end, range: bytes.count..<bytes.count, text: ""))
+        return tokens
     }
+}
 
-    private mutating func skipQuoted(_ quote: UInt8) throws(SQLSyntaxError) {
-        let start = position
-        position += 1
-        while position < bytes.count {
-            if bytes[position] == quote {
-                if peek(1) != quote {
-                    position += 1
-                    return
-                }
-                position += 1
+extension Token {
+    fileprivate init(_ piece: SQLTokens.Token) throws(SQLSyntaxError) {
+        range = piece.range
+        switch piece.kind {
+        case .word: (kind, text) = (.word, foldedKeyword(piece.text))
+        case .quotedName:
+            guard let name = Quoting.unquoted(piece.text, "\"`[") else {
+                let isBracket = piece.text.utf8.first == UInt8(ascii: "[")
+                throw SQLSyntaxError(
+                    range.lowerBound, isBracket ? "the name in brackets does not end" : "the quote does not end")
             }
-            position += 1
-        }
-        throw SQLSyntaxError(start, "the quote does not end")
-    }
-
-    private mutating func word(_ start: Int) -> Token {
-        while let byte = peek(0), isPartOfName(byte) { position += 1 }
-        return Token(kind: .word, range: start..<position, text: foldedKeyword(string(start..<position)))
-    }
-
-    private mutating func number(_ start: Int) -> Token {
-        if bytes[start] == UInt8(ascii: "0"), peek(1).map({ $0 | 32 }) == UInt8(ascii: "x") {
-            position += 2
-            while let byte = peek(0), isPartOfName(byte) { position += 1 }
-            return token(.integer, start)
-        }
-        var kind = Token.Kind.integer
-        skipDigits()
-        if peek(0) == UInt8(ascii: ".") {
-            kind = .real
-            position += 1
-            skipDigits()
-        }
-        if peek(0).map({ $0 | 32 }) == UInt8(ascii: "e") {
-            let signed = peek(1) == UInt8(ascii: "+") || peek(1) == UInt8(ascii: "-")
-            if let digit = peek(signed ? 2 : 1), isDigit(digit) {
-                kind = .real
-                position += signed ? 2 : 1
-                skipDigits()
+            (kind, text) = (.quotedName, name)
+        case .text:
+            guard let content = Quoting.unquoted(piece.text, "'") else {
+                throw SQLSyntaxError(range.lowerBound, "the quote does not end")
             }
+            (kind, text) = (.text, content)
+        case .blob:
+            guard piece.text.utf8.count > 2, piece.text.utf8.last == UInt8(ascii: "'") else {
+                throw SQLSyntaxError(range.lowerBound + 1, "the quote does not end")
+            }
+            (kind, text) = (.blob, piece.text)
+        case .integer: (kind, text) = (.integer, piece.text)
+        case .real: (kind, text) = (.real, piece.text)
+        case .parameter: (kind, text) = (.parameter, piece.text)
+        case .sign, .space, .comment: (kind, text) = (.sign, piece.text)
         }
-        return token(kind, start)
     }
-
-    private mutating func skipDigits() {
-        while let byte = peek(0), isDigit(byte) || byte == UInt8(ascii: "_") { position += 1 }
-    }
-
-    private static let longSigns: [[UInt8]] = ["->>", "->", "||", "<<", ">>", "<=", ">=", "<>", "!=", "=="]
-        .map { Array($0.utf8) }
-
-    private mutating func sign(_ start: Int) -> Token {
-        for sign in Self.longSigns where sign[0] == bytes[start] && peek(1) == sign[1] {
-            if sign.count == 3, peek(2) != sign[2] { continue }
-            position += sign.count
-            return token(.sign, start)
-        }
-        position += 1
-        return token(.sign, start)
-    }
-
-    private func token(_ kind: Token.Kind, _ start: Int) -> Token {
-        Token(kind: kind, range: start..<position, text: string(start..<position))
-    }
-
-    private func string(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
-
-    private func unquoted(_ start: Int, _ quote: UInt8) -> String {
-        var content: [UInt8] = []
-        var index = start + 1
-        while index < position - 1 {
-            content.append(bytes[index])
-            index += bytes[index] == quote ? 2 : 1
-        }
-        return String(decoding: content, as: UTF8.self)
-    }
-
-    private func peek(_ distance: Int) -> UInt8? {
-        position + distance < bytes.count ? bytes[position + distance] : nil
-    }
-
-    private func isDigit(_ byte: UInt8) -> Bool { byte >= 48 && byte <= 57 }
-
-    private func isStartOfName(_ byte: UInt8) -> Bool {
-        (byte | 32) >= 97 && (byte | 32) <= 122 || byte == 95 || byte > 127
-    }
-
-    private func isPartOfName(_ byte: UInt8) -> Bool { isStartOfName(byte) || isDigit(byte) || byte == 36 }
 }

@@ -12,7 +12,7 @@ public struct ScheduleConfiguration: Sendable, Equatable {
     /// The maximum number of databases backed up at the same time, across all jobs: 4 by default.
     public var concurrency = 4
     /// The directory of the state file; nil, the default, for that of the `LocalDirectories`.
-    public var stateFolder: String?
+    public var stateDirectory: String?
     /// The path of the Prometheus text file; nil, the default, to write none.
     public var metrics: String?
     /// Where the tool serves health and metrics while it runs the jobs; nil to serve none.

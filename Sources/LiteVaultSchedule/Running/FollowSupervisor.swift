@@ -34,15 +34,7 @@ package actor FollowSupervisor {
     private static let writeInterval = Duration.seconds(5)
 
     private let jobs: [BackupJob]
-    private let names: SharedNames
-    private let state: StateFile
-    private let services: ScheduleServices
-    private let repositories: OpenRepositories
-    private let semaphore: AsyncSemaphore
-    private let coordinator: SnapshotCoordinator
-    private let board: FollowingBoard
-    private let log: Logger
-    private let now: @Sendable () -> Date
+    private let context: ScheduleContext
     private let writeMetrics: @Sendable () throws -> Void
     private let grace: Duration
 
@@ -54,7 +46,7 @@ package actor FollowSupervisor {
     private var isUrgent = false
     private var loop: Task<Void, Never>?
     private var listener: Task<Void, Never>?
-    private var deadline: Date?
+    private var deadline: Deadline?
     /// Why the last database that was promoted is no longer followed.
     private var promoted: VaultError?
     /// The jobs being rescanned: a repository may be slow to open.
@@ -62,48 +54,38 @@ package actor FollowSupervisor {
     private let events: AsyncStream<(Key, FollowingEvent)>
     private let continuation: AsyncStream<(Key, FollowingEvent)>.Continuation
 
+    /// - Parameters:
+    ///   - grace: how long followers may take to store commits they have already read, once the program is asked to end.
+    ///   - writeMetrics: called when what is followed changes.
     init(
-        jobs: [BackupJob], names: SharedNames, state: StateFile, services: ScheduleServices,
-        repositories: OpenRepositories,
-        semaphore: AsyncSemaphore,
-        coordinator: SnapshotCoordinator, board: FollowingBoard, log: Logger, grace: Duration,
-        now: @escaping @Sendable () -> Date,
+        jobs: [BackupJob], context: ScheduleContext, grace: Duration,
         writeMetrics: @escaping @Sendable () throws -> Void
     ) {
-        self.grace = grace
         self.jobs = jobs
-        self.names = names
-        rescan = min(10, max(1, 10 * (jobs.compactMap(\.following?.interval.seconds).min() ?? 1)))
-        self.state = state
-        self.services = services
-        self.repositories = repositories
-        self.semaphore = semaphore
-        self.coordinator = coordinator
-        self.board = board
-        self.log = log
-        self.now = now
+        self.context = context
+        self.grace = grace
         self.writeMetrics = writeMetrics
+        rescan = min(10, max(1, 10 * (jobs.compactMap(\.following?.interval.seconds).min() ?? 1)))
         (events, continuation) = AsyncStream.makeStream()
     }
 
     /// Starts following.
     func start() {
-        board.begin()
+        context.board.begin()
         for job in jobs { dirty.insert(job.name) }
         listener = Task {
             for await (key, event) in events { handle(event, of: key) }
         }
         loop = Task {
-            // By a clock that nobody sets back.
-            var next = ContinuousClock.now
+            var rest = Deadline(in: .zero)
             // A signal is noticed at once, whatever the jobs are doing.
-            while deadline == nil, (try? services.check()) != nil {
-                if ContinuousClock.now >= next {
+            while deadline == nil, (try? context.services.check()) != nil {
+                if rest.isOver {
                     for job in jobs where scanning.insert(job.name).inserted {
                         _ = BlockingWork.task { await self.scan(job) }
                     }
                     await announceSnapshots()
-                    next = .now + .seconds(rescan)
+                    rest = Deadline(seconds: rescan)
                 }
                 writeState(atOnce: false)
                 try? await Task.sleep(nanoseconds: 200_000_000)
@@ -127,15 +109,16 @@ package actor FollowSupervisor {
     package func end() async {
         stopFollowers(within: grace.seconds)
         await loop?.value
-        let limit = (deadline ?? Date()).addingTimeInterval(1)
+        let limit = (deadline ?? Deadline(in: .zero)) + .seconds(1)
         for (key, entry) in entries {
-            let rest = max(limit.timeIntervalSinceNow, 0.01)
-            let ended: Void? = await BlockingWork.value(of: entry.run, within: .seconds(rest))
+            let rest = max(limit.remaining, .milliseconds(10))
+            let ended: Void? = await BlockingWork.value(of: entry.run, within: rest)
             guard ended == nil else { continue }
-            log.warning("a follower did not stop in time, and is abandoned", metadata: metadata(key, entry.name))
-            Task { [state] in
+            context.log.warning(
+                "a follower did not stop in time, and is abandoned", metadata: metadata(key, entry.name))
+            Task { [context] in
                 await entry.run.value
-                withExtendedLifetime(state) {}
+                withExtendedLifetime(context.state) {}
             }
         }
         continuation.finish()
@@ -145,17 +128,17 @@ package actor FollowSupervisor {
     }
 
     private func stopFollowers(within seconds: Double) {
-        let end = deadline ?? Date().addingTimeInterval(seconds)
+        let end = deadline ?? Deadline(seconds: seconds)
         deadline = end
-        for entry in entries.values { entry.follower.end(before: end) }
+        for entry in entries.values { entry.follower.end(within: end.remaining.seconds) }
     }
 
     // MARK: Databases
 
     private func scan(_ job: BackupJob) async {
         defer { scanning.remove(job.name) }
-        let (list, files) = await BlockingWork.task { [names] in
-            let list = names.list(job)
+        let (list, files) = await BlockingWork.task { [context] in
+            let list = context.names.list(job)
             return (list, list.databases.map { try? FileMetadata.ifExists(path: $0.path, followingLinks: true) })
         }.value
         guard deadline == nil else { return }
@@ -172,13 +155,13 @@ package actor FollowSupervisor {
                 continue
             }
             let refused = list.problems.first { $0.source.map { isSameText($0, key.path) } ?? false }
-            log.info(
+            context.log.info(
                 "stopped following: \(refused?.message ?? "the file is gone")", metadata: metadata(key, entry.name))
             if entry.hasEnded {
                 remove(key)
             } else {
                 entries[key]?.isLeaving = true
-                entry.follower.end(before: Date().addingTimeInterval(60))
+                entry.follower.end(within: 60)
             }
         }
         let new = databases.filter { entries[Key(job: job.name, path: $0.path)] == nil }
@@ -187,7 +170,7 @@ package actor FollowSupervisor {
             return
         }
         do {
-            let repository = try await repositories.repository(job.repository)
+            let repository = try await context.repositories.repository(job.repository)
             // Opening may have taken a long time.
             guard deadline == nil else { return }
             var problem: JobState.Problem?
@@ -213,17 +196,17 @@ package actor FollowSupervisor {
                 .init(
                     source: nil, step: "follow", code: failure?.code.rawValue ?? "internal",
                     message: failure?.message ?? String(describing: error),
-                    remedy: failure.flatMap { services.remedy($0, job.repository) }), job)
+                    remedy: failure.flatMap { context.services.remedy($0, job.repository) }), job)
         }
     }
 
     private func set(_ problem: JobState.Problem?, _ job: BackupJob) {
-        board.didScan(job.name, problem: problem)
+        context.board.didScan(job.name, problem: problem)
         guard problems[job.name] != problem else { return }
         problems[job.name] = problem
         dirty.insert(job.name)
         guard let problem else { return }
-        log.error(
+        context.log.error(
             "\(problem.message)",
             metadata: ["job": "\(job.name)", "step": "\(problem.step)", "code": "\(problem.code)"])
     }
@@ -237,8 +220,7 @@ package actor FollowSupervisor {
         options.compaction = settings.compaction
         options.allowsPlaintext = job.allowsPlaintext
         let key = Key(job: job.name, path: path)
-        let taker = SnapshotTaker(
-            job: job, services: services, semaphore: semaphore, coordinator: coordinator, log: log)
+        let taker = SnapshotTaker(job: job, context: context)
         let continuation = continuation
         let follower = DatabaseFollower(
             path, into: repository, options: options,
@@ -249,10 +231,10 @@ package actor FollowSupervisor {
                 ).snapshot
             },
             report: { continuation.yield((key, $0)) })
-        coordinator.followed.withLock { $0[SnapshotCoordinator.key(job.repository, name)] = follower.pages }
+        context.coordinator.followed.withLock { $0[SnapshotCoordinator.key(job.repository, name)] = follower.pages }
         entries[key] = Entry(
             follower: follower, run: BlockingWork.task { await follower.run() }, name: name,
-            state: .init(source: path, database: name, since: now().timeIntervalSince1970))
+            state: .init(source: path, database: name, since: context.now().timeIntervalSince1970))
         show(key)
         dirty.insert(job.name)
         isUrgent = true
@@ -263,9 +245,9 @@ package actor FollowSupervisor {
     private func handle(_ event: FollowingEvent, of key: Key) {
         guard var entry = entries[key] else { return }
         let phase = entry.state.phase
-        if entry.state.apply(event, at: now().timeIntervalSince1970) { dirty.insert(key.job) }
+        if entry.state.apply(event, at: context.now().timeIntervalSince1970) { dirty.insert(key.job) }
         if case .failed(_, let error as VaultError, _) = event, let job = jobs.first(where: { $0.name == key.job }) {
-            entry.state.remedy = services.remedy(error, job.repository)
+            entry.state.remedy = context.services.remedy(error, job.repository)
         }
         if entry.state.phase != phase { isUrgent = true }
         entries[key] = entry
@@ -278,15 +260,15 @@ package actor FollowSupervisor {
     /// Shows what a follower does to those who ask.
     private func show(_ key: Key) {
         guard let entry = entries[key] else { return }
-        board.set(entry.state, of: key.job) { [follower = entry.follower] in follower.progress }
+        context.board.set(entry.state, of: key.job) { [follower = entry.follower] in follower.progress }
     }
 
     /// Forgets a follower that has ended.
     private func remove(_ key: Key) {
         guard let entry = entries.removeValue(forKey: key) else { return }
-        board.remove(key.path, of: key.job)
+        context.board.remove(key.path, of: key.job)
         if let job = jobs.first(where: { $0.name == key.job }) {
-            coordinator.followed.withLock { $0[SnapshotCoordinator.key(job.repository, entry.name)] = nil }
+            context.coordinator.followed.withLock { $0[SnapshotCoordinator.key(job.repository, entry.name)] = nil }
         }
         dirty.insert(key.job)
     }
@@ -296,41 +278,41 @@ package actor FollowSupervisor {
             about.merging(pairs.mapValues { Logger.MetadataValue.string($0) }) { $1 }
         }
         switch event {
-        case .waiting(let reason): log.info("nothing to follow", metadata: more(["reason": reason]))
-        case .attached: log.info("following", metadata: about)
-        case .resumed: log.info("following without a gap since it last ran", metadata: about)
+        case .waiting(let reason): context.log.info("nothing to follow", metadata: more(["reason": reason]))
+        case .attached: context.log.info("following", metadata: about)
+        case .resumed: context.log.info("following without a gap since it last ran", metadata: about)
         case .based(let snapshot):
-            log.info("every commit is stored from here on", metadata: more(["snapshot": snapshot.id]))
+            context.log.info("every commit is stored from here on", metadata: more(["snapshot": snapshot.id]))
         case .polled: break
-        case .stored(let frames, _, _): log.debug("segment stored", metadata: more(["frames": "\(frames)"]))
+        case .stored(let frames, _, _): context.log.debug("segment stored", metadata: more(["frames": "\(frames)"]))
         case .clockBehind(let seconds):
-            log.warning(
+            context.log.warning(
                 "the system clock is behind the last stored label: points in time are dated after that until it is ahead",
                 metadata: more(["seconds": "\(Int(seconds.rounded(.up)))"]))
         case .compacted(let result):
-            log.debug(
+            context.log.debug(
                 "segments joined", metadata: more(["joined": "\(result.joined)", "removed": "\(result.removed)"]))
             for warning in result.warnings {
-                log.warning("not joined: \(warning.message)", metadata: more(["object": warning.path]))
+                context.log.warning("not joined: \(warning.message)", metadata: more(["object": warning.path]))
             }
-        case .returned: log.info("the repository is back: following continues", metadata: about)
-        case .gap(let gap): log.warning("gap", metadata: more(["reason": gap.reason]))
+        case .returned: context.log.info("the repository is back: following continues", metadata: about)
+        case .gap(let gap): context.log.warning("gap", metadata: more(["reason": gap.reason]))
         case .failed(let step, let error, let again):
             let failure = error as? VaultError
-            log.error(
+            context.log.error(
                 "\(failure?.message ?? String(describing: error))",
                 metadata: more([
                     "step": "follow", "part": step.rawValue, "code": failure?.code.rawValue ?? "internal",
                     "again": "\(Int(again.rounded()))s",
                 ]))
         case .promoted(let error):
-            log.error(
+            context.log.error(
                 "\(error.message)",
                 metadata: more(["step": "follow", "code": error.code.rawValue, "remedy": error.remedy ?? ""]))
             promoted = error
-        case .ended(0): log.info("no longer following", metadata: about)
+        case .ended(0): context.log.info("no longer following", metadata: about)
         case .ended(let lost):
-            log.warning(
+            context.log.warning(
                 "no longer following: not all read commits could be stored", metadata: more(["lost": "\(lost)"]))
         }
     }
@@ -344,7 +326,7 @@ package actor FollowSupervisor {
         for (key, entry) in entries {
             guard let job = jobs.first(where: { $0.name == key.job }) else { continue }
             entry.follower.note(
-                snapshot: await coordinator.sequence(SnapshotCoordinator.key(job.repository, entry.name)))
+                snapshot: await context.coordinator.sequence(SnapshotCoordinator.key(job.repository, entry.name)))
         }
     }
 
@@ -361,10 +343,10 @@ package actor FollowSupervisor {
             following.databases = entries.filter { $0.key.job == name }.map(\.value.state).sorted {
                 $0.source < $1.source
             }
-            do { try state.update(name) { $0.following = following } } catch { failure = error }
+            do { try context.state.update(name) { $0.following = following } } catch { failure = error }
         }
         do { try writeMetrics() } catch { failure = error }
         dirty = []
-        if let failure { log.error("cannot store the state of following: \(failure)") }
+        if let failure { context.log.error("cannot store the state of following: \(failure)") }
     }
 }

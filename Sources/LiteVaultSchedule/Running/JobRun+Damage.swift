@@ -26,7 +26,8 @@ extension JobRun {
             return found.snapshots
         } catch {
             // The steps that need the repository report that it does not respond. What was known stands.
-            log.warning("the results of verifications cannot be read: \(error)", metadata: ["job": "\(job.name)"])
+            context.log.warning(
+                "the results of verifications cannot be read: \(error)", metadata: ["job": "\(job.name)"])
             return nil
         }
     }

@@ -9,17 +9,11 @@ internal import Logging
 /// with the next step that still makes sense.
 struct JobRun: Sendable {
     let job: BackupJob
-    let names: SharedNames
-    let services: ScheduleServices
-    let repositories: OpenRepositories
-    let semaphore: AsyncSemaphore
-    let coordinator: SnapshotCoordinator
+    let context: ScheduleContext
     /// Failures of following the job's databases.
     let following: [JobState.Problem]
     let concurrency: Int
-    /// The file of ``UnchangedDatabases``.
-    let unchangedPath: String
-    let log: Logger
+    /// Its state when it began.
     let state: JobState?
     let start: Date
 
@@ -30,10 +24,10 @@ struct JobRun: Sendable {
             await finish(&outcome)
             return outcome
         }
-        let list = names.list(job)
+        let list = context.names.list(job)
         for problem in list.problems + following { record(problem, &outcome) }
         do {
-            let repository = try await repositories.repository(job.repository)
+            let repository = try await context.repositories.repository(job.repository)
             let all = list.databases.map(\.name)
             let known = await damage(all, repository, examined: state?.examined, &outcome)
             await snapshots(list, repository, known, &outcome)
@@ -51,7 +45,7 @@ struct JobRun: Sendable {
 
     /// Records a failure. An interruption is not one.
     func record(_ error: any Error, _ step: String, _ source: String?, _ outcome: inout JobOutcome) {
-        if (try? services.check()) == nil || error is CancellationError {
+        if (try? context.services.check()) == nil || error is CancellationError {
             outcome.isInterrupted = true
             return
         }
@@ -64,14 +58,14 @@ struct JobRun: Sendable {
         return JobState.Problem(
             source: source ?? failure?.path, step: step, code: failure?.code.rawValue ?? "internal",
             message: failure?.message ?? String(describing: error),
-            remedy: failure.flatMap { services.remedy($0, job.repository) }, limit: limit?.limit)
+            remedy: failure.flatMap { context.services.remedy($0, job.repository) }, limit: limit?.limit)
     }
 
     func record(_ problem: JobState.Problem, _ outcome: inout JobOutcome) {
         outcome.problems.append(problem)
         var metadata: Logger.Metadata = ["job": "\(job.name)", "step": "\(problem.step)", "code": "\(problem.code)"]
         if let source = problem.source { metadata["source"] = "\(source)" }
-        log.error("\(problem.message)", metadata: metadata)
+        context.log.error("\(problem.message)", metadata: metadata)
     }
 
     private func snapshots(
@@ -92,7 +86,7 @@ struct JobRun: Sendable {
         await withTaskGroup(of: Done.self) { group in
             var waiting = changed.makeIterator()
             func start() {
-                guard (try? services.check()) != nil, let (path, name) = waiting.next() else { return }
+                guard (try? context.services.check()) != nil, let (path, name) = waiting.next() else { return }
                 group.addTask {
                     do {
                         return Done(path: path, result: .success(try await snapshot(path, name, repository, memory)))
@@ -112,21 +106,23 @@ struct JobRun: Sendable {
         }
         do { try memory?.save(keeping: list.databases) } catch {
             // The snapshots are stored: without the memory, the next run stores them again.
-            log.warning("cannot remember which databases are unchanged: \(error)", metadata: ["job": "\(job.name)"])
+            context.log.warning(
+                "cannot remember which databases are unchanged: \(error)", metadata: ["job": "\(job.name)"])
         }
-        if (try? services.check()) == nil { outcome.isInterrupted = true }
+        if (try? context.services.check()) == nil { outcome.isInterrupted = true }
     }
 
     /// What is remembered of the databases' files; nil if each of them gets a snapshot.
     private func unchangedDatabases(_ repository: Repository) async -> UnchangedDatabases? {
         guard job.skipsUnchanged else { return nil }
-        let known = UnchangedDatabases(unchangedPath, repository: repository.identifier, fullRead: job.fullRead)
+        let known = UnchangedDatabases(
+            context.state.unchangedPath(job.name), repository: repository.identifier, fullRead: job.fullRead)
         do {
             try await known.confirm { try await repository.manifestNames() }
             return known
         } catch {
             // Nothing counts as stored that could not be seen.
-            log.warning(
+            context.log.warning(
                 "the snapshots of unchanged databases cannot be listed: \(error)", metadata: ["job": "\(job.name)"])
             return nil
         }
@@ -136,9 +132,8 @@ struct JobRun: Sendable {
         _ path: String, _ name: String, _ repository: Repository, _ memory: UnchangedDatabases?
     ) async throws -> SnapshotResult {
         // The base snapshot that a follower has just taken will do.
-        try await SnapshotTaker(
-            job: job, services: services, semaphore: semaphore, coordinator: coordinator, unchanged: memory, log: log
-        ).snapshot(of: path, named: name, into: repository, after: job.follows ? start : nil)
+        try await SnapshotTaker(job: job, context: context, unchanged: memory).snapshot(
+            of: path, named: name, into: repository, after: job.follows ? start : nil)
     }
 
     /// Records a stored snapshot. Damage elsewhere in the repository is a failure of the run: hooks and heartbeat depend on it.
@@ -162,20 +157,20 @@ struct JobRun: Sendable {
 
     /// Records damage in the repository, once: each database of the job may report the same.
     func record(_ warning: RepositoryWarning, _ outcome: inout JobOutcome) {
-        let problem = JobState.Problem(warning, job.repository, services)
+        let problem = JobState.Problem(warning, job.repository, context.services)
         if !outcome.problems.contains(problem) { record(problem, &outcome) }
     }
 
     private func retention(_ names: [String], _ repository: Repository, _ outcome: inout JobOutcome) async {
         guard let policy = job.retention, !names.isEmpty else { return }
-        let check = services.check
-        let end = ContinuousClock.now + services.patience
+        let check = context.services.check
+        let deadline = Deadline(in: context.services.patience)
         func forget(_ name: String) async throws -> [RetentionDecision] {
             while true {
                 try check()
                 do {
                     return try await repository.forget(policy, database: name, progress: { _ in try check() })
-                } catch let error as VaultError where error.code == .busy && .now < end {
+                } catch let error as VaultError where error.code == .busy && !deadline.isOver {
                     try await Task.sleep(for: .milliseconds(200))
                 }
             }
@@ -188,7 +183,7 @@ struct JobRun: Sendable {
                 where error.code == .busy && (outcome.mayRemove || !isStuck(error, &outcome))
             {
                 // Another job is pruning, or something is copied into the repository. The next run removes what is left.
-                return log.info("nothing removed: the repository is in use", metadata: ["job": "\(job.name)"])
+                return context.log.info("nothing removed: the repository is in use", metadata: ["job": "\(job.name)"])
             } catch {
                 record(error, "retention", nil, &outcome)
                 // Nobody else can remove anything either.
@@ -217,7 +212,7 @@ struct JobRun: Sendable {
 
     private func hook(_ command: String, _ name: String, _ outcome: inout JobOutcome) async -> Bool {
         do {
-            try await services.hook(
+            try await context.services.hook(
                 command,
                 [
                     "LITEVAULT_JOB": job.name, "LITEVAULT_HOOK": name,
@@ -244,11 +239,11 @@ struct JobRun: Sendable {
     /// notices that nothing came.
     private func ping(_ url: String?, _ outcome: inout JobOutcome) async {
         guard let url else { return }
-        do { try await services.heartbeat(url, job.limits.heartbeat) } catch {
-            guard (try? services.check()) != nil, !(error is CancellationError) else { return }
+        do { try await context.services.heartbeat(url, job.limits.heartbeat) } catch {
+            guard (try? context.services.check()) != nil, !(error is CancellationError) else { return }
             let problem = self.problem(error, "heartbeat", nil)
             outcome.warnings.append(problem)
-            log.warning("\(problem.message)", metadata: ["job": "\(job.name)", "step": "heartbeat"])
+            context.log.warning("\(problem.message)", metadata: ["job": "\(job.name)", "step": "heartbeat"])
         }
     }
 }
@@ -273,10 +268,10 @@ extension JobRun {
             options.restores = verification.level == .restore
             options.assertions = verification.assertions
             // Older snapshots may have older keys of a keyring.
-            let keys = try verification.key.map(services.keys) ?? []
+            let keys = try verification.key.map(context.services.keys) ?? []
             options.key = keys.first
             options.otherKeys = Array(keys.dropFirst())
-            let check = services.check
+            let check = context.services.check
             options.progress = { _ in try check() }
             var passed = true
             // Databases of other jobs may have other keys.
@@ -307,14 +302,14 @@ extension JobRun {
                         "Run PRAGMA integrity_check in its application, which has the collations and functions of the database."
                 )
                 outcome.warnings.append(problem)
-                log.warning(
+                context.log.warning(
                     "\(problem.message)", metadata: ["job": "\(job.name)", "source": "\(name)", "step": "verification"])
             }
             let metadata: Logger.Metadata = ["job": "\(job.name)", "level": "\(verification.level.rawValue)"]
             if passed {
-                if report.partlyTested.isEmpty { log.info("verified", metadata: metadata) }
+                if report.partlyTested.isEmpty { context.log.info("verified", metadata: metadata) }
             } else {
-                log.error("verification failed", metadata: metadata)
+                context.log.error("verification failed", metadata: metadata)
             }
         } catch {
             record(error, "verification", nil, &outcome)

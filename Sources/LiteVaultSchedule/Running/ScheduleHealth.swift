@@ -45,7 +45,7 @@ extension ScheduleRunner {
     package func health() -> ScheduleHealth {
         ScheduleHealth(
             jobs: status().map { job in
-                let entries = job.job.follows ? board.entries(of: job.job.name) : []
+                let entries = job.job.follows ? context.board.entries(of: job.job.name) : []
                 return .init(
                     name: job.job.name, reasons: reasons(job) + reasons(job.job, isFollowing: !entries.isEmpty),
                     followers: entries.map { follower($0, job.job) })
@@ -58,7 +58,7 @@ extension ScheduleRunner {
         var waiting: [MetricSample] = []
         let jobs = status().map { job in
             guard job.job.follows else { return job }
-            let entries = board.entries(of: job.job.name)
+            let entries = context.board.entries(of: job.job.name)
             for entry in entries {
                 let labels: [MetricSample.Label] = [
                     .init(name: "job", value: job.job.name), .init(name: "database", value: entry.state.database),
@@ -93,15 +93,17 @@ extension ScheduleRunner {
         }
         let damaged = (state.unrestorable ?? []).count(where: \.needsAttention)
         if damaged > 0 { reasons.append("\(damaged) snapshot\(damaged == 1 ? "" : "s") cannot be restored") }
-        if status.decision.overdue(state, configured: .distantPast, now: now()) != nil { reasons.append("is overdue") }
+        if status.decision.overdue(state, configured: .distantPast, now: context.now()) != nil {
+            reasons.append("is overdue")
+        }
         return reasons
     }
 
     /// What is wrong with all that a job follows.
     private func reasons(_ job: BackupJob, isFollowing: Bool) -> [String] {
         guard job.follows else { return [] }
-        guard board.isScanned(job.name) else { return ["its databases are not known yet"] }
-        if let problem = board.problem(of: job.name) { return ["\(problem.step): \(problem.message)"] }
+        guard context.board.isScanned(job.name) else { return ["its databases are not known yet"] }
+        if let problem = context.board.problem(of: job.name) { return ["\(problem.step): \(problem.message)"] }
         return isFollowing || job.allowsNone ? [] : ["no database is followed"]
     }
 

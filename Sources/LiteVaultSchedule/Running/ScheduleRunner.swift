@@ -7,17 +7,7 @@ package import Logging
 /// Runs the jobs of a configuration when they are due.
 package final class ScheduleRunner: Sendable {
     package let configuration: ScheduleConfiguration
-    private let state: StateFile
-    private let services: ScheduleServices
-    private let repositories: OpenRepositories
-    private let semaphore: AsyncSemaphore
-    private let coordinator: SnapshotCoordinator
-    /// What followers of the jobs do at this moment.
-    let board = FollowingBoard()
-    private let names: SharedNames
-    private let log: Logger
-    private let host: String
-    let now: @Sendable () -> Date
+    let context: ScheduleContext
     private let longestPause: Duration
     private let pauseOfRefreshes: Duration
     private let measure: @Sendable ([MetricSample]) -> Void
@@ -40,15 +30,7 @@ package final class ScheduleRunner: Sendable {
         measure: @escaping @Sendable ([MetricSample]) -> Void = { _ in }
     ) {
         self.configuration = configuration
-        self.state = state
-        self.services = services
-        repositories = OpenRepositories(services)
-        semaphore = AsyncSemaphore(configuration.concurrency)
-        coordinator = SnapshotCoordinator(now: now)
-        names = SharedNames(configuration.jobs)
-        self.log = log
-        self.host = host
-        self.now = now
+        context = ScheduleContext(configuration, state: state, services: services, log: log, host: host, now: now)
         self.longestPause = longestPause
         self.pauseOfRefreshes = pauseOfRefreshes
         self.measure = measure
@@ -107,20 +89,20 @@ package final class ScheduleRunner: Sendable {
         let lanes = configuration.jobs.map { job in BlockingWork.task { await self.lane(job, reporter) } }
         do {
             while true {
-                try services.check()
+                try context.services.check()
                 try reporter.check()
                 if configuration.jobs.allSatisfy(\.follows) { try await supervisor?.checkPromotion() }
                 try await Task.sleep(nanoseconds: 100_000_000)
             }
         } catch {
             for lane in lanes { lane.cancel() }
-            let end = ContinuousClock.now + grace
-            func rest() -> Duration { max(end - .now, .milliseconds(50)) }
+            let deadline = Deadline(in: grace)
+            func rest() -> Duration { max(deadline.remaining, .milliseconds(50)) }
             for lane in lanes { _ = await BlockingWork.value(of: lane, within: rest()) }
             // A lane does not wait for its run, which has leases to release.
             for (job, run) in underWay.value.sorted(by: { $0.key < $1.key })
             where await BlockingWork.value(of: run, within: rest()) == nil {
-                log.warning("a run did not stop in time, and is abandoned", metadata: ["job": "\(job)"])
+                context.log.warning("a run did not stop in time, and is abandoned", metadata: ["job": "\(job)"])
             }
             throw error
         }
@@ -131,14 +113,14 @@ package final class ScheduleRunner: Sendable {
         // Whether the abandoned run has ended; nil if there is none.
         var abandoned: Locked<Bool>?
         var asked = ContinuousClock.now
-        while (try? services.check()) != nil, !Task.isCancelled {
+        while (try? context.services.check()) != nil, !Task.isCancelled {
             if let hasEnded = abandoned {
                 guard hasEnded.value else {
                     try? await Task.sleep(nanoseconds: 200_000_000)
                     continue
                 }
                 underWay.withLock { $0[job.name] = nil }
-                log.info("an abandoned run has ended", metadata: ["job": "\(job.name)"])
+                context.log.info("an abandoned run has ended", metadata: ["job": "\(job.name)"])
                 abandoned = nil
             }
             let (known, decision) = await decide(job)
@@ -149,17 +131,20 @@ package final class ScheduleRunner: Sendable {
                 var outcome = ended.outcome
                 do { outcome = try store(outcome) } catch {
                     // The next run tries again; a full disk must not stop the backups.
-                    log.error("cannot store the state of the job: \(error)", metadata: ["job": "\(job.name)"])
+                    context.log.error("cannot store the state of the job: \(error)", metadata: ["job": "\(job.name)"])
                 }
                 reporter.report(outcome)
-                do { try writeMetrics() } catch { log.error("cannot write the metrics: \(error)") }
-                next = DueDecision(job, state.job(job.name) ?? known, host: host, now: now()).next
+                do { try writeMetrics() } catch { context.log.error("cannot write the metrics: \(error)") }
+                next =
+                    DueDecision(job, context.state.job(job.name) ?? known, host: context.host, now: context.now()).next
                 asked = .now
             } else if .now - asked >= pauseOfRefreshes {
                 do {
                     try await refresh([job])
                     try writeMetrics()
-                } catch { log.error("cannot store the state of the job: \(error)", metadata: ["job": "\(job.name)"]) }
+                } catch {
+                    context.log.error("cannot store the state of the job: \(error)", metadata: ["job": "\(job.name)"])
+                }
                 asked = .now
             }
             await pause(until: next)
@@ -168,14 +153,14 @@ package final class ScheduleRunner: Sendable {
 
     /// Asks the repositories of jobs that did not run what verifications by others have recorded, for the metrics.
     private func refresh(_ jobs: [BackupJob]) async throws {
-        let known = jobs.compactMap { job in state.job(job.name).map { (job: job, state: Optional($0)) } }
+        let known = jobs.compactMap { job in context.state.job(job.name).map { (job: job, state: Optional($0)) } }
             .filter { $0.state?.lastStart != nil }
         guard !known.isEmpty else { return }
-        let found = await RecordedDamage(known, services, within: Self.patience)
+        let found = await RecordedDamage(known, context.services, within: Self.patience)
         for (job, before) in known {
             guard var after = before, after.apply(found, of: job.name) else { continue }
             let (unrestorable, examined) = (after.unrestorable, after.examined)
-            try state.update(job.name) { ($0.unrestorable, $0.examined) = (unrestorable, examined) }
+            try context.state.update(job.name) { ($0.unrestorable, $0.examined) = (unrestorable, examined) }
         }
     }
 
@@ -201,29 +186,33 @@ package final class ScheduleRunner: Sendable {
         let lookup = BlockingWork.task { await self.known(job) }
         let found = await BlockingWork.value(of: lookup, within: job.limits.store) ?? nil
         let isRequested = requested.withLock { $0.remove(job.name) } != nil
-        return (found, isRequested ? .now(now()) : DueDecision(job, found, host: host, now: now()))
+        return (
+            found, isRequested ? .now(context.now()) : DueDecision(job, found, host: context.host, now: context.now())
+        )
     }
 
     private func takeRunRequest() {
-        guard state.takeRunRequest() else { return }
+        guard context.state.takeRunRequest() else { return }
         requested.withLock { $0.formUnion(configuration.jobs.map(\.name)) }
     }
 
     /// Waits, but not longer than the longest pause.
     private func pause(until next: Date?) async {
-        let end = min(next ?? .distantFuture, now().addingTimeInterval(longestPause.seconds))
+        let end = min(next ?? .distantFuture, context.now().addingTimeInterval(longestPause.seconds))
         // A clock that was set back would not get there for as long as it was set back.
-        let limit = ContinuousClock.now + longestPause
+        let longest = Deadline(in: longestPause)
         // At least once, even when the job is due: a job that fails at once would spin.
         repeat {
-            guard (try? services.check()) != nil, !Task.isCancelled else { return }
+            guard (try? context.services.check()) != nil, !Task.isCancelled else { return }
             try? await Task.sleep(nanoseconds: 200_000_000)
-        } while now() < end && ContinuousClock.now < limit
+        } while context.now() < end && !longest.isOver
     }
 
     /// When the next job is due; nil if none ever is.
     package func next() -> Date? {
-        configuration.jobs.compactMap { DueDecision($0, state.job($0.name), host: host, now: now()).next }.min()
+        configuration.jobs.compactMap {
+            DueDecision($0, context.state.job($0.name), host: context.host, now: context.now()).next
+        }.min()
     }
 
     /// Runs a job within its time limit.
@@ -231,17 +220,17 @@ package final class ScheduleRunner: Sendable {
     /// - Returns: the outcome, and the run if it could not be stopped in time: a thread that hangs in a read or write
     ///   cannot be cancelled.
     private func run(_ job: BackupJob) async -> (outcome: JobOutcome, abandoned: Task<JobOutcome, Never>?) {
-        log.info("job started", metadata: ["job": "\(job.name)"])
-        let start = now()
+        context.log.info("job started", metadata: ["job": "\(job.name)"])
+        let start = context.now()
         // Work on other threads does not see that its task was cancelled; it checks this.
         let expired = Locked(false)
-        var services = services
-        let check = services.check
-        services.check = {
+        let check = context.services.check
+        var limited = context
+        limited.services.check = {
             if expired.value { throw CancellationError() }
             try check()
         }
-        let steps = jobRun(job, services, start)
+        let steps = jobRun(job, limited, start)
         let task = BlockingWork.task { [self] in
             var outcome = await steps.run()
             if !outcome.isInterrupted, job.retention != nil, job.prunes { await prune(steps, &outcome) }
@@ -266,37 +255,37 @@ package final class ScheduleRunner: Sendable {
                     remedy:
                         "Find out what it waits for: the log shows its last step. The job runs again once it has ended."
                 )
-                let ending = jobRun(job, self.services, start)
+                let ending = jobRun(job, context, start)
                 ending.record(reached, "run", nil, &outcome)
                 await ending.finish(&outcome)
             }
         }
-        outcome.end = now()
+        outcome.end = context.now()
         return (outcome, abandoned)
     }
 
-    private func jobRun(_ job: BackupJob, _ services: ScheduleServices, _ start: Date) -> JobRun {
+    private func jobRun(_ job: BackupJob, _ context: ScheduleContext, _ start: Date) -> JobRun {
         JobRun(
-            job: job, names: names, services: services, repositories: repositories, semaphore: semaphore,
-            coordinator: coordinator,
-            following: followingProblems(job), concurrency: job.concurrency ?? configuration.concurrency,
-            unchangedPath: state.unchangedPath(job.name), log: log, state: state.job(job.name), start: start)
+            job: job, context: context, following: followingProblems(job),
+            concurrency: job.concurrency ?? configuration.concurrency, state: context.state.job(job.name), start: start)
     }
 
     /// Prunes once a day, as it reads all of the repository's index.
     private func prune(_ run: JobRun, _ outcome: inout JobOutcome) async {
         let job = run.job
         // A time in the future was recorded with a wrong clock.
-        if let last = state.job(job.name)?.lastPrune, 0..<86_400 ~= now().timeIntervalSince1970 - last { return }
+        if let last = context.state.job(job.name)?.lastPrune, 0..<86_400 ~= context.now().timeIntervalSince1970 - last {
+            return
+        }
         do {
-            let check = run.services.check
-            _ = try await repositories.repository(job.repository).prune(
+            let check = run.context.services.check
+            _ = try await context.repositories.repository(job.repository).prune(
                 grace: job.grace, progress: { _ in try check() })
             outcome.pruned = true
             outcome.mayRemove = true
         } catch let error as VaultError where error.code == .busy && !run.isStuck(error, &outcome) {
             // Another job or machine is pruning: the next run tries again.
-            log.info("nothing pruned: the repository is in use", metadata: ["job": "\(job.name)"])
+            context.log.info("nothing pruned: the repository is in use", metadata: ["job": "\(job.name)"])
         } catch {
             run.record(error, "retention", nil, &outcome)
         }
@@ -305,14 +294,15 @@ package final class ScheduleRunner: Sendable {
     /// The stored state of a job, or what its repository says about it.
     private func known(_ job: BackupJob) async -> JobState? {
         // Followed databases may be in the state before the job ever ran.
-        if let known = state.job(job.name), known.lastStart != nil { return known }
-        let list = names.list(job)
+        if let known = context.state.job(job.name), known.lastStart != nil { return known }
+        let list = context.names.list(job)
         // Names that collide are reported at once.
         guard !list.databases.isEmpty, !list.hasCollisions else { return nil }
         do {
             let repository = try await Repository.open(
-                try services.store(job.repository), secret: try job.repository.secret.map(services.secret),
-                local: services.local)
+                try context.services.store(job.repository),
+                secret: try job.repository.secret.map(context.services.secret),
+                local: context.services.local)
             let newest = try await repository.snapshots().byDatabase
             let times = list.databases.map { one in
                 newest.first { isSameText($0[0].database, one.name) }?.map(\.time).max()?.timeIntervalSince1970
@@ -336,9 +326,9 @@ package final class ScheduleRunner: Sendable {
         guard !outcome.isInterrupted, let job = configuration.jobs.first(where: { $0.name == outcome.job }) else {
             return outcome
         }
-        try state.update(outcome.job) { $0.apply(outcome, verifying: job.verification?.level) }
+        try context.state.update(outcome.job) { $0.apply(outcome, verifying: job.verification?.level) }
         var stored = outcome
-        stored.next = DueDecision(job, state.job(outcome.job), host: host, now: now()).next
+        stored.next = DueDecision(job, context.state.job(outcome.job), host: context.host, now: context.now()).next
         return stored
     }
 
@@ -347,19 +337,20 @@ package final class ScheduleRunner: Sendable {
             "job": "\(outcome.job)", "stored": "\(outcome.stored.count)", "failed": "\(outcome.problems.count)",
         ]
         if outcome.isInterrupted {
-            log.warning("job interrupted", metadata: metadata)
+            context.log.warning("job interrupted", metadata: metadata)
         } else if outcome.isSuccess {
-            log.info("job done", metadata: metadata)
+            context.log.info("job done", metadata: metadata)
         } else {
-            log.error("job failed", metadata: metadata)
+            context.log.error("job failed", metadata: metadata)
         }
     }
 
     /// The state of each job, and when it is due.
     package func status() -> [JobStatus] {
         configuration.jobs.map { job in
-            let known = state.job(job.name)
-            return JobStatus(job: job, state: known, decision: DueDecision(job, known, host: host, now: now()))
+            let known = context.state.job(job.name)
+            return JobStatus(
+                job: job, state: known, decision: DueDecision(job, known, host: context.host, now: context.now()))
         }
     }
 
@@ -371,16 +362,16 @@ package final class ScheduleRunner: Sendable {
         let jobs = configuration.jobs.filter(\.follows)
         guard !jobs.isEmpty else { return nil }
         let supervisor = FollowSupervisor(
-            jobs: jobs, names: names, state: state, services: services, repositories: repositories,
-            semaphore: semaphore, coordinator: coordinator, board: board,
-            log: log, grace: grace, now: now, writeMetrics: { [self] in try writeMetrics() })
+            jobs: jobs, context: context, grace: grace, writeMetrics: { [self] in try writeMetrics() })
         await supervisor.start()
         return supervisor
     }
 
     private func followingProblems(_ job: BackupJob) -> [JobState.Problem] {
         // The state of a process that has ended does not count.
-        guard job.follows, let known = state.job(job.name)?.following, known.isRunning == true else { return [] }
+        guard job.follows, let known = context.state.job(job.name)?.following, known.isRunning == true else {
+            return []
+        }
         return known.problems
     }
 

@@ -78,9 +78,9 @@ package final class SharedNames: Sendable {
                 return known
             }
             var new = Index(made: .now)
-            for job in jobs where isSameText(job.repository.sharedPlace, place) {
-                for (path, name) in expand(job).databases {
-                    new.owners[ExactText(name), default: []].append(Owner(job: job.name, path: path))
+            for one in jobs where isSameText(one.repository.sharedPlace, place) {
+                for (path, name) in one.name == job.name ? list.databases : expand(one).databases {
+                    new.owners[ExactText(name), default: []].append(Owner(job: one.name, path: path))
                 }
             }
             index = new

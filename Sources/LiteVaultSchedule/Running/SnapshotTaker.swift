@@ -7,12 +7,9 @@ internal import Logging
 /// Takes the snapshots of a job's databases, one at a time for each database.
 struct SnapshotTaker: Sendable {
     let job: BackupJob
-    let services: ScheduleServices
-    let semaphore: AsyncSemaphore
-    let coordinator: SnapshotCoordinator
+    let context: ScheduleContext
     /// Where the databases' files are remembered; nil if they are not.
     var unchanged: UnchangedDatabases?
-    let log: Logger
 
     /// Takes a snapshot, or returns one that was taken after `time`.
     ///
@@ -26,9 +23,9 @@ struct SnapshotTaker: Sendable {
         of path: String, named name: String, into repository: Repository, after time: Date? = nil,
         inRun run: [UInt8]? = nil, gap: SnapshotGap? = nil
     ) async throws -> SnapshotResult {
-        try await coordinator.snapshot(SnapshotCoordinator.key(job.repository, name), after: time, inRun: run) {
-            try await semaphore.withPermit {
-                try services.check()
+        try await context.coordinator.snapshot(SnapshotCoordinator.key(job.repository, name), after: time, inRun: run) {
+            try await context.semaphore.withPermit {
+                try context.services.check()
                 return try await store(path, name, repository, gap)
             }
         }
@@ -40,11 +37,11 @@ struct SnapshotTaker: Sendable {
         var options = SnapshotOptions()
         options.database = name
         options.allowsPlaintext = job.allowsPlaintext
-        options.tool = services.tool
+        options.tool = context.services.tool
         options.gap = gap
         options.fullReadInterval = unchanged?.fullReadInterval(path, named: name) ?? job.fullRead
-        options.followed = coordinator.followed.value[SnapshotCoordinator.key(job.repository, name)]
-        let check = services.check
+        options.followed = context.coordinator.followed.value[SnapshotCoordinator.key(job.repository, name)]
+        let check = context.services.check
         options.progress = { _ in try check() }
         // Before the snapshot: what changes later is in neither of them, or in the snapshot only.
         let mark = unchanged.flatMap { _ in SourceMark(path) }
@@ -52,18 +49,18 @@ struct SnapshotTaker: Sendable {
         let snapshot = result.snapshot
         unchanged?.record(snapshot, of: path, named: name, mark)
         if result.unreachableCommits > 0 {
-            log.warning(
+            context.log.warning(
                 "the log has commits behind a damaged frame, which are not in the snapshot",
                 metadata: ["job": "\(job.name)", "database": "\(name)", "commits": "\(result.unreachableCommits)"])
         }
-        log.info(
+        context.log.info(
             "snapshot stored",
             metadata: [
                 "job": "\(job.name)", "database": "\(name)", "snapshot": "\(snapshot.id)",
                 "stored": "\(snapshot.stored)",
             ])
         if result.storedAgain > 0 {
-            log.warning(
+            context.log.warning(
                 "blocks that are damaged or missing in the repository were stored again",
                 metadata: [
                     "job": "\(job.name)", "database": "\(name)", "snapshot": "\(snapshot.id)",
@@ -71,7 +68,7 @@ struct SnapshotTaker: Sendable {
                 ])
         }
         for warning in result.warnings {
-            log.warning(
+            context.log.warning(
                 "\(warning.message)",
                 metadata: [
                     "job": "\(job.name)", "database": "\(name)", "path": "\(warning.path)",

@@ -12,40 +12,40 @@ package final class StateFile: Sendable {
     /// The lock file, once ``lock()`` has locked it.
     private let held = Locked<LockFile?>(nil)
 
-    /// Reads the state of the configuration at path `configuration` from the directory `folder`.
+    /// Reads the state of the configuration at path `configuration` from a directory.
     ///
     /// - Throws: `VaultError` `damaged` if the file is not a state file.
-    package init(folder: String, configuration: String) throws {
-        path = Self.path(folder, configuration)
+    package init(directory: String, configuration: String) throws {
+        path = Self.path(directory, configuration)
         state = Locked(try Self.read(path))
     }
 
-    private static func path(_ folder: String, _ configuration: String) -> String {
+    private static func path(_ directory: String, _ configuration: String) -> String {
         let name = SHA256.hash(data: Array(configuration.utf8)).prefix(8)
-        return "\(folder)/schedule-\(Array(name).hexadecimal).json"
+        return "\(directory)/schedule-\(Array(name).hexadecimal).json"
     }
 
     /// The directory of the state of a service whose unit has `StateDirectory=NAME`.
-    package static func serviceFolder(_ name: String) -> String { "\(stateRoot)/\(name)" }
+    package static func serviceDirectory(_ name: String) -> String { "\(stateRoot)/\(name)" }
 
     /// The directories of the services' states, by the names that units have which are printed, installed and packaged.
-    package static var serviceFolders: [String] {
+    package static var serviceDirectories: [String] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: stateRoot)) ?? []
-        return names.filter { $0 == "litevault" || $0.hasPrefix("litevault-") }.map(serviceFolder)
+        return names.filter { $0 == "litevault" || $0.hasPrefix("litevault-") }.map(serviceDirectory)
     }
 
     private static let stateRoot = "/var/lib"
 
     /// The directory that has the newest state of a configuration: a service and a person who looks at it have one each by default.
     ///
-    /// - Returns: the first of `folders` if none of them has one.
-    package static func newest(of configuration: String, in folders: [String]) -> String? {
-        func time(_ folder: String) -> Double? {
+    /// - Returns: the first of `directories` if none of them has one.
+    package static func newest(of configuration: String, in directories: [String]) -> String? {
+        func time(_ directory: String) -> Double? {
             var status = stat()
-            return stat(path(folder, configuration), &status) == 0 ? status.modified : nil
+            return stat(path(directory, configuration), &status) == 0 ? status.modified : nil
         }
-        return folders.max { (time($0) ?? -.infinity) < (time($1) ?? -.infinity) }
-            .flatMap { time($0) == nil ? folders.first : $0 }
+        return directories.max { (time($0) ?? -.infinity) < (time($1) ?? -.infinity) }
+            .flatMap { time($0) == nil ? directories.first : $0 }
     }
 
     private static func read(_ path: String) throws -> ScheduleState {

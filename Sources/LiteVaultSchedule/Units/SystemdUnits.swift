@@ -169,7 +169,7 @@ package struct SystemdUnits: Sendable {
                 + (job.repository.location.contains("://") ? [] : [directory(job.repository.location)])
         }
         if let metrics = configuration.metrics { paths.append(directory(LocalDirectory.parent(of: metrics))) }
-        if let state = configuration.stateFolder { paths.append(directory(state)) }
+        if let state = configuration.stateDirectory { paths.append(directory(state)) }
         return Set(paths.map { ExactText($0) }).map(\.text).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
 

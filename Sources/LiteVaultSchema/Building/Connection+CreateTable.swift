@@ -28,8 +28,8 @@ extension Connection {
         try body(table)
         try changeSchema(isTemporary: options.contains(.temporary)) {
             let statements = try TableStatements(table, in: schemaName, self)
-            try run(statements.table)
-            for index in statements.indexes { try run(index.sql(dates: dateStorage)) }
+            try run(SQL(sql: statements.table))
+            for index in statements.indexes { try run(SQL(sql: index.sql(dates: dateStorage))) }
         }
     }
 
@@ -43,7 +43,7 @@ extension Connection {
     ///   - ifExists: if true, does nothing when the table does not exist.
     /// - Throws: `DatabaseError`; nothing is dropped then.
     public func drop(table: String, ifExists: Bool = false) throws {
-        try run("DROP TABLE \(ifExists ? "IF EXISTS " : "")\(quoted(table))")
+        try run("DROP TABLE \(sql: ifExists ? "IF EXISTS " : "")\(table: table)")
     }
 
     /// Rebuilds a table with another definition, for changes that ALTER TABLE cannot make: another primary key, type,

@@ -72,9 +72,9 @@ extension Connection {
     /// Creates or drops an index of a table that full-text indexes may be synchronized with.
     private func changeUniqueIndex(of table: String?, _ sql: String) throws {
         if let table, try !SynchronizedIndexes(of: table, self).isEmpty {
-            try changeSchema { try SynchronizedIndexes(of: table, self).setAside { try run(sql) } }
+            try changeSchema { try SynchronizedIndexes(of: table, self).setAside { try run(SQL(sql: sql)) } }
         } else {
-            try run(sql)
+            try run(SQL(sql: sql))
         }
     }
 
@@ -120,7 +120,7 @@ extension Connection {
     /// Rebuilds the indexes that use a collation, after its definition changed: `REINDEX NOCASE`.
     ///
     /// - Throws: `DatabaseError`
-    public func reindex(collation: Collation) throws { try run("REINDEX \(collation)") }
+    public func reindex(collation: Collation) throws { try run("REINDEX \(sql: collation.description)") }
 }
 
 /// `CREATE INDEX`

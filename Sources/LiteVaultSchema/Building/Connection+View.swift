@@ -54,15 +54,15 @@ extension Connection {
     ///   - ifExists: if true, does nothing when the view does not exist.
     /// - Throws: `DatabaseError`; nothing is dropped then.
     public func drop(view name: String, ifExists: Bool = false) throws {
-        try run("DROP VIEW \(ifExists ? "IF EXISTS " : "")\(quoted(name))")
+        try run("DROP VIEW \(sql: ifExists ? "IF EXISTS " : "")\(table: name)")
     }
 
     private func createView(_ name: String, _ options: ViewOptions, _ columns: [String]?, _ query: SQLNode) throws {
-        try run(
-            SchemaText.text(
+        let text = try SchemaText.text(
                 of: .words(
                     .text("CREATE"), options.contains(.temporary) ? .text("TEMPORARY") : nil, .text("VIEW"),
                     options.contains(.ifNotExists) ? .text("IF NOT EXISTS") : nil, .identifier(name),
-                    columns.map { .names($0) }, .text("AS"), query), dates: dateStorage))
+                    columns.map { .names($0) }, .text("AS"), query), dates: dateStorage)
+        try run(SQL(sql: text))
     }
 }

@@ -8,7 +8,7 @@ enum SchemaText {
     static func text(of node: SQLNode, dates: DateStorage) throws -> String {
         var builder = SQLBuilder()
         builder.append(node)
-        let places = SQLTokens(builder.sql).filter { $0.kind == .other && $0.text == "?" }
+        let places = SQLTokens(builder.sql).filter { $0.kind == .parameter && $0.text == "?" }
         guard places.count == builder.bindings.count else {
             throw VaultError.misplacedValue(sql: builder.sql)
         }

@@ -1,5 +1,5 @@
 public import LiteVaultCore
-public import LiteVaultQuery
+package import LiteVaultQuery
 
 /// Changes of a table, added by the closure of `alter(table:body:)` and applied in that order.
 public final class TableAlteration {
@@ -146,17 +146,17 @@ package struct TableChanger {
         case .add(let column): try add(column, to: table)
         case .addRaw(let node):
             let addition = SQLNode.words(alter, .text("ADD COLUMN"), node)
-            try connection.run(SchemaText.text(of: addition, dates: connection.dateStorage))
+            try connection.run(SQL(sql: SchemaText.text(of: addition, dates: connection.dateStorage)))
         case .renameColumn(let column, let newName) where try needsRebuild(change, table):
             try TableRebuild(table, connection).rename(column: column, to: newName)
         case .renameColumn(let column, let newName):
-            try connection.run("ALTER TABLE \(quoted(table)) RENAME COLUMN \(quoted(column)) TO \(quoted(newName))")
+            try connection.run("ALTER TABLE \(table: table) RENAME COLUMN \(column: column) TO \(column: newName)")
         case .dropColumn(let column) where try needsRebuild(change, table):
             try TableRebuild(table, connection).drop(column: column)
         case .dropColumn(let column):
-            try connection.run("ALTER TABLE \(quoted(table)) DROP COLUMN \(quoted(column))")
+            try connection.run("ALTER TABLE \(table: table) DROP COLUMN \(column: column)")
         case .renameTable(let newName): try rename(table, to: newName)
-        case .statement(let sql): try connection.run(sql)
+        case .statement(let sql): try connection.run(SQL(sql: sql))
         }
     }
 
@@ -164,19 +164,18 @@ package struct TableChanger {
         let keys = KeyResolver(schema: connection.schema, table: table, ownKey: nil)
         let declaration = try SchemaText.text(of: column.declaration(keys), dates: connection.dateStorage)
         if column.canBeAdded {
-            try connection.run("ALTER TABLE \(quoted(table)) ADD COLUMN \(declaration)")
+            try connection.run("ALTER TABLE \(table: table) ADD COLUMN \(sql: declaration)")
         } else {
             try TableRebuild(table, connection).add(column: column.name, declaration)
         }
         guard let index = column.plainIndex(of: table) else { return }
-        try connection.run(
-            IndexStatement(name: index.name, table: table, terms: index.columns.map { .identifier($0) }).sql(
-                dates: connection.dateStorage))
+        let statement = IndexStatement(name: index.name, table: table, terms: index.columns.map { .identifier($0) })
+        try connection.run(SQL(sql: statement.sql(dates: connection.dateStorage)))
     }
 
     private func rename(_ table: String, to newName: String) throws {
         try SynchronizedIndexes(of: table, connection).requireNoneForRename()
-        let sql = "ALTER TABLE \(quoted(table)) RENAME TO \(quoted(newName))"
+        let sql: SQL = "ALTER TABLE \(table: table) RENAME TO \(table: newName)"
         guard !renamesReferences else {
             try connection.run(sql)
             return

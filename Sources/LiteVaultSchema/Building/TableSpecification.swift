@@ -1,4 +1,4 @@
-internal import LiteVaultCore
+public import LiteVaultCore
 public import LiteVaultQuery
 
 /// Options of a table that is being created.

@@ -95,16 +95,16 @@ extension Migrator {
         let objects = try connection.schema.objectDefinitions().filter { !$0.name.hasPrefix("sqlite_") }
         for type in [ObjectDefinition.ObjectType.trigger, .view] {
             for object in objects where object.type == type {
-                try connection.run("DROP \(foldedKeyword(type.rawValue)) main.\(quoted(object.name))")
+                try connection.run("DROP \(sql: foldedKeyword(type.rawValue)) main.\(identifier: object.name)")
             }
         }
         // Virtual tables come first: this drops their shadow tables, which cannot be dropped one by one.
         let tables = objects.filter { $0.type == .table }
         for table in tables where table.rootpage == 0 {
-            try connection.run("DROP TABLE main.\(quoted(table.name))")
+            try connection.run("DROP TABLE \(table: table.name, in: "main")")
         }
         for table in tables where table.rootpage != 0 {
-            try connection.run("DROP TABLE IF EXISTS main.\(quoted(table.name))")
+            try connection.run("DROP TABLE IF EXISTS \(table: table.name, in: "main")")
         }
     }
 }

@@ -107,7 +107,8 @@ extension Migrator {
                         try record(migration, connection)
                     }
                     for name in migration.merged.intersection(applied).sorted() {
-                        try connection.run("DELETE FROM main.\(quoted(tableName)) WHERE identifier = ?", with: name)
+                        try connection.run(
+                            "DELETE FROM \(table: tableName, in: "main") WHERE identifier = ?", with: name)
                     }
                 }
             }
@@ -146,8 +147,8 @@ extension Migrator {
 
     private func record(_ migration: Migration, _ connection: Connection) throws {
         try connection.run(
-            "CREATE TABLE IF NOT EXISTS main.\(quoted(tableName)) (identifier TEXT NOT NULL PRIMARY KEY)")
-        try connection.run("INSERT INTO main.\(quoted(tableName)) (identifier) VALUES (?)", with: migration.name)
+            "CREATE TABLE IF NOT EXISTS \(table: tableName, in: "main") (identifier TEXT NOT NULL PRIMARY KEY)")
+        try connection.run("INSERT INTO \(table: tableName, in: "main") (identifier) VALUES (?)", with: migration.name)
     }
 
     /// Retries until ``lockTimeout`` while another connection has the lock. A transaction that could not begin or commit was

@@ -189,7 +189,9 @@ extension Migrator {
     public func appliedMigrations(_ connection: Connection) throws -> Set<String> {
         guard try connection.schema.hasTable(tableName) else { return [] }
         return Set(
-            try connection.all("SELECT identifier FROM main.\(quoted(tableName))") { try $0.get(0, as: String.self) })
+            try connection.all("SELECT identifier FROM \(table: tableName, in: "main")") {
+                try $0.get(0, as: String.self)
+            })
     }
 
     /// Fetches the names of all migrations that were applied to the database, in the order of their application, including
@@ -198,7 +200,7 @@ extension Migrator {
     /// - Throws: `DatabaseError`
     public func appliedIdentifiers(_ connection: Connection) throws -> [String] {
         guard try connection.schema.hasTable(tableName) else { return [] }
-        return try connection.all("SELECT identifier FROM main.\(quoted(tableName)) ORDER BY rowid") {
+        return try connection.all("SELECT identifier FROM \(table: tableName, in: "main") ORDER BY rowid") {
             try $0.get(0, as: String.self)
         }
     }

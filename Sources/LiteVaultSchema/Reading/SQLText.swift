@@ -34,7 +34,7 @@ struct SQLWords {
     private var position = 0
 
     init(_ sql: String) {
-        words = SQLTokens(sql).filter { $0.kind != .space && $0.kind != .comment }
+        words = SQLTokens(sql).filter(\.isSignificant)
             .map { $0.kind == .word ? foldedKeyword($0.text) : $0.text }
     }
 
@@ -75,10 +75,7 @@ struct SQLWords {
 }
 
 extension SQLTokens.Token {
-    /// Whether it is neither a blank nor a comment.
-    package var isSignificant: Bool { kind != .space && kind != .comment }
-
-    func isSymbol(_ symbol: String) -> Bool { kind == .other && isSameText(text, symbol) }
+    func isSymbol(_ symbol: String) -> Bool { kind == .sign && isSameText(text, symbol) }
 
     func isKeyword(_ keyword: String) -> Bool { kind == .word && isSameName(text, keyword) }
 
@@ -87,7 +84,7 @@ extension SQLTokens.Token {
     /// The identifier without its quotes. nil for numbers, strings and all other tokens.
     package var name: String? {
         if kind == .word { return text }
-        return kind == .literal ? Quoting.unquoted(text, "\"`[") : nil
+        return kind == .quotedName ? Quoting.unquoted(text, "\"`[") : nil
     }
 
     /// Whether it is this identifier, in any case.

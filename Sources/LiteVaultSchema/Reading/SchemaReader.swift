@@ -138,8 +138,8 @@ public final class SchemaReader {
         let isTemporary = schemaName.map { isSameName($0, "temp") } ?? temp
         let table = isTemporary ? "sqlite_temp_master" : "\(prefix)sqlite_master"
         // Names are compared as by the engine when it looks up a table.
-        let sql = """
-            SELECT type, name, tbl_name, rootpage, sql FROM \(table) \
+        let sql: SQL = """
+            SELECT type, name, tbl_name, rootpage, sql FROM \(sql: table) \
             WHERE (?1 IS NULL OR name = ?1 COLLATE NOCASE) AND (?2 IS NULL OR type = ?2) ORDER BY rowid
             """
         var objects: [ObjectDefinition] = []
@@ -176,7 +176,8 @@ public final class SchemaReader {
         let unique = try uniqueColumns(table: table)
         let hasHidden = EngineInfo.linked.sqliteVersion >= SQLiteVersion(major: 3, minor: 26)
         let pragma = hasHidden ? "table_xinfo" : "table_info"
-        let columns = try connection.all("PRAGMA \(prefix)\(pragma)(\(quoted(table)))") { row -> ColumnDefinition? in
+        let columns = try connection.all("PRAGMA \(sql: prefix)\(sql: pragma)(\(identifier: table))") {
+            row -> ColumnDefinition? in
             // 1 is a hidden column of a virtual table, 2 and 3 are generated columns.
             let hidden = hasHidden ? try row.get(6, as: Int.self) : 0
             guard hidden != 1 else { return nil }
@@ -197,7 +198,7 @@ public final class SchemaReader {
     ///
     /// - Throws: `DatabaseError`
     public func indexDefinitions(table: String) throws -> [IndexDefinition] {
-        let rows = try connection.all("PRAGMA \(prefix)index_list(\(quoted(table)))") { row in
+        let rows = try connection.all("PRAGMA \(sql: prefix)index_list(\(table: table))") { row in
             (
                 name: try row.get(1, as: String.self), isUnique: try row.get(2, as: Bool.self),
                 origin: try row.get(3, as: String.self)
@@ -205,7 +206,7 @@ public final class SchemaReader {
         }
         return try rows.map { row in
             // An expression has no name: its text is in the statement that created the index.
-            let names = try connection.all("PRAGMA \(prefix)index_info(\(quoted(row.name)))") {
+            let names = try connection.all("PRAGMA \(sql: prefix)index_info(\(identifier: row.name))") {
                 try $0.get(2, as: String?.self)
             }
             let statement = try createSQL(.index, row.name).flatMap(CreateIndexText.init)
@@ -230,7 +231,7 @@ public final class SchemaReader {
     private func foreignKeyGroups(table: String) throws -> [[ColumnDefinition.ForeignKey]] {
         var groups: [[ColumnDefinition.ForeignKey]] = []
         var last: Int64?
-        try connection.forEach("PRAGMA \(prefix)foreign_key_list(\(quoted(table)))") { row in
+        try connection.forEach("PRAGMA \(sql: prefix)foreign_key_list(\(table: table))") { row in
             let update: String = try row.get(5)
             let delete: String = try row.get(6)
             let key = ColumnDefinition.ForeignKey(
@@ -271,7 +272,7 @@ extension SchemaReader {
     /// - Parameter table: the table to check; all tables by default.
     /// - Throws: `DatabaseError`, also if the table does not exist, or a foreign key does not reference a key.
     public func foreignKeyCheck(table: String? = nil) throws -> [ForeignKeyError] {
-        let found = try connection.all("PRAGMA \(prefix)foreign_key_check" + argument(table)) { row in
+        let found = try connection.all("PRAGMA \(sql: prefix)foreign_key_check\(sql: argument(table))") { row in
             (
                 from: try row.get(0, as: String.self), rowId: try row.get(1, as: Int64?.self),
                 to: try row.get(2, as: String.self)
@@ -295,7 +296,7 @@ extension SchemaReader {
     ///   SQLite 3.33, which would check everything.
     public func integrityCheck(table: String? = nil) throws -> [String] {
         if table != nil { try EngineInfo.require(3, 33, for: "an integrity check of a single table") }
-        return try connection.all("PRAGMA \(prefix)integrity_check" + argument(table)) {
+        return try connection.all("PRAGMA \(sql: prefix)integrity_check\(sql: argument(table))") {
             try $0.get(0, as: String.self)
         }
         .filter { $0 != "ok" }
@@ -321,7 +322,7 @@ extension SchemaReader {
 
     /// The primary key of a table in the order of its declaration, empty for none. nil if the table does not exist.
     func primaryKey(of table: String) throws -> [KeyColumn]? {
-        let rows = try connection.all("PRAGMA \(prefix)table_info(\(quoted(table)))") { row in
+        let rows = try connection.all("PRAGMA \(sql: prefix)table_info(\(table: table))") { row in
             (
                 column: KeyColumn(
                     name: try row.get(1, as: String.self), declaredType: try row.get(2, as: String?.self) ?? ""),

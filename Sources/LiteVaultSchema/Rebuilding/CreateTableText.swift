@@ -18,7 +18,7 @@ struct CreateTableText {
     init?(_ sql: String) {
         tokens = Array(SQLTokens(sql))
         guard let table = tokens.firstIndex(where: { $0.isKeyword("TABLE") }), let name = tokens.next(after: table),
-            tokens[name].name != nil || tokens[name].kind == .literal,
+            tokens[name].name != nil || tokens[name].isLiteral,
             let open = tokens.next(after: name), tokens[open].isSymbol("("), let close = tokens.closing(open)
         else { return nil }
         nameIndex = name
@@ -134,7 +134,7 @@ extension CreateTableText {
             group.isCheck
                 && !tokens[group.range].contains { token in
                     guard let name = token.name.map({ SQLName($0) }), !names.contains(name) else { return false }
-                    return rowids.contains(name) || token.kind == .literal
+                    return rowids.contains(name) || token.isLiteral
                 }
         }
         // A comment to the end of the line would hide what follows.

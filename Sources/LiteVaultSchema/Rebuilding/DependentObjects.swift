@@ -81,7 +81,7 @@ struct DependentObjects {
         let event = words.prefix { !$0.isKeyword("ON") }.last { $0.isKeyword(in: ["INSERT", "DELETE", "UPDATE"]) }
         if event?.isKeyword("INSERT") == true { return ["INSERT INTO \(target) DEFAULT VALUES"] }
         if event?.isKeyword("DELETE") == true { return ["DELETE FROM \(target)"] }
-        let columns = try connection.all("PRAGMA table_info(\(target))") { quoted(try $0.get(1, as: String.self)) }
+        let columns = try connection.all("PRAGMA table_info(\(sql: target))") { quoted(try $0.get(1, as: String.self)) }
         return ["UPDATE \(target) SET " + columns.map { "\($0) = \($0)" }.joined(separator: ", ")]
     }
 }

@@ -49,7 +49,7 @@ struct ForeignKeyEnforcement {
     }
 
     private func set(_ isEnforced: Bool) throws {
-        try connection.run("PRAGMA foreign_keys = \(isEnforced ? "ON" : "OFF")")
+        try connection.run("PRAGMA foreign_keys = \(sql: isEnforced ? "ON" : "OFF")")
         // An engine built without foreign keys returns no row and enforces nothing.
         let value = try connection.value("PRAGMA foreign_keys", as: Int64?.self)
         guard value == nil || (value == 1) == isEnforced else {
@@ -129,7 +129,7 @@ struct ForeignKeyViolations {
         _ rows: [Int64?], of reference: Reference, _ connection: Connection
     ) throws -> [(row: String, values: String)] {
         let reader = connection.schema.attached("main")
-        let columns = try connection.all("PRAGMA main.foreign_key_list(\(quoted(reference.table)))") { row in
+        let columns = try connection.all("PRAGMA main.foreign_key_list(\(table: reference.table))") { row in
             (
                 id: try row.get(0, as: Int64.self), column: try row.get(3, as: String.self),
                 other: try row.get(4, as: String?.self)
@@ -140,9 +140,11 @@ struct ForeignKeyViolations {
             guard let alias = try reader.rowidAlias(of: reference.table), !own.isEmpty else {
                 return rows.map { (String($0 ?? 0), "") }
             }
-            let sql = "SELECT \(text(of: own)) FROM main.\(quoted(reference.table)) AS child WHERE child.\(alias) = ?"
+            let sql: SQL = """
+                SELECT \(sql: text(of: own)) FROM \(table: reference.table, in: "main") AS child WHERE child.\(sql: alias) = ?
+                """
             return try rows.map { row in
-                (String(row ?? 0), try connection.first(sql, with: row) { try $0.get(0, as: String.self) } ?? "")
+                (String(row ?? 0), try connection.first(sql, with: row, as: String.self) ?? "")
             }
         }
         // The engine does not identify rows WITHOUT ROWID: this searches for them.
@@ -159,8 +161,8 @@ struct ForeignKeyViolations {
                     + "WHERE \(equalities.joined(separator: " AND ")))")
         }
         let found = try connection.all(
-            "SELECT \(text(of: key)), \(text(of: own)) FROM main.\(quoted(reference.table)) AS child "
-                + "WHERE \(conditions.joined(separator: " AND "))"
+            "SELECT \(sql: text(of: key)), \(sql: text(of: own)) FROM \(table: reference.table, in: "main") AS child "
+                + "WHERE \(sql: conditions.joined(separator: " AND "))"
         ) { (row: try $0.get(0, as: String.self), values: try $0.get(1, as: String.self)) }
         // The engine's count is authoritative: it compares with the parent's affinity.
         return found.count == rows.count ? found : rows.map { _ in ("", "") }

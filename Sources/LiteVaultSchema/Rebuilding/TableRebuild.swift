@@ -58,7 +58,7 @@ struct TableRebuild {
     ///   - statements: the statements that recreate indexes and triggers.
     func replace(with newText: CreateTableText, columns: [(old: String, new: String)], _ statements: [String]) throws {
         try replace(with: newText) { _ in columns.map { (source: quoted($0.old), target: $0.new) } }
-        for statement in statements { try connection.run(statement) }
+        for statement in statements { try connection.run(SQL(sql: statement)) }
     }
 
     /// Replaces the table. Its indexes and triggers are dropped with the old one.
@@ -71,31 +71,33 @@ struct TableRebuild {
     ) throws {
         let temporaryName = try unusedName()
         let sequence = newText.isAutoincrement ? try highestRowid() : nil
-        try connection.run(create(newText.named(temporaryName)))
+        try connection.run(SQL(sql: create(newText.named(temporaryName))))
         let copied = try values(try columns(of: temporaryName, isStored: true))
         let rowid = try copiedRowid(to: temporaryName, copied.map(\.target))
         let target = (rowid.map { [$0.new] } ?? []) + copied.map { quoted($0.target) }
         let source = (rowid.map { [$0.old] } ?? []) + copied.map(\.source)
         // The conflict clause of the statement overrides those of the table, which could drop rows silently.
-        let into = "INSERT OR ABORT INTO \(schema).\(quoted(temporaryName))"
-        let from = "FROM \(schema).\(quoted(table))"
         guard !target.isEmpty else {
             throw VaultError(
                 .schemaChangeRefused, "rebuilding \(quoted(table)): the new table keeps no column and gets no value")
         }
         try connection.run(
-            "\(into) (\(target.joined(separator: ", "))) SELECT \(source.joined(separator: ", ")) \(from)")
-        try connection.run("DROP TABLE \(schema).\(quoted(table))")
+            """
+            INSERT OR ABORT INTO \(sql: schema).\(table: temporaryName) (\(sql: target.joined(separator: ", ")))
+            SELECT \(sql: source.joined(separator: ", ")) FROM \(sql: schema).\(table: table)
+            """)
+        try connection.run("DROP TABLE \(sql: schema).\(table: table)")
         // Later versions rewrite and check other objects when a table is renamed. These refer to the old name, which the
         // new table takes over.
         let legacy = try connection.value("PRAGMA legacy_alter_table", as: Int64?.self)
         if legacy == 0 { try connection.run("PRAGMA legacy_alter_table = ON") }
         defer { if legacy == 0 { _ = try? connection.run("PRAGMA legacy_alter_table = OFF") } }
-        try connection.run("ALTER TABLE \(schema).\(quoted(temporaryName)) RENAME TO \(quoted(table))")
+        try connection.run("ALTER TABLE \(sql: schema).\(table: temporaryName) RENAME TO \(table: table)")
         if let sequence {
             // An empty table has no row in sqlite_sequence yet.
-            try connection.run("DELETE FROM \(schema).sqlite_sequence WHERE name = ?", with: table)
-            try connection.run("INSERT INTO \(schema).sqlite_sequence (name, seq) VALUES (?, ?)", with: table, sequence)
+            try connection.run("DELETE FROM \(sql: schema).sqlite_sequence WHERE name = ?", with: table)
+            try connection.run(
+                "INSERT INTO \(sql: schema).sqlite_sequence (name, seq) VALUES (?, ?)", with: table, sequence)
         }
     }
 
@@ -132,14 +134,14 @@ struct TableRebuild {
         }
         for object in kept {
             guard let sql = object.sql else { continue }
-            do { try connection.run(statement(object, sql)) } catch let error as DatabaseError {
+            do { try connection.run(SQL(sql: statement(object, sql))) } catch let error as DatabaseError {
                 throw VaultError(
                     .schemaChangeRefused,
                     "\(change): \(object.type.rawValue) \(quoted(object.name)) does not fit the new table (\(error.message))",
                     remedy: "Drop it first.")
             }
         }
-        for index in indexes { try connection.run(index.sql) }
+        for index in indexes { try connection.run(SQL(sql: index.sql)) }
         try dependents.check(change: change)
         for column in oldColumns where !newColumns.contains(where: { isSameName($0, column) }) {
             guard try !columns(of: table, isStored: false).contains(where: { isSameName($0, column) }) else {
@@ -164,7 +166,7 @@ struct TableRebuild {
     func columns(of table: String, isStored: Bool) throws -> [String] {
         let hasHidden = EngineInfo.linked.sqliteVersion >= SQLiteVersion(major: 3, minor: 26)
         let pragma = hasHidden ? "table_xinfo" : "table_info"
-        return try connection.all("PRAGMA \(schema).\(pragma)(\(quoted(table)))") { row -> String? in
+        return try connection.all("PRAGMA \(sql: schema).\(sql: pragma)(\(identifier: table))") { row -> String? in
             try !hasHidden || !isStored || row.get(6, as: Int.self) == 0 ? row.get(1, as: String.self) : nil
         }.compactMap { $0 }
     }
@@ -191,9 +193,9 @@ struct TableRebuild {
     private func highestRowid() throws -> Int64? {
         let master = schema == "temp" ? "sqlite_temp_master" : "sqlite_master"
         let exists = try connection.value(
-            "SELECT count(*) FROM \(master) WHERE name = 'sqlite_sequence'", as: Int64?.self)
+            "SELECT count(*) FROM \(sql: master) WHERE name = 'sqlite_sequence'", as: Int64?.self)
         guard exists == 1 else { return nil }
         return try connection.value(
-            "SELECT seq FROM \(schema).sqlite_sequence WHERE name = ?", with: table, as: Int64?.self)
+            "SELECT seq FROM \(sql: schema).sqlite_sequence WHERE name = ?", with: table, as: Int64?.self)
     }
 }

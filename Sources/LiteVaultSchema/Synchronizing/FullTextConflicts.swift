@@ -29,7 +29,7 @@ struct FullTextConflicts {
             """
         sameRowid = "\(quoted(rowid)) = new.\(quoted(rowid))"
         sameValues = try reader.indexDefinitions(table: table).filter(\.unique).map { index in
-            let collations = try connection.all("PRAGMA main.index_xinfo(\(quoted(index.name)))") { row in
+            let collations = try connection.all("PRAGMA main.index_xinfo(\(identifier: index.name))") { row in
                 (name: try row.get(4, as: String?.self) ?? "BINARY", isKey: try row.get(5, as: Bool.self))
             }
             .filter(\.isKey).map(\.name)

@@ -63,13 +63,13 @@ struct FullTextTriggers {
     func createAlone(on table: String, columns: [String], _ connection: Connection) throws {
         let triggers = try definitions(on: table, columns: columns, connection)
         try drop(connection)
-        try connection.run("CREATE TABLE \(replaced)(\(list(["id INTEGER PRIMARY KEY"] + noted(columns))))")
-        for trigger in triggers { try connection.run(trigger.sql) }
+        try connection.run("CREATE TABLE \(sql: replaced)(\(sql: list(["id INTEGER PRIMARY KEY"] + noted(columns))))")
+        for trigger in triggers { try connection.run(SQL(sql: trigger.sql)) }
     }
 
     /// Fills the index from the table.
     func rebuild(_ connection: Connection) throws {
-        try connection.run("INSERT INTO \(quoted(index))(\(quoted(index))) VALUES('rebuild')")
+        try connection.run("INSERT INTO \(identifier: index)(\(identifier: index)) VALUES('rebuild')")
     }
 
     /// Recreates the triggers if some are missing, or are not those that the table needs now, and fills the index, which
@@ -107,8 +107,8 @@ struct FullTextTriggers {
     }
 
     func drop(_ connection: Connection) throws {
-        for suffix in module.suffixes { try connection.run("DROP TRIGGER IF EXISTS \(quoted(name(suffix)))") }
-        try connection.run("DROP TABLE IF EXISTS \(replaced)")
+        for suffix in module.suffixes { try connection.run("DROP TRIGGER IF EXISTS \(identifier: name(suffix))") }
+        try connection.run("DROP TABLE IF EXISTS \(sql: replaced)")
     }
 
     /// The name of a table's rowid.

@@ -47,7 +47,7 @@ package final class LockFile: Sendable {
     ///   - timeout: how long to wait for another one's lock; none by default.
     package init(_ path: String, appending: Bool = false, timeout: Duration = .zero) throws(Failure) {
         self.path = path
-        let end = ContinuousClock.now + timeout
+        let deadline = Deadline(in: timeout)
         var pause = Backoff(0.005...0.1)
         var replacements = 0
         while true {
@@ -67,7 +67,7 @@ package final class LockFile: Sendable {
                 replacements += 1
                 continue
             }
-            guard ContinuousClock.now < end else { throw .busy }
+            guard !deadline.isOver else { throw .busy }
             SystemThread.sleep(seconds: pause.next())
         }
     }

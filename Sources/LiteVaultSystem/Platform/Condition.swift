@@ -46,30 +46,3 @@ package final class Condition: @unchecked Sendable {  // the system's locks may 
         Platform.wait(for: queue, mutex, timespec(max(seconds, 0)))
     }
 }
-
-/// A lock that the thread holding it may acquire again.
-package final class RecursiveLock: @unchecked Sendable {  // the system's locks may be used by any thread
-    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-
-    /// Creates an unlocked lock.
-    package init() {
-        mutex = .allocate(capacity: 1)
-        var attributes = pthread_mutexattr_t()
-        pthread_mutexattr_init(&attributes)
-        pthread_mutexattr_settype(&attributes, Int32(PTHREAD_MUTEX_RECURSIVE))
-        pthread_mutex_init(mutex, &attributes)
-        pthread_mutexattr_destroy(&attributes)
-    }
-
-    deinit {
-        pthread_mutex_destroy(mutex)
-        mutex.deallocate()
-    }
-
-    /// Runs `body` while holding the lock, and returns what it returns.
-    package func withLock<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
-        pthread_mutex_lock(mutex)
-        defer { pthread_mutex_unlock(mutex) }
-        return try body()
-    }
-}

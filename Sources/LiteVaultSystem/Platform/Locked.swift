@@ -46,3 +46,43 @@ extension Locked where State: Sendable {
     /// A copy of the state.
     package var value: State { withLock { $0 } }
 }
+
+/// A lock that the thread holding it may acquire again. Part of its owner, without a reference to count.
+///
+/// pthread's own: `DispatchQueue.sync` costs about six times as much and is not recursive.
+package struct RecursiveLock: ~Copyable, @unchecked Sendable {  // a pthread mutex may be used from any thread
+    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+
+    /// Creates an unlocked lock.
+    package init() {
+        mutex = .allocate(capacity: 1)
+        mutex.initialize(to: pthread_mutex_t())
+        var attributes = pthread_mutexattr_t()
+        pthread_mutexattr_init(&attributes)
+        pthread_mutexattr_settype(&attributes, Int32(PTHREAD_MUTEX_RECURSIVE))
+        pthread_mutex_init(mutex, &attributes)
+        pthread_mutexattr_destroy(&attributes)
+    }
+
+    deinit {
+        pthread_mutex_destroy(mutex)
+        mutex.deinitialize(count: 1)
+        mutex.deallocate()
+    }
+
+    /// Runs `body` while holding the lock, and returns what it returns.
+    package func withLock<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
+        lock()
+        defer { unlock() }
+        return try body()
+    }
+
+    /// Acquires the lock, which the calling thread may hold already.
+    package func lock() { pthread_mutex_lock(mutex) }
+
+    /// Releases the lock, once for each time it was acquired.
+    package func unlock() { pthread_mutex_unlock(mutex) }
+
+    /// Acquires the lock if no other thread holds it.
+    package func tryLock() -> Bool { pthread_mutex_trylock(mutex) == 0 }
+}

@@ -36,7 +36,7 @@ extension ShellCommand {
         pipe.closeWriting()
         let unwatch = watch?(child.signalTarget)
         defer { unwatch?() }
-        let deadline = limit.map { ContinuousClock.now + $0 }
+        let deadline = limit.map { Deadline(in: $0) }
         let bytes = SecretBuffer()
         var problem: SecretError?
         do throws(SecretError) { try child.read(pipe.reading, into: bytes, until: deadline) } catch {
@@ -53,13 +53,13 @@ extension ShellCommand {
 extension ChildProcess {
     /// Reads until the end of `descriptor`, until the child has ended and nothing more is there, or until `deadline`.
     fileprivate func read(
-        _ descriptor: Int32, into buffer: SecretBuffer, until deadline: ContinuousClock.Instant?
+        _ descriptor: Int32, into buffer: SecretBuffer, until deadline: Deadline?
     ) throws(SecretError) {
         var pause = Backoff(0.001...0.1)
         while buffer.count <= SecretBuffer.limit {
             // Before looking: what the child has written before its end is there then.
             let isOver = hasEnded()
-            let left = deadline.map { ($0 - .now).seconds } ?? .infinity
+            let left = deadline?.remaining.seconds ?? .infinity
             guard left > 0 || isOver else { return }
             var waited = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
             let found = poll(&waited, 1, isOver ? 0 : Int32(min(pause.next(), left) * 1000) + 1)
@@ -78,14 +78,14 @@ extension ChildProcess {
     /// Blocks until the child has ended. Its number stays taken.
     ///
     /// - Returns: false at `deadline`.
-    fileprivate func waitUntilEnded(_ deadline: ContinuousClock.Instant?) -> Bool {
+    fileprivate func waitUntilEnded(_ deadline: Deadline?) -> Bool {
         guard let deadline else {
             waitUntilEnded()
             return true
         }
         var pause = Backoff(0.001...0.05)
         while !hasEnded() {
-            let left = (deadline - .now).seconds
+            let left = deadline.remaining.seconds
             guard left > 0 else { return false }
             SystemThread.sleep(seconds: min(pause.next(), left))
         }
@@ -97,10 +97,10 @@ extension ChildProcess {
     /// Waits until the child has ended, without blocking a thread. Its number stays taken.
     ///
     /// - Returns: false at `deadline`, and when the task is cancelled.
-    package func hasEnded(by deadline: ContinuousClock.Instant) async -> Bool {
+    package func hasEnded(by deadline: Deadline) async -> Bool {
         var pause = Backoff(0.001...0.05)
         while !hasEnded() {
-            let left = (deadline - .now).seconds
+            let left = deadline.remaining.seconds
             guard left > 0, (try? await Task.sleep(for: .seconds(min(pause.next(), left)))) != nil else { return false }
         }
         return true
@@ -109,7 +109,7 @@ extension ChildProcess {
     /// Ends the process group that the child leads: SIGTERM, and SIGKILL for what is left of it after `grace`. The child's number is released
     /// then, and all of the group has ended, unless some of it still exists 5 seconds after SIGKILL, as what waits for a device does.
     package func terminateGroup(grace: Duration) async {
-        let end = ContinuousClock.now + grace
+        let end = Deadline(in: grace)
         signal(SIGTERM)
         // A stopped process acts on SIGTERM only once it continues.
         signal(SIGCONT)
@@ -119,8 +119,8 @@ extension ChildProcess {
             _ = try? wait()
             // The child may have ended at SIGTERM and others of its group not. The group's number is not used again while it has members.
             let last = end + .seconds(5)
-            while kill(signalTarget, 0) == 0, ContinuousClock.now < last {
-                if ContinuousClock.now >= end { signal(SIGKILL) }
+            while kill(signalTarget, 0) == 0, !last.isOver {
+                if end.isOver { signal(SIGKILL) }
                 try? await Task.sleep(for: .milliseconds(10))
             }
         }.value

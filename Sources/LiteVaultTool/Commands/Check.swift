@@ -175,7 +175,7 @@ struct Check: VaultCommand {
             var failure = Failure(error)
             failure.remedy =
                 "Free space and try again, or check with --read-only, which uses the system's temporary directory (or "
-                + "--spool-folder) and records nothing."
+                + "--spool-directory) and records nothing."
             throw failure
         }
         return report(found, opened, session)

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import LiteVaultBackup
+internal import LiteVaultSchedule
 internal import LiteVaultSystem
 
 /// `litevault copy`: keeps a second copy of a repository.
@@ -67,15 +68,9 @@ struct Copy: VaultCommand {
     func perform(_ session: Session) throws -> Report {
         try session.reserveKeySources(secret)
         let local = directories.applied(to: .standard)
-        let uploads = try stores.uploads.applied(to: UploadOptions())
-        let from = try StoreOptions.store(
-            repository, endpoint: stores.endpoint, region: stores.region, usesPathStyle: stores.usesPathStyle,
-            proxy: stores.proxy, uploads: uploads, sftpCommand: stores.sftpCommand, cache: local.cache)
-        let to = try StoreOptions.store(
-            destination, endpoint: stores.toEndpoint ?? stores.endpoint, region: stores.toRegion ?? stores.region,
-            usesPathStyle: stores.toUsesPathStyle || stores.usesPathStyle, proxy: stores.toProxy ?? stores.proxy,
-            uploads: try stores.toUploads.applied(to: uploads),
-            sftpCommand: stores.toSFTPCommand ?? stores.sftpCommand, cache: local.cache)
+        let references = try stores.references(from: repository, to: destination)
+        let from = try StoreOptions.store(references.from, cache: local.cache)
+        let to = try StoreOptions.store(references.to, cache: local.cache)
         let key = try session.repositorySecret(secret, for: repository)
         let (name, accepts, dryRun) = (database, accepts, dryRun)
         let progress = session.backupProgress
@@ -204,4 +199,26 @@ struct CopyStoreOptions: ParsableArguments {
         name: .customLong("to-sftp-command"), help: .init("As --sftp-command, for the copy only.", valueName: "command")
     )
     var toSFTPCommand: String?
+
+    /// Both repositories, the second with the options of the first where it has none of its own.
+    func references(
+        from source: String, to destination: String
+    ) throws -> (from: RepositoryReference, to: RepositoryReference) {
+        var from = RepositoryReference(source)
+        from.endpoint = endpoint
+        from.region = region
+        from.usesPathStyle = usesPathStyle
+        from.proxy = proxy
+        from.uploads = try uploads.applied(to: UploadOptions())
+        from.sftpCommand = sftpCommand
+        var to = from
+        to.location = destination
+        to.endpoint = toEndpoint ?? endpoint
+        to.region = toRegion ?? region
+        to.usesPathStyle = toUsesPathStyle || usesPathStyle
+        to.proxy = toProxy ?? proxy
+        to.uploads = try toUploads.applied(to: from.uploads)
+        to.sftpCommand = toSFTPCommand ?? sftpCommand
+        return (from, to)
+    }
 }

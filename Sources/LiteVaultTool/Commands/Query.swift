@@ -150,7 +150,7 @@ struct Query: VaultCommand {
         _ connection: Connection, _ sql: String, _ values: [(name: String, value: (any Binding)?)],
         _ stream: ResultStream
     ) throws -> Int? {
-        guard !SQLTokens(sql).allSatisfy({ [.space, .comment].contains($0.kind) || $0.text == ";" }) else {
+        guard !SQLTokens(sql).allSatisfy({ !$0.isSignificant || $0.text == ";" }) else {
             throw Failure(.usage, "the SQL text is empty", remedy: "Give one statement.")
         }
         let statement = try connection.prepare(sql)

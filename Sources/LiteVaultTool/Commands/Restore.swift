@@ -212,12 +212,12 @@ struct Restore: VaultCommand {
             try ownership.apply(to: [path, found.keyring?.writtenPath])
             return report(found, opened, selection, warnings, session)
         }
-        let folder = try TemporaryFolder(in: repository.stores.directories.spool)
+        let restored = try TemporaryRestore(in: repository.stores.directories.spool)
         let found = try runBlocking {
             try await opened.restore(
-                selection, database: name, to: folder.file, options: chosen, warning: warnings.add)
+                selection, database: name, to: restored.file, options: chosen, warning: warnings.add)
         }
-        try folder.write(to: session.terminal)
+        try restored.write(to: session.terminal)
         var report = report(found, opened, selection, warnings, session)
         // Standard output has the database.
         for line in report.takeLines() where !output.quiet { session.terminal.printMessage(line) }
@@ -326,7 +326,7 @@ struct Restore: VaultCommand {
 }
 
 /// A directory for one restored file, removed with this object.
-private final class TemporaryFolder: Sendable {
+private final class TemporaryRestore: Sendable {
     private let directory: WorkDirectory
     /// The path of the file.
     var file: String { directory.path + "/restored.db" }
@@ -337,7 +337,8 @@ private final class TemporaryFolder: Sendable {
             directory = try WorkDirectory(for: "restored", in: parent ?? LocalDirectories.temporary())
         } catch {
             let path = parent ?? FileManager.default.temporaryDirectory.path
-            throw Failure(.cannotCreate, "no directory can be created in it", path: path, remedy: "Use --spool-folder.")
+            throw Failure(
+                .cannotCreate, "no directory can be created in it", path: path, remedy: "Use --spool-directory.")
         }
     }
 

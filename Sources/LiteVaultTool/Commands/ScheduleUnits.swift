@@ -95,7 +95,7 @@ struct ScheduleInstall: VaultCommand {
         let token = Interruption.shared.onEnd(announce)
         defer { Interruption.shared.remove(token) }
         do {
-            return try install(installation, new, path, again: again, sources, record, session)
+            return try install(installation, new, path, sources, record, session)
         } catch {
             // A signal asked for the end.
             if Interruption.shared.signal != nil { announce() }
@@ -136,8 +136,8 @@ struct ScheduleInstall: VaultCommand {
     }
 
     private func install(
-        _ installation: UnitInstallation, _ new: NewConfiguration?, _ path: String, again: String,
-        _ sources: [SourceProblem], _ record: InstallationRecord, _ session: Session
+        _ installation: UnitInstallation, _ new: NewConfiguration?, _ path: String, _ sources: [SourceProblem],
+        _ record: InstallationRecord, _ session: Session
     ) throws -> Report {
         var report = Report()
         if let new {
@@ -173,7 +173,8 @@ struct ScheduleInstall: VaultCommand {
         for job in outcome.jobs { job.addLines(to: &report) }
         for line in outcome.log ?? [] { report.appendLine("  " + Format.visible(line)) }
         let kept = ["\(installation.units.starter) stays enabled.", steps.removal(installation.removal)]
-        report.failure = outcome.failure(path, again: again, kept: kept.compactMap(\.self).joined(separator: " "))
+        report.failure = outcome.failure(
+            path, again: again(path, installation.units), kept: kept.compactMap(\.self).joined(separator: " "))
         return report
     }
 

@@ -92,10 +92,10 @@ private struct RepositoriesTopic: Topic {
         stored; the content of an encrypted database is encrypted by its own key.
 
         LOCAL DIRECTORIES:
-          --state-folder PATH  remembers the newest snapshots seen, to notice a
-                               repository that was rolled back or replaced
-          --cache-folder PATH  copies of block maps; may be removed at any time
-          --spool-folder PATH  data until it is stored
+          --state-directory PATH  remembers the newest snapshots seen, to notice a
+                                  repository that was rolled back or replaced
+          --cache-directory PATH  copies of block maps; may be removed at any time
+          --spool-directory PATH  data until it is stored
 
         If a repository was replaced on purpose, --accept-repository accepts the new one.
         """

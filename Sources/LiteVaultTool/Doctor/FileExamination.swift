@@ -133,10 +133,10 @@ struct FileExamination {
         let text = "\(Format.size(free)) free for data that waits to be stored, which may be \(Format.size(needed))"
         if free < 64 << 20 {
             findings.problem(
-                .spool, text, path: directory, remedy: "Free space there, or name another --spool-folder.")
+                .spool, text, path: directory, remedy: "Free space there, or name another --spool-directory.")
         } else if free < needed {
             findings.warning(
-                .spool, text, path: directory, remedy: "Free space there, or name another --spool-folder.")
+                .spool, text, path: directory, remedy: "Free space there, or name another --spool-directory.")
         } else {
             findings.ok(.spool, text, path: directory)
         }

@@ -89,15 +89,15 @@ struct ScheduleExamination {
     // MARK: The state
 
     private func state(into findings: inout Findings) -> StateFile? {
-        guard let folder = local.state else {
+        guard let directory = local.state else {
             findings.problem(
                 .state, "no directory for the state: neither HOME nor XDG_STATE_HOME is set",
-                remedy: "Set state-folder in the configuration, or give --state-folder.")
+                remedy: "Set state-directory in the configuration, or give --state-directory.")
             return nil
         }
         do {
-            let state = try StateFile(folder: folder, configuration: configuration.name)
-            let parent = FileExamination.existingParent(folder)
+            let state = try StateFile(directory: directory, configuration: configuration.name)
+            let parent = FileExamination.existingParent(directory)
             if access(parent, W_OK | X_OK) == 0 {
                 findings.ok(.state, "can be read and written", path: state.path)
             } else {
@@ -236,9 +236,7 @@ struct ScheduleExamination {
         }
         do {
             let store = try StoreOptions.store(
-                reference.location, endpoint: reference.endpoint, region: reference.region,
-                usesPathStyle: reference.usesPathStyle, proxy: reference.proxy, uploads: reference.uploads,
-                sftpCommand: reference.sftpCommand, cache: local.cache,
+                reference, cache: local.cache,
                 timeLimit: min(reference.timeLimit, RepositoryExamination.timeLimit))
             let spool = local.plannedSpool(of: store)
             FileExamination.leftovers(

@@ -55,7 +55,7 @@ struct FleetRun: Sendable {
     ) throws -> (outcomes: [Outcome], returns: Int) {
         let progress = Locked(Progress())
         progress.withLock { $0.waiting = Array(members.indices) }
-        let end = ContinuousClock.now + wait
+        let deadline = Deadline(in: wait)
         var pause = Backoff(0.25...5)
         var returns = 0
         while true {
@@ -68,9 +68,9 @@ struct FleetRun: Sendable {
             try Interruption.shared.check()
             if let error = progress.withLock({ $0.end }) { throw error }
             let isLeft = progress.withLock { !$0.waiting.isEmpty }
-            guard isLeft, ContinuousClock.now < end else { break }
+            guard isLeft, !deadline.isOver else { break }
             returns += 1
-            try sleep(min(pause.next(), max(0.05, (end - ContinuousClock.now).seconds)))
+            try sleep(min(pause.next(), max(0.05, deadline.remaining.seconds)))
         }
         let found = progress.withLock { $0.outcomes }
         return (members.indices.compactMap { found[$0] }, returns)
@@ -125,8 +125,8 @@ struct FleetRun: Sendable {
 
     /// Waits, unless a signal arrives.
     private func sleep(_ seconds: Double) throws {
-        let end = ContinuousClock.now + Duration(seconds: seconds)
-        while ContinuousClock.now < end {
+        let deadline = Deadline(seconds: seconds)
+        while !deadline.isOver {
             try Interruption.shared.check()
             SystemThread.sleep(seconds: 0.05)
         }

@@ -49,7 +49,7 @@ enum MisplacedKey {
     ///
     /// - Throws: `usage` for `PRAGMA key` and its like, and for `ATTACH … KEY`.
     static func refuse(inStatement sql: String) throws(Failure) {
-        let text = SQLTokens(sql).lazy.filter { ![.space, .comment].contains($0.kind) && $0.text != ";" }
+        let text = SQLTokens(sql).lazy.filter { $0.isSignificant && $0.text != ";" }
             .map { foldedName($0.unquoted) }
             .drop { ["explain", "query", "plan"].contains($0) }
         // Of most statements only the first word is read: a script has thousands of them.
@@ -76,7 +76,7 @@ enum MisplacedKey {
     static func isSuspected(in text: String, ran: Bool) -> Bool {
         // A raw key has 64 digits, or 96 with its salt.
         if text.split(whereSeparator: { !$0.isHexDigit }).contains(where: { $0.count >= 64 }) { return true }
-        let words = SQLTokens(text).filter { ![.space, .comment].contains($0.kind) }.map { foldedName($0.unquoted) }
+        let words = SQLTokens(text).filter(\.isSignificant).map { foldedName($0.unquoted) }
         // The engine ignores a pragma that it does not know, without an error.
         if setsUnknownPragma(words) { return true }
         // The text of a key command may have the key in it.

@@ -84,23 +84,26 @@ struct StoreOptions: ParsableArguments {
     /// - Parameter timeLimit: how long it may be silent, return errors or be locked; nil for its default.
     /// - Throws: `usage` or `unsupported` for a location of another kind, `config` for invalid settings of an object store.
     func store(_ location: String, timeLimit: Duration? = nil) throws -> any ObjectStore {
-        return try Self.store(
-            location, endpoint: endpoint, region: region, usesPathStyle: usesPathStyle, proxy: proxy,
-            uploads: try uploads.applied(to: UploadOptions()), sftpCommand: sftpCommand,
-            cache: directories.applied(to: .standard).cache, timeLimit: timeLimit)
+        var reference = RepositoryReference(location)
+        reference.endpoint = endpoint
+        reference.region = region
+        reference.usesPathStyle = usesPathStyle
+        reference.proxy = proxy
+        reference.uploads = try uploads.applied(to: UploadOptions())
+        reference.sftpCommand = sftpCommand
+        return try Self.store(reference, cache: directories.applied(to: .standard).cache, timeLimit: timeLimit)
     }
 
-    /// Creates the store at a location.
+    /// Creates the store of a repository.
     ///
     /// - Parameters:
-    ///   - endpoint: for object stores, as are `region`, `usesPathStyle`, `proxy`, `uploads` and `cache`.
-    ///   - sftpCommand: connects to an SFTP server in place of ssh; nil for ssh.
+    ///   - reference: where the repository is. Its time limit does not count.
     ///   - cache: the directory where the features of object stores are cached.
     ///   - timeLimit: how long the store may be silent, return errors or be locked; nil for its default.
     static func store(
-        _ location: String, endpoint: String?, region: String?, usesPathStyle: Bool, proxy: String?,
-        uploads: UploadOptions, sftpCommand: String?, cache: String, timeLimit: Duration? = nil
+        _ reference: RepositoryReference, cache: String, timeLimit: Duration? = nil
     ) throws -> any ObjectStore {
+        let location = reference.location
         let kind: StoreLocation
         do { kind = try StoreLocation(location) } catch {
             throw Failure(
@@ -112,11 +115,11 @@ struct StoreOptions: ParsableArguments {
         }
         if kind == .sftp {
             var settings = try SFTPSettings(url: location)
-            settings.command = sftpCommand
+            settings.command = reference.sftpCommand
             if let timeLimit { settings.limit(to: timeLimit) }
             return SFTPStore(settings)
         }
-        guard proxy?.contains("@") != true else {
+        guard reference.proxy?.contains("@") != true else {
             // Not shown: it may contain a password.
             throw Failure(
                 .usage, "--s3-proxy contains a user or a password, which other users of this machine would see",
@@ -124,12 +127,12 @@ struct StoreOptions: ParsableArguments {
         }
         #if S3
             var settings = try S3Settings(url: location)
-            settings.endpoint = endpoint
-            settings.region = region
-            settings.usesPathStyle = usesPathStyle
-            settings.proxy = proxy
-            settings.uploads = uploads
-            settings.cacheFolder = cache
+            settings.endpoint = reference.endpoint
+            settings.region = reference.region
+            settings.usesPathStyle = reference.usesPathStyle
+            settings.proxy = reference.proxy
+            settings.uploads = reference.uploads
+            settings.cacheDirectory = cache
             if let timeLimit {
                 settings.retryTimeLimit = timeLimit
                 settings.timeout = min(settings.timeout, timeLimit)
@@ -184,28 +187,28 @@ struct UploadArguments: ParsableArguments {
 /// The local directories of repositories and schedules.
 struct LocalDirectoryOptions: ParsableArguments {
     @Option(
-        name: .customLong("state-folder"),
+        name: .customLong("state-directory"),
         help: .init("Directory of the local state: the newest snapshots seen, and past runs.", valueName: "path"),
         completion: .directory)
     var state: String?
 
     @Option(
-        name: .customLong("cache-folder"),
+        name: .customLong("cache-directory"),
         help: .init("Directory of cached block maps.", valueName: "path"), completion: .directory)
     var cache: String?
 
     @Option(
-        name: .customLong("spool-folder"),
+        name: .customLong("spool-directory"),
         help: .init("Spool directory: data waiting to be stored, and test restores.", valueName: "path"),
         completion: .directory)
     var spool: String?
 
     /// The directories, with the given ones in place of the standard ones.
     func applied(to standard: LocalDirectories) -> LocalDirectories {
-        var folders = standard
-        if let state { folders.state = state }
-        if let cache { folders.cache = cache }
-        if let spool { folders.spool = spool }
-        return folders
+        var directories = standard
+        if let state { directories.state = state }
+        if let cache { directories.cache = cache }
+        if let spool { directories.spool = spool }
+        return directories
     }
 }

@@ -82,7 +82,7 @@ extension PlacedStatement {
             let rest = message.dropFirst(start.count)
             let name = String(rest.hasSuffix("()") ? rest.dropLast(2) : rest)
             let isNamed = SQLTokens(sql).contains {
-                [.word, .literal].contains($0.kind) && isSameName($0.unquoted, name)
+                ($0.kind == .word || $0.isLiteral) && isSameName($0.unquoted, name)
             }
             return isNamed ? nil : Missing(kind: kind, name: name)
         }

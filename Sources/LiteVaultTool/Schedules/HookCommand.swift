@@ -35,7 +35,7 @@ struct HookCommand {
         }
         Interruption.shared.watch(child: child.signalTarget)
         defer { Interruption.shared.unwatch(child: child.signalTarget) }
-        guard await child.hasEnded(by: ContinuousClock.now + limit) else {
+        guard await child.hasEnded(by: Deadline(in: limit)) else {
             await child.terminateGroup(grace: Self.grace)
             try Task.checkCancellation()
             throw VaultError.limitReached(

@@ -22,12 +22,13 @@ struct ScheduleOptions: ParsableArguments {
     /// - Parameter onlyReading: whether the state of a service will do, which is that of its own user.
     func stateFile(_ configuration: ScheduleConfiguration, onlyReading: Bool = false) throws -> StateFile {
         let local = onlyReading ? directories.shown(for: configuration) : directories.applied(to: configuration)
-        guard let folder = local.state else {
+        guard let directory = local.state else {
             throw Failure(
                 .config, "no directory for the state: neither HOME nor XDG_STATE_HOME is set",
-                path: configuration.name, remedy: "Set state-folder in the configuration, or give --state-folder.")
+                path: configuration.name, remedy: "Set state-directory in the configuration, or give --state-directory."
+            )
         }
-        return try StateFile(folder: folder, configuration: configuration.name)
+        return try StateFile(directory: directory, configuration: configuration.name)
     }
 }
 
@@ -36,10 +37,10 @@ extension LocalDirectoryOptions {
     func shown(for configuration: ScheduleConfiguration) -> LocalDirectories {
         var local = applied(to: configuration)
         let isNamed =
-            state != nil || configuration.stateFolder != nil
+            state != nil || configuration.stateDirectory != nil
             || ProcessInfo.processInfo.environment["STATE_DIRECTORY"] != nil
         if !isNamed, let own = local.state {
-            local.state = StateFile.newest(of: configuration.name, in: [own] + StateFile.serviceFolders)
+            local.state = StateFile.newest(of: configuration.name, in: [own] + StateFile.serviceDirectories)
         }
         return local
     }
@@ -47,7 +48,7 @@ extension LocalDirectoryOptions {
     /// The directories, with the given ones in place of that of a configuration and the standard ones.
     func applied(to configuration: ScheduleConfiguration) -> LocalDirectories {
         var standard = LocalDirectories.standard
-        if let state = configuration.stateFolder { standard.state = state }
+        if let state = configuration.stateDirectory { standard.state = state }
         return applied(to: standard)
     }
 }

@@ -55,7 +55,7 @@ struct ScheduleRemedies: Sendable {
     /// The options that lead to the repository with the state of the jobs.
     private func options(_ reference: RepositoryReference) -> String {
         var words = ["--repository", reference.location]
-        if let state = local.state { words += ["--state-folder", state] }
+        if let state = local.state { words += ["--state-directory", state] }
         if let endpoint = reference.endpoint { words += ["--s3-endpoint", endpoint] }
         if let region = reference.region { words += ["--s3-region", region] }
         if reference.usesPathStyle { words.append("--s3-path-style") }

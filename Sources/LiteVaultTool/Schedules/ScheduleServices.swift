@@ -44,12 +44,7 @@ extension Session {
             ? options.directories.shown(for: configuration) : options.directories.applied(to: configuration)
         let quiet = output.json || output.quiet
         var services = ScheduleServices(tool: "litevault \(Version.number)", local: local)
-        services.store = {
-            try StoreOptions.store(
-                $0.location, endpoint: $0.endpoint, region: $0.region, usesPathStyle: $0.usesPathStyle,
-                proxy: $0.proxy, uploads: $0.uploads, sftpCommand: $0.sftpCommand, cache: local.cache,
-                timeLimit: $0.timeLimit)
-        }
+        services.store = { try StoreOptions.store($0, cache: local.cache, timeLimit: $0.timeLimit) }
         services.secret = { try keys.secret($0) }
         services.keys = { try keys.keys($0) }
         services.hook = { try await HookCommand(text: $0, variables: $1, limit: $2, quiet: quiet).run() }

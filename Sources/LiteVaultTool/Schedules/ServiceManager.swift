@@ -5,7 +5,7 @@ internal import LiteVaultQuoting
 /// systemd as it runs here, by its commands `systemctl` and `journalctl`.
 struct ServiceManager: Sendable {
     /// The directory of the administrator's units.
-    static let folder = "/etc/systemd/system"
+    static let directory = "/etc/systemd/system"
     /// The second line of a unit that 'schedule install' has written.
     static let mark =
         "# Made by 'litevault schedule install', which replaces it: your own settings belong in a drop-in."
@@ -92,7 +92,7 @@ struct ServiceManager: Sendable {
 
     /// The text of an administrator's unit; nil if it does not exist.
     func text(of unit: String) throws -> String? {
-        let path = "\(Self.folder)/\(unit)"
+        let path = "\(Self.directory)/\(unit)"
         guard FileManager.default.fileExists(atPath: path) else { return nil }
         return String(decoding: try InputFile(path: path).read(upTo: 1 << 16), as: UTF8.self)
     }
@@ -107,10 +107,10 @@ struct ServiceManager: Sendable {
         if let present = try text(of: unit) {
             guard !Self.isOurs(present) else { return }
             throw Failure(
-                .conflict, "is a unit that 'schedule install' has not written", path: "\(Self.folder)/\(unit)",
+                .conflict, "is a unit that 'schedule install' has not written", path: "\(Self.directory)/\(unit)",
                 remedy: "Remove it if nothing in it is needed, or choose other names with --name.")
         }
-        guard let other = try state(of: unit).path, !other.hasPrefix(Self.folder + "/") else { return }
+        guard let other = try state(of: unit).path, !other.hasPrefix(Self.directory + "/") else { return }
         // That of the package is meant to be replaced.
         let text = (try? InputFile(path: other).read(upTo: 1 << 16)).map { String(decoding: $0, as: UTF8.self) } ?? ""
         guard unit.hasPrefix("litevault-") || text.contains("LiteVault") else {
@@ -134,7 +134,7 @@ struct ServiceManager: Sendable {
     /// Stops and removes a unit that 'schedule install' has written for another configuration.
     func remove(_ unit: String) throws {
         try require("systemctl", ["disable", "--now", "--quiet"], unit)
-        let path = "\(Self.folder)/\(unit)"
+        let path = "\(Self.directory)/\(unit)"
         guard unlink(path) == 0 || errno == ENOENT else {
             throw Failure(
                 .inputOutput, "the unit cannot be removed: \(String(cString: strerror(errno)))", path: path)

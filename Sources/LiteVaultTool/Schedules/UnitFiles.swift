@@ -6,12 +6,12 @@ struct UnitFiles {
     /// The directories that have units, the first of which wins: those of the administrator, of this boot, and of packages
     /// (systemd.unit(5)).
     var directories = [
-        ServiceManager.folder, "/run/systemd/system", "/usr/local/lib/systemd/system", "/usr/lib/systemd/system",
+        ServiceManager.directory, "/run/systemd/system", "/usr/local/lib/systemd/system", "/usr/lib/systemd/system",
         "/lib/systemd/system",
     ]
 
     /// The directory of the administrator's units.
-    var own: String { directories.first ?? ServiceManager.folder }
+    var own: String { directories.first ?? ServiceManager.directory }
 
     /// The units of a type that have files of their own, and the instances of templates that links have started with others.
     ///

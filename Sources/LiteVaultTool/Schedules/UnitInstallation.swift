@@ -26,7 +26,9 @@ struct UnitInstallation: Sendable {
 
     private var service: String { "\(units.name).service" }
     /// Where the service keeps its state.
-    private var stateFolder: String { configuration.stateFolder ?? StateFile.serviceFolder(units.directoryName) }
+    private var stateDirectory: String {
+        configuration.stateDirectory ?? StateFile.serviceDirectory(units.directoryName)
+    }
 
     init(_ configuration: ScheduleConfiguration, _ options: UnitOptions) throws {
         self.configuration = configuration
@@ -105,7 +107,7 @@ struct UnitInstallation: Sendable {
         throw Failure(
             .conflict,
             "the services \(units.name).service of \(user) and \(other.name).service of \(other.user) would share the state in "
-                + StateFile.serviceFolder(units.directoryName),
+                + StateFile.serviceDirectory(units.directoryName),
             path: other.path,
             remedy:
                 "Remove \(isOther ? "the other service" : "this service"), and install it again, which gives it a state directory of its "
@@ -143,7 +145,7 @@ struct UnitInstallation: Sendable {
         units.files.map { unit, text in
             let head = "# \(unit)\n"
             let rest = String(decoding: text.utf8.dropFirst(head.utf8.count), as: UTF8.self)
-            return File(path: "\(ServiceManager.folder)/\(unit)", text: head + ServiceManager.mark + "\n" + rest)
+            return File(path: "\(ServiceManager.directory)/\(unit)", text: head + ServiceManager.mark + "\n" + rest)
         }
     }
 
@@ -151,11 +153,11 @@ struct UnitInstallation: Sendable {
     ///
     /// That of a repository which was used before is missing for a reason: its disk may not be mounted.
     func missingDirectories() -> [String] {
-        let local = LocalDirectories(state: stateFolder, cache: stateFolder)
+        let local = LocalDirectories(state: stateDirectory, cache: stateDirectory)
         let repositories = configuration.jobs.map(\.repository.location).filter { location in
             !location.contains("://") && !local.remembersRepository(in: DirectoryStore(location))
         }
-        let own = [configuration.stateFolder, configuration.metrics.map { LocalDirectory.parent(of: $0) }]
+        let own = [configuration.stateDirectory, configuration.metrics.map { LocalDirectory.parent(of: $0) }]
         let all = Set((repositories + own.compactMap(\.self)).map { ExactText($0) }).map(\.text)
         return all.filter { !FileManager.default.fileExists(atPath: $0) }.sorted()
     }
@@ -215,7 +217,7 @@ struct UnitInstallation: Sendable {
     /// The timer that is removed, as the service now follows logs; nil if there is none.
     func removedTimer() throws -> String? {
         guard units.timer == nil, try systemd.isRemovable("\(units.name).timer") else { return nil }
-        return "\(ServiceManager.folder)/\(units.name).timer"
+        return "\(ServiceManager.directory)/\(units.name).timer"
     }
 
     /// Has the units started with the machine.
@@ -227,7 +229,7 @@ struct UnitInstallation: Sendable {
 
     /// The commands that remove the units; nil if none of them exists.
     var removal: String? {
-        units.files.contains { FileManager.default.fileExists(atPath: "\(ServiceManager.folder)/\($0.unit)") }
+        units.files.contains { FileManager.default.fileExists(atPath: "\(ServiceManager.directory)/\($0.unit)") }
             ? InstalledService.removal(of: units.name) : nil
     }
 
@@ -283,9 +285,9 @@ struct UnitInstallation: Sendable {
         let began = Date()
         let follows = units.timer == nil
         var ending = try systemd.start(service, runsOn: follows) { record.note { $0.started = service } }
-        let deadline = ContinuousClock.now + Self.patience
+        let deadline = Deadline(in: Self.patience)
         var isFollowing = !follows
-        while follows, ContinuousClock.now < deadline {
+        while follows, !deadline.isOver {
             let shown = try systemd.state(of: service)
             guard shown.isActive || (shown.isChanging && !shown.isRestarting) else {
                 // A service that runs has no result yet.
@@ -307,7 +309,9 @@ struct UnitInstallation: Sendable {
         return Outcome(ending: ending, jobs: jobs, ran: ran, log: log, isFollowing: isFollowing || !ending.isSuccess)
     }
 
-    private func state() throws -> StateFile { try StateFile(folder: stateFolder, configuration: configuration.name) }
+    private func state() throws -> StateFile {
+        try StateFile(directory: stateDirectory, configuration: configuration.name)
+    }
 
     /// When each job last started.
     private func starts() throws -> [String: Double] {

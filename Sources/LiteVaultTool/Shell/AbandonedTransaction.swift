@@ -36,7 +36,7 @@ struct AbandonedTransaction {
     /// script may have statements of megabytes.
     private static func words(_ sql: String) -> [String] {
         Array(
-            SQLTokens(sql).lazy.filter { ![.space, .comment].contains($0.kind) && $0.text != ";" }
+            SQLTokens(sql).lazy.filter { $0.isSignificant && $0.text != ";" }
                 .map { foldedName($0.unquoted) }.prefix(5))
     }
 }

@@ -35,7 +35,7 @@ struct ShellCompletion {
         }
         // Inside a literal or a comment nothing is completed.
         let tokens = Array(SQLTokens(text))
-        if let last = tokens.last, last.kind == .literal || last.kind == .comment { return (0, []) }
+        if let last = tokens.last, last.isLiteral || last.kind == .comment { return (0, []) }
         let (tables, columns) = names()
         let isUpper = word.first?.isUppercase ?? true
         let qualified = text.dropLast(word.count).last == "."
@@ -59,7 +59,7 @@ struct ShellCompletion {
         guard let tables = try? database.tables() else { return ([], []) }
         // A Tab has to be quick: names of the first tables will do.
         let columns = tables.prefix(200).flatMap { table in
-            (try? connection.all("PRAGMA table_info(\(quoted(table)))") { try $0.get(1, as: String.self) }) ?? []
+            (try? connection.all("PRAGMA table_info(\(table: table))") { try $0.get(1, as: String.self) }) ?? []
         }
         return (tables.compactMap(Self.written), columns.compactMap(Self.written))
     }

@@ -73,8 +73,9 @@ struct ShellDatabase {
             try printer.end()
         }
         guard settings.showsChanges, !statement.isReadOnly else { return }
-        let line = "'changes: ' || changes() || '   total_changes: ' || total_changes()"
-        try stream.append(connection.all("SELECT " + line, as: String.self).joined() + "\n")
+        let line = try connection.value(
+            "SELECT 'changes: ' || changes() || '   total_changes: ' || total_changes()", as: String.self)
+        try stream.append(line + "\n")
     }
 
     /// Does work of the connection that a signal stops.
@@ -100,7 +101,7 @@ struct ShellDatabase {
     /// The plan of a statement, as a tree.
     func explain(_ sql: String) throws -> [String] {
         var depths: [Int64: Int] = [:]
-        return try connection.all("EXPLAIN QUERY PLAN " + sql) { row in
+        return try connection.all("EXPLAIN QUERY PLAN \(sql: sql)") { row in
             // Before SQLite 3.24 the steps have no parents.
             let isTree = row.columnNames[1] == "parent"
             let depth = try isTree ? depths[row.get(1, as: Int64.self), default: -1] + 1 : 0

@@ -74,7 +74,7 @@ class Cases:
         box.repository = f"s3://{bucket}/vaults"
         box.configure([{"name": "app", "sources": "db/*.db", "every": "1h"}], follow,
                       head=[f"s3: {{endpoint: '{self.ceph.endpoint}', path-style: true}}"])
-        box.options = ["--repository", box.repository, "--state-folder", box.path("state"), "--s3-endpoint",
+        box.options = ["--repository", box.repository, "--state-directory", box.path("state"), "--s3-endpoint",
                        self.ceph.endpoint, "--s3-path-style"]
         key, secret = self.ceph.users[user]
         box.more = {"AWS_ACCESS_KEY_ID": key, "AWS_SECRET_ACCESS_KEY": secret, "AWS_EC2_METADATA_DISABLED": "true",

@@ -121,7 +121,7 @@ class Box:
         os.makedirs(self.folder)
         self.config = self.path("backup.yml")
         self.repository = self.path("repository")
-        self.options = ["--repository", self.repository, "--state-folder", self.path("state")]
+        self.options = ["--repository", self.repository, "--state-directory", self.path("state")]
         self.more = {}
         self.child = None
         # When a follower ended, and when the next one was started.
@@ -132,7 +132,7 @@ class Box:
 
     def configure(self, jobs, follow=None, head=()):
         follow = dict({"interval": f"{int(INTERVAL * 1000)}ms"}, **(follow or {}))
-        lines = [f"repository: {self.repository}", "state-folder: state", "metrics-file: metrics.prom", *head, "jobs:"]
+        lines = [f"repository: {self.repository}", "state-directory: state", "metrics-file: metrics.prom", *head, "jobs:"]
         lines += [f"  - {json.dumps(dict({'follow': follow}, **job))}" for job in jobs]  # JSON is YAML.
         with open(self.config, "w") as file:
             file.write("\n".join(lines) + "\n")

@@ -85,7 +85,7 @@ def on_small_disk(settings, folder):
         raise Skip("mounting is not permitted here")
     try:
         box.repository = os.path.join(disk, "repository")
-        box.options = ["--repository", box.repository, "--state-folder", box.path("state")]
+        box.options = ["--repository", box.repository, "--state-directory", box.path("state")]
         return Chaos(settings, box, disk=disk).run()
     finally:
         subprocess.run(["umount", "--lazy", disk], capture_output=True)

@@ -217,7 +217,7 @@ def bucket(followed, port, name):
     """A copy of the repository in a bucket."""
     box = s3_box(followed.settings, followed.folder, port, "joining-" + name)
     box.litevault("copy", followed.box.repository, box.repository, "--s3-endpoint", f"http://127.0.0.1:{port}", "--s3-path-style",
-                  "--state-folder", box.path("state"))
+                  "--state-directory", box.path("state"))
     return box
 
 

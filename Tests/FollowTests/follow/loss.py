@@ -84,7 +84,7 @@ def lease(box):
 def elsewhere(box, name):
     """The options of a machine that never saw the repository."""
     options = list(box.options)
-    options[options.index("--state-folder") + 1] = box.path(name)
+    options[options.index("--state-directory") + 1] = box.path(name)
     return options
 
 

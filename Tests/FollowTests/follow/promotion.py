@@ -66,7 +66,7 @@ class Promoted(Standby):
         """A box that follows the promoted database into the same repository, as another machine."""
         box = Box(self.box.settings, self.box.folder, name="second", follow={"interval": "50ms"})
         box.repository = self.box.repository
-        box.options = ["--repository", box.repository, "--state-folder", box.path("state")]
+        box.options = ["--repository", box.repository, "--state-directory", box.path("state")]
         box.configure([{"name": "app", "sources": self.path, "every": "1h", "database": "app.db"}], {"interval": "50ms"})
         return box
 

@@ -64,7 +64,7 @@ def s3_box(settings, folder, port, name, follow=None):
     box.repository = f"s3://bucket/{name}"
     box.configure([{"name": "app", "sources": "db/*.db", "every": "1h"}], follow,
                   head=[f"s3: {{endpoint: 'http://127.0.0.1:{port}', path-style: true}}"])
-    box.options = ["--repository", box.repository, "--state-folder", box.path("state"), "--s3-endpoint",
+    box.options = ["--repository", box.repository, "--state-directory", box.path("state"), "--s3-endpoint",
                    f"http://127.0.0.1:{port}", "--s3-path-style"]
     box.more = {"AWS_ACCESS_KEY_ID": "AKIDEXAMPLE", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_EC2_METADATA_DISABLED": "true"}
     return box

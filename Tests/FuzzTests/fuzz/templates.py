@@ -71,7 +71,7 @@ class Template:
 
     def options(self, place="repository"):
         secret = ["--repository-secret-file", "secret", "--repository-secret-format", "raw"] if self.secret else []
-        return ["--repository", place, "--state-folder", "state", "--cache-folder", "cache", *secret]
+        return ["--repository", place, "--state-directory", "state", "--cache-directory", "cache", *secret]
 
     def run(self, *arguments, folder=None):
         done = subprocess.run(
@@ -103,7 +103,7 @@ class Template:
     def configuration(self):
         secret = ["repository-secret-file: secret", "repository-secret-format: raw"] if self.secret else []
         return "\n".join([
-            "repository: repository", "state-folder: state", *secret, "jobs:",
+            "repository: repository", "state-directory: state", *secret, "jobs:",
             "  - {name: log, sources: 'log/*.db', every: 1h, allow-plaintext: true, follow: {interval: 50ms}}",
             "  - {name: other, sources: 'vault.db', at: '*-*-* 04:00', retry: 1h}", ""])
 

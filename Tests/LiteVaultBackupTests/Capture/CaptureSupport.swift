@@ -121,7 +121,7 @@ func capture(
 }
 
 extension Connection {
-    func number(_ sql: String) throws -> Int64 { try value(sql, as: Int64?.self) ?? -1 }
+    func number(_ sql: String) throws -> Int64 { try value(SQL(sql: sql), as: Int64?.self) ?? -1 }
 }
 
 extension LiveDatabase {

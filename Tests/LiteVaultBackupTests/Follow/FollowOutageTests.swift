@@ -54,7 +54,7 @@ import Testing
             #expect(await eventually { events.list.contains("based") })
             try await body()
         } catch { Issue.record(error) }
-        follower.end(before: Date() + 300)
+        follower.end(within: 300)
         await run
         return repository
     }

@@ -52,7 +52,7 @@ import Testing
                 switch event {
                 case .failed(.store, _, let again):
                     time.note(again: again)
-                    if time.failed.count >= Self.count { holder.follower?.end(before: Date()) }
+                    if time.failed.count >= Self.count { holder.follower?.end(within: 0) }
                 case .gap(let gap): time.note(gap: gap.reason)
                 case .attached: attached()
                 default: break

@@ -60,7 +60,7 @@ import Testing
             #expect(await eventually { count("stored") == 1 })
             try await body()
         } catch { Issue.record(error) }
-        follower.end(before: Date() + 300)
+        follower.end(within: 300)
         await run
     }
 

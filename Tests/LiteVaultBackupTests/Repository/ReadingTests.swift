@@ -14,7 +14,8 @@ import Testing
     func key() throws -> DatabaseKey? { Self.encrypts ? try .hex(Self.key) : nil }
 
     func repository(_ store: (any ObjectStore)? = nil, sealed: Bool = false) async throws -> Repository {
-        let local = LocalDirectories(state: scratch.path("state"), cache: scratch.path("cache"), spool: scratch.path("spool"))
+        let local = LocalDirectories(
+            state: scratch.path("state"), cache: scratch.path("cache"), spool: scratch.path("spool"))
         let store = store ?? self.store
         let secret = try RepositorySecret.passphrase(Array("secret".utf8))
         guard sealed else {
@@ -76,9 +77,11 @@ import Testing
         let read = try await SnapshotDatabase.onThread { Self.bytes(image) }
         #expect(read == restored)
         let other =
-            plain ? try Connection(path) : try Connection(path, key: .hex(Self.key), settings: settings ?? CipherSettings())
+            plain
+            ? try Connection(path) : try Connection(path, key: .hex(Self.key), settings: settings ?? CipherSettings())
         defer { try? other.close() }
-        let sql = "SELECT count(*) || ':' || ifnull(sum(length(name) * id), 0) || ':' || ifnull(max(hex(filler)), '') FROM t"
+        let sql: SQL =
+            "SELECT count(*) || ':' || ifnull(sum(length(name) * id), 0) || ':' || ifnull(max(hex(filler)), '') FROM t"
         let expected = try other.value(sql, as: String.self)
         let database = try await repository.openDatabase(
             key: plain ? nil : .hex(Self.key), settings: settings ?? CipherSettings())
@@ -93,7 +96,8 @@ import Testing
         while done < Int(image.byteCount) {
             let count = bytes.withUnsafeMutableBytes { buffer in
                 image.read(
-                    into: UnsafeMutableRawBufferPointer(rebasing: buffer[done..<min(done + 5001, buffer.count)]), at: Int64(done))
+                    into: UnsafeMutableRawBufferPointer(rebasing: buffer[done..<min(done + 5001, buffer.count)]),
+                    at: Int64(done))
             }
             guard let count, count > 0 else { return nil }
             done += count
@@ -123,9 +127,11 @@ import Testing
         try await requireEqual(repository, settings: settings)
     }
 
-    @Test(.enabled(if: encrypts, "the linked engine does not encrypt"), arguments: [
-        CipherSettings(kdfIterations: 10), CipherSettings(usesHMAC: false),
-    ])
+    @Test(
+        .enabled(if: encrypts, "the linked engine does not encrypt"),
+        arguments: [
+            CipherSettings(kdfIterations: 10), CipherSettings(usesHMAC: false),
+        ])
     func `other settings of the cipher are given, as for a file`(settings: CipherSettings) async throws {
         let repository = try await repository()
         try database(rows: 100, settings: settings)
@@ -232,13 +238,15 @@ import Testing
         let block = 200
         try flip(pack, at: 64 + block * 4096 + 17)
         let database = try await open(repository)
-        #expect(try await database.read { try $0.value("SELECT name FROM t WHERE id = 1", as: String.self) } == "name 0")
+        #expect(
+            try await database.read { try $0.value("SELECT name FROM t WHERE id = 1", as: String.self) } == "name 0")
         let error = await #expect(throws: VaultError.self) { _ = try await self.sum(database) }
         #expect(error?.code == .damaged)
         #expect(error?.path == pack)
         #expect(error?.message.contains("block \(block) ") == true, "\(String(describing: error))")
         // What does not need it is read all the same.
-        #expect(try await database.read { try $0.value("SELECT name FROM t WHERE id = 2", as: String.self) } == "name 1")
+        #expect(
+            try await database.read { try $0.value("SELECT name FROM t WHERE id = 2", as: String.self) } == "name 1")
         // It is intact again: the next read succeeds.
         try flip(pack, at: 64 + block * 4096 + 17)
         #expect(try await sum(database) == 4_501_500 + 3000 * 600)
@@ -322,7 +330,9 @@ import Testing
         image.bytes[47] = 9
         try image.save()
         _ = try await repository.snapshot(image, allowsPlaintext: true)
-        let error = await #expect(throws: VaultError.self) { _ = try await self.sum(try await repository.openDatabase()) }
+        let error = await #expect(throws: VaultError.self) {
+            _ = try await self.sum(try await repository.openDatabase())
+        }
         #expect(error?.code == .damaged, "\(String(describing: error))")
     }
 

@@ -70,7 +70,8 @@ import Testing
 
         /// The content is that of the original, as a reader sees both.
         func expectEqual(sourceLocation: SourceLocation = #_sourceLocation) throws {
-            let sql = "SELECT count(*) || ':' || sum(v) || ':' || sum(length(filler)) || ':' || max(hex(filler)) FROM t"
+            let sql: SQL =
+                "SELECT count(*) || ':' || sum(v) || ':' || sum(length(filler)) || ':' || max(hex(filler)) FROM t"
             let reader = try live.open(at: copy)
             defer { try? reader.close() }
             #expect(

@@ -47,7 +47,9 @@ import Testing
         for (table, rowid) in ["bare", "indexed", "partial", "expression", "constrained"].map({ ($0, "rowid") })
             + [("named", "_rowid_")]
         {
-            let rowids = try db.all("SELECT \(rowid) FROM \(table) ORDER BY 1 LIMIT 2") { try $0.get(0, as: Int.self) }
+            let rowids = try db.all("SELECT \(sql: rowid) FROM \(sql: table) ORDER BY 1 LIMIT 2") {
+                try $0.get(0, as: Int.self)
+            }
             #expect(rowids == [7, 9], "\(table)")
         }
         #expect(try db.value("SELECT count(*) FROM hidden", as: Int.self) == 1)
@@ -144,7 +146,9 @@ import Testing
         }
         let path = try database(tables + "UPDATE wide SET c2 = zeroblob(5000000) WHERE id = 2")
         try DatabaseFile(path).vacuum(into: scratch.path("copy.db"))
-        #expect(try Connection(scratch.path("copy.db")).value("SELECT sum(length(c2)) FROM wide", as: Int.self) == 5_000_000)
+        #expect(
+            try Connection(scratch.path("copy.db")).value("SELECT sum(length(c2)) FROM wide", as: Int.self) == 5_000_000
+        )
         try DatabaseFile(path).backup(to: scratch.path("backup.db"))
         #expect(try DatabaseFile(scratch.path("backup.db")).verify().problems == [])
     }

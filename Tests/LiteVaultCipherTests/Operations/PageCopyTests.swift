@@ -144,7 +144,8 @@ import Testing
     }
 
     @Test(arguments: kinds)
-    func `a full-text index that does not agree with its rows is copied, and verify reports it`(encrypted: Bool) throws {
+    func `a full-text index that does not agree with its rows is copied, and verify reports it`(encrypted: Bool) throws
+    {
         let key = try key(encrypted)
         let db = try open("source.db", key)
         try db.execute(
@@ -270,6 +271,6 @@ import Testing
             + db.all(
                 "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'", as: String.self
             )
-            .map { "\($0): \(try db.value("SELECT count(*) FROM \"\($0)\"", as: Int.self))" }
+            .map { "\($0): \(try db.value("SELECT count(*) FROM \"\(sql: $0)\"", as: Int.self))" }
     }
 }

@@ -3,7 +3,7 @@ import LiteVaultCore
 import Testing
 
 @Suite struct InterruptTests {
-    static let endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n"
+    static let endless: SQL = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n"
 
     @Test func `a statement that another thread interrupts ends with its own code`() throws {
         let db = try Connection()

@@ -31,7 +31,7 @@ import Testing
         let failures = Shared<[String]>([])
         let ended = onThreads(8) { index in
             for round in 0..<500 {
-                do { try db.run("SELECT * FROM missing_\(index)_\(round)") } catch {
+                do { try db.run("SELECT * FROM missing_\(sql: "\(index)_\(round)")") } catch {
                     let error = error as? DatabaseError
                     if error?.message != "no such table: missing_\(index)_\(round)"
                         || error?.sql?.hasSuffix("missing_\(index)_\(round)") != true

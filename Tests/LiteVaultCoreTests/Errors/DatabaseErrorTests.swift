@@ -13,7 +13,7 @@ import Testing
     }
 
     private func failure(_ sql: String, _ bindings: (any Binding)?...) throws -> DatabaseError {
-        try #require(#expect(throws: DatabaseError.self) { try db.run(sql, with: Bindings(bindings)) })
+        try #require(#expect(throws: DatabaseError.self) { try db.run(SQL(sql, bindings)) })
     }
 
     @Test(arguments: [

@@ -63,7 +63,7 @@ import Testing
                 #expect(!"\(error)".contains("hunter2"), "\(error)")
                 #expect(!String(reflecting: error).contains("hunter2"))
             }
-            do { try db.run(broken) } catch { #expect(!"\(error) \(String(reflecting: error))".contains("hunter2")) }
+            do { try db.run(SQL(sql: broken)) } catch { #expect(!"\(error) \(String(reflecting: error))".contains("hunter2")) }
         }
     }
 
@@ -72,7 +72,7 @@ import Testing
         let traced = Shared<[String]>([])
         db.setTrace { text in traced.update { $0.append(text) } }
         try? db.execute(sql)
-        _ = try? db.run(sql)
+        _ = try? db.run(SQL(sql: sql))
         #expect(!traced.value.joined().contains("hunter2"), "\(traced.value)")
     }
 

@@ -22,7 +22,7 @@ import Testing
         #expect(!db.refusesKeyStatements)
         db.refusesKeyStatements = true
         #expect(db.refusesKeyStatements)
-        for run in [{ try db.execute(sql) }, { try db.run(sql) }, { try db.execute("SELECT 1; " + sql) }]
+        for run in [{ try db.execute(sql) }, { try db.run(SQL(sql: sql)) }, { try db.execute("SELECT 1; " + sql) }]
             as [() throws -> Void]
         {
             let error = #expect(throws: DatabaseError.self) { try run() }
@@ -34,7 +34,7 @@ import Testing
     func `while it is set, a function that accesses anything outside of the database is rejected`(name: String) throws {
         try db.defineFunction(name) { _ in 1 }
         db.refusesKeyStatements = true
-        let error = #expect(throws: DatabaseError.self) { try db.run("SELECT \(name)('x')") }
+        let error = #expect(throws: DatabaseError.self) { try db.run("SELECT \(sql: name)('x')") }
         #expect(error?.message == "not authorized to use function: \(name)")
     }
 
@@ -44,7 +44,7 @@ import Testing
     ])
     func `other statements run as ever`(sql: String) throws {
         db.refusesKeyStatements = true
-        try db.run(sql)
+        try db.run(SQL(sql: sql))
     }
 
     @Test func `statements prepared before it was set are refused too`() throws {

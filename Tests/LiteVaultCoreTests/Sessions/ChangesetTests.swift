@@ -185,7 +185,7 @@ import Testing
 @Suite struct LoadableExtensionTests {
     @Test func `extensions are off before and after one is loaded`() throws {
         let db = try Connection()
-        let sql = "SELECT load_extension('/nonexistent/extension')"
+        let sql: SQL = "SELECT load_extension('/nonexistent/extension')"
         #expect(throws: (any Error).self) { try db.value(sql, as: StoredValue.self) }
         #expect(throws: (any Error).self) { try LoadableExtension("/nonexistent/extension.so").load(into: db) }
         let error = #expect(throws: DatabaseError.self) { try db.value(sql, as: StoredValue.self) }

@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test func `the connection can be used inside a query's closure, with the same text too`() throws {
-        let sql = "SELECT 1 UNION ALL SELECT 2"
+        let sql: SQL = "SELECT 1 UNION ALL SELECT 2"
         var pairs: [String] = []
         try db.forEach(sql) { outer in
             let left = try outer.get(0, as: Int.self)

@@ -28,9 +28,9 @@ import Testing
         "REPLACE INTO t VALUES (1)", "UPDATE t SET x = 2", "DELETE FROM t", "/* c */ select 2", "-- c\n  SELECT 3",
     ])
     func `queries and changes are kept`(sql: String) throws {
-        try db.run(sql)
+        try db.run(SQL(sql: sql))
         #expect(try prepared() == [sql])
-        try db.forEach(sql) { _ in }
+        try db.forEach(SQL(sql: sql)) { _ in }
         #expect(try prepared() == [sql])
     }
 
@@ -40,12 +40,12 @@ import Testing
         "EXPLAIN SELECT 1", "/* SELECT */ PRAGMA user_version", "-- SELECT\nPRAGMA user_version",
     ])
     func `pragmas, attach and changes of the schema are never kept`(sql: String) throws {
-        try db.run(sql)
+        try db.run(SQL(sql: sql))
         #expect(try prepared() == [])
     }
 
     @Test func `a cached statement keeps no bound value`() throws {
-        try db.run("INSERT INTO t VALUES (?)", "secret")
+        try db.run("INSERT INTO t VALUES (?)", with: "secret")
         let insert = try db.prepare("INSERT INTO t VALUES (?)")
         _ = try insert.runBound()
         #expect(try db.column("SELECT x FROM t ORDER BY rowid") == ["secret", "NULL"])
@@ -84,7 +84,7 @@ import Testing
 
     @Test func `the cache keeps a bounded number of statements, the most recently used ones`() throws {
         for number in 0..<300 {
-            try db.run("SELECT \(number)")
+            try db.run("SELECT \(sql: String(number))")
             _ = try db.first("SELECT 'often'") { _ in }
         }
         let kept = try prepared()
@@ -100,8 +100,8 @@ import Testing
         for _ in 1...2 {
             for sql in [composed, decomposed] {
                 let expected = Array(sql.utf8.dropFirst(8).dropLast())
-                #expect(Array((try db.value(sql, as: String.self)).utf8) == expected)
-                let typed = try db.first(sql) { try $0.get(0, as: String.self) }
+                #expect(Array((try db.value(SQL(sql: sql), as: String.self)).utf8) == expected)
+                let typed = try db.first(SQL(sql: sql)) { try $0.get(0, as: String.self) }
                 #expect(Array((typed ?? "").utf8) == expected)
             }
         }

@@ -56,7 +56,7 @@ import Testing
 
     @Test func `a query can run itself for each of its rows`() throws {
         try db.execute("INSERT INTO few VALUES (1, 1), (2, 2)")
-        let sql = "SELECT a FROM few ORDER BY a"
+        let sql: SQL = "SELECT a FROM few ORDER BY a"
         var pairs: [String] = []
         try db.forEach(sql) { outer in
             let first = try outer.get(0, as: Int.self)
@@ -73,7 +73,7 @@ import Testing
     }
 
     @Test func `values by name arrive under their names, and each parameter needs one`() throws {
-        let sql = "SELECT :a || $b || @c || :a"
+        let sql: SQL = "SELECT :a || $b || @c || :a"
         #expect(try db.value(sql, with: Bindings([":a": "x", "$b": "y", "@c": "z"]), as: String.self) == "xyzx")
         #expect(try db.value(sql, with: Bindings([":a": "x", "$b": nil, "@c": "z"]), as: String?.self) == nil)
         for names in [[":a", "$b"], [":a", "$b", "@c", ":d"], [":a", "$b", "c"], [":a", "$b", "@c\0"]] {
@@ -95,11 +95,11 @@ import Testing
             try db.value("SELECT 'x' AS a", as: Int.self)
         }
         let sql = "SELECT a FROM few WHERE a = ?"
-        #expect(throws: QueryError.noRow(sql: sql)) { try db.value(sql, with: 1, as: Int.self) }
+        #expect(throws: QueryError.noRow(sql: sql)) { try db.value(SQL(sql: sql), with: 1, as: Int.self) }
         #expect("\(QueryError.noRow(sql: sql))" == "The query returned no row (\(sql))")
         // No lock remains.
         try db.run("INSERT INTO few VALUES (1, 2)")
-        let returning = "INSERT INTO few VALUES (3, 4) RETURNING b"
+        let returning: SQL = "INSERT INTO few VALUES (3, 4) RETURNING b"
         guard SQLiteVersion.isLinked(3, 35) else {
             #expect {
                 try db.value(returning, as: Int.self)
@@ -122,7 +122,7 @@ import Testing
     }
 
     @Test func `a result counts what this statement changed, and not what an earlier one did`() throws {
-        func run(_ sql: String) throws -> RunResult { try db.run(sql) }
+        func run(_ sql: SQL) throws -> RunResult { try db.run(sql) }
         #expect(try run("INSERT INTO few VALUES (1, 1), (2, 2)") == RunResult(changes: 2, insertedRowID: 2))
         #expect(try run("CREATE TABLE other (a)").changes == 0)
         #expect(try run("SELECT * FROM few").changes == 0)

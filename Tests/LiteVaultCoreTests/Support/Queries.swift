@@ -3,14 +3,14 @@ import LiteVaultCore
 extension Connection {
     /// The first column of every row, as text; "NULL" for NULL.
     func column(_ sql: String, _ bindings: (any Binding)?...) throws -> [String] {
-        try all(sql, with: Bindings(bindings), as: StoredValue.self).map { value in
+        try all(SQL(sql, bindings), as: StoredValue.self).map { value in
             value.binding.map { "\($0)" } ?? "NULL"
         }
     }
 
     /// The one number that a query gives.
     func number(_ sql: String, _ bindings: (any Binding)?...) throws -> Int64? {
-        try value(sql, with: Bindings(bindings), as: Int64?.self)
+        try value(SQL(sql, bindings), as: Int64?.self)
     }
 }
 

@@ -18,7 +18,7 @@ import Testing
         let db = try Connection()
         db.dateStorage = form
         #expect(db.dateStorage == form)
-        let sql = """
+        let sql: SQL = """
             SELECT typeof(?1) || ' ' || CASE WHEN typeof(?1) = 'real' AND ?1 < 1e7 THEN printf('%.8f', ?1) ELSE ?1 END
             """
         #expect(try db.value(sql, with: date, as: String.self) == text)
@@ -34,11 +34,11 @@ import Testing
         for seconds in isOld ? [0] : [0, 1_795_251_187, -62_167_219_200, 253_402_300_799] {
             let date = Date(timeIntervalSince1970: Double(seconds))
             db.dateStorage = .text
-            #expect(try db.value("SELECT datetime(\(seconds), 'unixepoch') IS ?", with: date, as: Bool.self))
+            #expect(try db.value("SELECT datetime(\(seconds), 'unixepoch') IS \(date)", as: Bool.self))
             db.dateStorage = .secondsSince1970
-            #expect(try db.value("SELECT \(seconds) IS ?", with: date, as: Bool.self))
+            #expect(try db.value("SELECT \(seconds) IS \(date)", as: Bool.self))
             db.dateStorage = .julianDay
-            #expect(try db.value("SELECT julianday(\(seconds), 'unixepoch') IS ?", with: date, as: Bool.self))
+            #expect(try db.value("SELECT julianday(\(seconds), 'unixepoch') IS \(date)", as: Bool.self))
         }
     }
 
@@ -52,7 +52,7 @@ import Testing
             """)
         let now = Date()
         func count(_ condition: String, _ date: Date) throws -> Int {
-            try db.value("SELECT count(*) FROM note WHERE created \(condition) ?", with: date)
+            try db.value("SELECT count(*) FROM note WHERE created \(sql: condition) ?", with: date)
         }
         #expect(try count(">", now - 60) == 1)
         #expect(try count("<", now + 60) == 1)
@@ -114,7 +114,10 @@ import Testing
     }
 
     /// Each form rounds where the last instant of the year 9999 is: what is written in one can be read.
-    @Test(arguments: [253_402_300_799.999, 253_402_300_799.9993, 253_402_300_799.9996, 253_402_300_799.99997, -62_167_219_200, -62_167_219_200.0002])
+    @Test(arguments: [
+        253_402_300_799.999, 253_402_300_799.9993, 253_402_300_799.9996, 253_402_300_799.99997, -62_167_219_200,
+        -62_167_219_200.0002,
+    ])
     func `a date near the first and the last one is read, or it is an error to write it`(seconds: Double) throws {
         let db = try Connection()
         let date = Date(timeIntervalSince1970: seconds)
@@ -133,8 +136,11 @@ import Testing
         let bindings = Bindings([":until": wrong, ":since": fine])
         let second = #expect(throws: DatabaseError.self) { try db.run("SELECT :since, :until", with: bindings) }
         #expect(second?.message.contains("parameter 2 (:until)") == true, "\(second as Any)")
-        let third = #expect(throws: DatabaseError.self) { try db.prepare("SELECT ?, ?").setBindings([fine, wrong] as [(any Binding)?]) }
-        #expect(third?.message.contains("parameter 2 cannot") == true && third?.resultCode == .mismatch, "\(third as Any)")
+        let third = #expect(throws: DatabaseError.self) {
+            try db.prepare("SELECT ?, ?").setBindings([fine, wrong] as [(any Binding)?])
+        }
+        #expect(
+            third?.message.contains("parameter 2 cannot") == true && third?.resultCode == .mismatch, "\(third as Any)")
     }
 
     @Test func `text as SQLite.swift writes it is read as the date that SQLite.swift reads`() {

@@ -11,8 +11,8 @@ import Testing
     private func expectRefusal<V: ColumnValue>(of literal: String, as type: V.Type, _ expected: String, _ found: String)
     {
         let error = QueryError.unexpectedType(name: "c", expected: expected, found: found)
-        #expect(throws: error) { try db.first("SELECT \(literal) AS c") { try $0.get(0, as: V.self) } }
-        #expect(throws: error) { try db.first("SELECT \(literal) AS c") { try $0.get("c", as: V?.self) } }
+        #expect(throws: error) { try db.first("SELECT \(sql: literal) AS c") { try $0.get(0, as: V.self) } }
+        #expect(throws: error) { try db.first("SELECT \(sql: literal) AS c") { try $0.get("c", as: V?.self) } }
     }
 
     @Test func `an integer is read from INTEGER only`() {
@@ -45,7 +45,7 @@ import Testing
         #expect(try db.value("SELECT 2460000.5", as: Date.self).timeIntervalSince1970 == 1_677_283_200)
         for number in ["1e300", "9223372036854775807", "-1e18"] {
             #expect(throws: QueryError.malformedValue(name: "c", expected: "date")) {
-                try db.first("SELECT \(number) AS c") { try $0.get(0, as: Date.self) }
+                try db.first("SELECT \(sql: number) AS c") { try $0.get(0, as: Date.self) }
             }
         }
     }

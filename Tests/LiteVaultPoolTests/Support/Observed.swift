@@ -42,7 +42,7 @@ final class Observed: Sendable {
                 access.observe(
                     { db in
                         counts.update { $0[sql, default: 0] += 1 }
-                        return try db.all(sql) { try $0.get(0, as: Int64?.self) }
+                        return try db.all(SQL(sql: sql)) { try $0.get(0, as: Int64?.self) }
                     }, onError: { Issue.record("\(sql): \($0)") }, onChange: { _ in }))
         }
         observations = all

@@ -16,9 +16,11 @@ import Testing
             (typed % a, #"("t" % "a")"#), (a == "x", #"("a" = 'x')"#), (a == nil, #"("a" IS NULL)"#),
             (a != nil, #"("a" IS NOT NULL)"#), (a == absent, #"("a" IS NULL)"#), (a != number, #"("a" != 7)"#),
             (a < number, #"("a" < 7)"#), (number <= a, #"(7 <= "a")"#), (a > maybe, #"("a" > "m")"#),
-            (maybe >= a, #"("m" >= "a")"#), (a == typed, #"("a" = "t")"#), (a > 1 && a < 5, #"(("a" > 1) AND ("a" < 5))"#),
+            (maybe >= a, #"("m" >= "a")"#), (a == typed, #"("a" = "t")"#),
+            (a > 1 && a < 5, #"(("a" > 1) AND ("a" < 5))"#),
             (!(a > 1), #"NOT (("a" > 1))"#), (a > 1 || typed == 2, #"(("a" > 1) OR ("t" = 2))"#),
-            (a.like("x%"), #"("a" LIKE 'x%')"#), (a.glob("*"), #"("a" GLOB '*')"#), ([1, 2].contains(a), #"("a" IN (1, 2))"#),
+            (a.like("x%"), #"("a" LIKE 'x%')"#), (a.glob("*"), #"("a" GLOB '*')"#),
+            ([1, 2].contains(a), #"("a" IN (1, 2))"#),
             (a.collating(.custom("o\"x")), #"("a" COLLATE "o""x")"#), (length(a), #"LENGTH("a")"#),
             (a.absoluteValue, #"abs("a")"#), (a.lowercaseString, #"lower("a")"#), (a.uppercaseString, #"upper("a")"#),
         ]
@@ -53,7 +55,7 @@ import Testing
         let name = "x'; DROP TABLE t; --"
         let missing: Int? = nil
         let sql: SQL = """
-            SELECT \(Column("a\"b")) FROM \(identifier: "my \"table\"") WHERE a = \(name) AND b IS \(missing) \
+            SELECT \(Column("a\"b")) FROM \(table: "my \"table\"") WHERE a = \(name) AND b IS \(missing) \
             AND c IN \([1, 2]) AND d > \(Column("e") + 1) AND f = \(1.5) AND \(sql: "1 = 1")
             """
         #expect(
@@ -75,7 +77,9 @@ import Testing
         let db = try Connection()
         let name = "' || (SELECT 1) || '"
         let column: SQL = "name TEXT DEFAULT '\(name)'"
-        #expect { try db.create(table: "t") { t in t.column(literal: column) } } throws: { ($0 as? VaultError)?.code == .misplacedValue }
+        #expect { try db.create(table: "t") { t in t.column(literal: column) } } throws: {
+            ($0 as? VaultError)?.code == .misplacedValue
+        }
         #expect {
             try db.create(table: "t") { t in
                 t.column(sql: "a DEFAULT ?")

@@ -11,7 +11,7 @@ extension Connection {
     func names() throws -> [String] { try schema.objectDefinitions().filter { !$0.isInternal }.map(\.name).sorted() }
 
     func refuses(_ sql: String) throws -> Bool {
-        do { try run(sql) } catch let error as DatabaseError where error.resultCode.primary == .constraint {
+        do { try run(SQL(sql: sql)) } catch let error as DatabaseError where error.resultCode.primary == .constraint {
             return true
         }
         return false

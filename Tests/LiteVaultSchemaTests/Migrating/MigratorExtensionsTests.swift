@@ -124,7 +124,7 @@ import Testing
     @Test(arguments: [[], ["v1"], ["v1", "v2"]])
     func `a merged migration makes what is missing, and is recorded alone`(made: [String]) throws {
         let tables = ["v1": "a", "v2": "b"]
-        for name in made { try migrate(name) { db in try db.run("CREATE TABLE \(tables[name] ?? "") (x)") } }
+        for name in made { try migrate(name) { db in try db.run("CREATE TABLE \(sql: tables[name] ?? "") (x)") } }
         #expect(try !merging().hasBeenSuperseded(db) && !merging().hasSchemaChanges(db))
         for _ in 1...2 {
             try merging().migrate(db)
@@ -148,7 +148,7 @@ import Testing
     @Test func `a schema that differs from that of the migrations is detected, and nothing is changed`() throws {
         @Sendable func migrator(_ column: String) -> Migrator {
             var migrator = Migrator()
-            migrator.registerMigration("v1") { try $0.run("CREATE TABLE a (\(column))") }
+            migrator.registerMigration("v1") { try $0.run("CREATE TABLE a (\(sql: column))") }
             migrator.registerMigration("v2") { try $0.run("INSERT INTO a VALUES (1)") }
             return migrator
         }
@@ -170,7 +170,7 @@ extension EraseOnSchemaChangeTests {
         func migrator(_ column: String) -> Migrator {
             var migrator = Migrator(recordedIn: "m", isReleaseBuild: false)
             migrator.eraseDatabaseOnSchemaChange = true
-            migrator.registerMigration("v1") { try $0.run("CREATE TABLE a (\(column))") }
+            migrator.registerMigration("v1") { try $0.run("CREATE TABLE a (\(sql: column))") }
             migrator.registerMigration("v2") { try $0.run("CREATE TABLE b (x)") }
             return migrator
         }

@@ -17,8 +17,8 @@ import Testing
         for number in 1...8 {
             registering.registerMigration("v\(number)") { db in
                 try db.create(table: "t\(number)") { t in t.autoIncrementedPrimaryKey("id") }
-                try db.run("INSERT INTO t\(number) DEFAULT VALUES")
-                if number > 1 { try db.run("INSERT INTO t\(number - 1) DEFAULT VALUES") }
+                try db.run("INSERT INTO t\(sql: String(number)) DEFAULT VALUES")
+                if number > 1 { try db.run("INSERT INTO t\(sql: String(number - 1)) DEFAULT VALUES") }
             }
         }
         let migrator = registering
@@ -29,7 +29,7 @@ import Testing
         #expect(failures.all.isEmpty, "\(failures.all)")
         let db = try Connection(path)
         #expect(try migrator.completedMigrations(db).count == 8)
-        for number in 1...7 { #expect(try db.value("SELECT count(*) FROM t\(number)", as: Int.self) == 2) }
+        for number in 1...7 { #expect(try db.value("SELECT count(*) FROM t\(sql: String(number))", as: Int.self) == 2) }
     }
 
     @Test func `a database that stays locked is reported as busy`() throws {

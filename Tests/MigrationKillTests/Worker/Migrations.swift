@@ -19,8 +19,8 @@ let migrator: Migrator = {
         }
     }
     migrator.registerMigration("fill") { db in
-        try db.run("\(numbers) INSERT INTO author (name) SELECT 'author ' || n FROM numbers WHERE n <= 100")
-        try db.run("\(numbers) INSERT INTO book (title, authorId) SELECT 'book ' || n, n % 100 + 1 FROM numbers")
+        try db.run("\(sql: numbers) INSERT INTO author (name) SELECT 'author ' || n FROM numbers WHERE n <= 100")
+        try db.run("\(sql: numbers) INSERT INTO book (title, authorId) SELECT 'book ' || n, n % 100 + 1 FROM numbers")
     }
     migrator.registerMigration("add columns") { db in
         try db.alter(table: "book") { t in
@@ -45,7 +45,8 @@ let migrator: Migrator = {
         }
     }
     migrator.registerMigration("index") { db in
-        try db.create(index: "longest", on: "book", expressions: [Column("pages").desc], condition: Column("pages") > 50)
+        try db.create(
+            index: "longest", on: "book", expressions: [Column("pages").desc], condition: Column("pages") > 50)
     }
     migrator.registerMigration("full text") { db in
         try db.create(virtualTable: "book_ft", using: FTS4()) { t in

@@ -28,7 +28,9 @@ func content(_ db: Connection) throws -> [String] {
     }
     var lines = objects.map { "\($0.type.rawValue) \($0.name): \($0.sql ?? "")" }
     for table in objects where table.type == .table && !table.name.contains("_ft_") {
-        try db.forEach("SELECT * FROM \"\(table.name)\" ORDER BY 1") { lines.append("\(table.name) \($0.copy().values)") }
+        try db.forEach("SELECT * FROM \"\(sql: table.name)\" ORDER BY 1") {
+            lines.append("\(table.name) \($0.copy().values)")
+        }
     }
     if objects.contains(where: { $0.name == "book_ft" }) {
         let found = try db.value("SELECT count(*) FROM book_ft WHERE book_ft MATCH 'book'", as: Int.self)

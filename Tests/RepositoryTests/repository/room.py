@@ -37,7 +37,7 @@ class FullDisk:
 
     def run(self, *arguments):
         return subprocess.run(
-            [self.settings.tool, *arguments, "--repository", "disk/repository", "--state-folder", "state", "--cache-folder", "cache",
+            [self.settings.tool, *arguments, "--repository", "disk/repository", "--state-directory", "state", "--cache-directory", "cache",
              "--json"], cwd=self.folder, capture_output=True, stdin=subprocess.DEVNULL, timeout=120)
 
     def must(self, *arguments):

@@ -59,7 +59,7 @@ class Template:
 
 
 def command(settings, *arguments):
-    return [settings.tool, *arguments, "--repository", "repository", "--state-folder", "state", "--cache-folder", "cache"]
+    return [settings.tool, *arguments, "--repository", "repository", "--state-directory", "state", "--cache-directory", "cache"]
 
 
 # Name, arguments, and which sequences may be listed afterwards: (must, may).

@@ -33,7 +33,7 @@ class Box:
         formats = ["--repository-secret-format", "raw"]
         if "--new-repository-secret-file" in arguments:
             formats += ["--new-repository-secret-format", "raw"]
-        return [self.settings.tool, *arguments, "--repository", "repository", "--state-folder", "state", "--cache-folder",
+        return [self.settings.tool, *arguments, "--repository", "repository", "--state-directory", "state", "--cache-directory",
                 "cache", "--repository-secret-file", secret, *formats]
 
     def run(self, *arguments, secret="a"):
@@ -182,7 +182,7 @@ class Log(Box):
         """Commits until segments were joined, by a follower, and removes those that a joined one has."""
         with open(os.path.join(self.path, "backup.yml"), "w") as file:
             file.write("repository: repository\nrepository-secret-file: a\nrepository-secret-format: raw\n"
-                       "state-folder: state\njobs:\n  - {name: app, sources: app.db, every: 1h, allow-plaintext: true, "
+                       "state-directory: state\njobs:\n  - {name: app, sources: app.db, every: 1h, allow-plaintext: true, "
                        "follow: {interval: 1s}}\n")
         link = sqlite3.connect(os.path.join(self.path, "app.db"), isolation_level=None)
         link.execute("PRAGMA journal_mode = WAL")

@@ -85,7 +85,7 @@ import Testing
             let error = #expect(throws: SQLite.Result.self) { _ = try run() }
             #expect(error?.resultCode == .tooBig)
         }
-        let error = #expect(throws: SQLite.Result.self) { try db.run(insert, with: values[0], values[1], values[2]) }
+        let error = #expect(throws: SQLite.Result.self) { try db.run(.init(sql: insert), with: values[0], values[1], values[2]) }
         #expect(error?.resultCode == .tooBig)
         #expect(try db.number("SELECT count(*) FROM t") == 0)
     }

@@ -50,7 +50,7 @@ import Testing
         let ways: [(Connection) throws -> Void] = [
             { _ = try $0.scalar(leave) },
             { _ = try $0.setJournalMode(.delete) },
-            { _ = try $0.first(leave) { try $0.get(0, as: String.self) } },
+            { _ = try $0.first(.init(sql: leave)) { try $0.get(0, as: String.self) } },
         ]
         for way in ways {
             let scratch = try Scratch()
@@ -76,7 +76,7 @@ import Testing
         #expect(throws: SQLite.Result.self) { _ = try statement.failableNext() }
         #expect(throws: SQLite.Result.self) { try db.run(sql) }
         #expect(throws: SQLite.Result.self) { try db.scalar(sql) }
-        #expect(throws: SQLite.Result.self) { try db.forEach(sql) { _ in } }
+        #expect(throws: SQLite.Result.self) { try db.forEach(.init(sql: sql)) { _ in } }
         #expect((statement.row[0] as (any Binding)?) == nil)
         statement.reset()
     }

@@ -26,7 +26,7 @@ func fetchByPosition(scale: Int) throws -> Workload {
             Implementation("LiteVault forEach", .liteVault) { stopwatch in
                 var (sum, reals) = (0, 0.0)
                 try stopwatch.measure {
-                    try db.forEach(everything) { row in
+                    try db.forEach(SQL(sql: everything)) { row in
                         sum &+= try row.get(0) &+ row.get(1) &+ row.get(2) &+ row.get(3)
                         sum &+= try row.get(4) &+ row.get(5) &+ (row.get(6, as: Int?.self) ?? 0)
                         reals += try row.get(7) + row.get(8)
@@ -37,7 +37,7 @@ func fetchByPosition(scale: Int) throws -> Workload {
             },
             Implementation("LiteVault all, into structs", .other) { stopwatch in
                 let records = try stopwatch.measure {
-                    try db.all(everything) { row in
+                    try db.all(SQL(sql: everything)) { row in
                         try Record(
                             a: row.get(0), b: row.get(1), c: row.get(2), d: row.get(3), e: row.get(4), f: row.get(5),
                             g: row.get(6), h: row.get(7), i: row.get(8), j: row.get(9))
@@ -106,7 +106,7 @@ func fetchByName(scale: Int) throws -> Workload {
             Implementation("LiteVault forEach", .liteVault) { stopwatch in
                 var (sum, reals) = (0, 0.0)
                 try stopwatch.measure {
-                    try db.forEach(everything) { row in
+                    try db.forEach(SQL(sql: everything)) { row in
                         sum &+= try row.get("a") &+ row.get("b") &+ row.get("c") &+ row.get("d")
                         sum &+= try row.get("e") &+ row.get("f") &+ (row.get("g", as: Int?.self) ?? 0)
                         reals += try row.get("h") + row.get("i")

@@ -23,7 +23,7 @@ func insert(scale: Int) throws -> Workload {
     func inserting(_ body: () throws -> Void) throws -> Int64 {
         try db.execute("BEGIN")
         try body()
-        let sum = try db.value(checksum, as: Int64?.self)
+        let sum = try db.value(SQL(sql: checksum), as: Int64?.self)
         try db.execute("ROLLBACK")
         return sum ?? -1
     }
@@ -69,12 +69,24 @@ func insert(scale: Int) throws -> Workload {
                     }
                 }
             },
-            Implementation("LiteVault connection.run(sql, with:)", .other) { stopwatch in
+            Implementation("LiteVault connection.run(literal)", .other) { stopwatch in
                 try inserting {
                     try stopwatch.measure {
                         for i in 0..<rows {
                             try db.run(
-                                sql, with: i, i &* 7, Double(i) * 0.5, texts[i % 64], i & 1 == 1 ? i : nil)
+                                "INSERT INTO t VALUES (\(i), \(i &* 7), \(Double(i) * 0.5), \(texts[i % 64]), \(i & 1 == 1 ? i : nil))"
+                                    as SQL)
+                        }
+                    }
+                }
+            },
+            Implementation("LiteVault connection.run(sql, with:)", .other) { stopwatch in
+                let text = SQL(sql: sql)
+                return try inserting {
+                    try stopwatch.measure {
+                        for i in 0..<rows {
+                            try db.run(
+                                text, with: i, i &* 7, Double(i) * 0.5, texts[i % 64], i & 1 == 1 ? i : nil)
                         }
                     }
                 }

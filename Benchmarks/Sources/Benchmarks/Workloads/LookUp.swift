@@ -22,7 +22,20 @@ func lookUp(scale: Int) throws -> Workload {
             Implementation("C, one statement", .c) { stopwatch in
                 stopwatch.measure { baseline_lookup(c, sql, Int64(count), Int64(rows)) }
             },
+            Implementation("LiteVault first(literal)", .other) { stopwatch in
+                var sum: Int64 = 0
+                try stopwatch.measure {
+                    for i in 0..<count {
+                        let found = try db.first("SELECT id, a, b FROM t WHERE id = \(key(i))") { row in
+                            try row.get(0, as: Int64.self) &+ row.get(1) &+ Int64(row.get(2, as: Double.self))
+                        }
+                        sum &+= found ?? 0
+                    }
+                }
+                return sum
+            },
             Implementation("LiteVault first(sql, with:)", .liteVault) { stopwatch in
+                let sql = SQL(sql: sql)
                 var sum: Int64 = 0
                 try stopwatch.measure {
                     for i in 0..<count {

@@ -253,7 +253,7 @@ func insertRecords(scale: Int) throws -> Workload {
                         if item.id != i + 1 { throw Failure("the key did not come back") }
                     }
                 }
-                let sum = try db.value(checksum, as: Int64?.self)
+                let sum = try db.value(SQL(sql: checksum), as: Int64?.self)
                 try db.execute("ROLLBACK")
                 return sum ?? -1
             },

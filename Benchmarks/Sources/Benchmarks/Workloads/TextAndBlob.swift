@@ -23,7 +23,7 @@ func text(scale: Int) throws -> Workload {
             Implementation("LiteVault forEach", .liteVault) { stopwatch in
                 var sum: Int64 = 0
                 try stopwatch.measure {
-                    try db.forEach(sql) { row in try sum &+= checksum(row.get(0)) &+ checksum(row.get(1)) }
+                    try db.forEach(SQL(sql: sql)) { row in try sum &+= checksum(row.get(0)) &+ checksum(row.get(1)) }
                 }
                 return sum
             },
@@ -68,7 +68,7 @@ func blob(scale: Int) throws -> Workload {
             Implementation("LiteVault [UInt8]", .liteVault) { stopwatch in
                 var sum: Int64 = 0
                 try stopwatch.measure {
-                    try db.forEach(sql) { row in
+                    try db.forEach(SQL(sql: sql)) { row in
                         let bytes = try row.get(0, as: [UInt8].self)
                         sum &+= Int64(bytes.count) * 256 + Int64(bytes.first ?? 0)
                     }
@@ -78,7 +78,7 @@ func blob(scale: Int) throws -> Workload {
             Implementation("LiteVault Data", .other) { stopwatch in
                 var sum: Int64 = 0
                 try stopwatch.measure {
-                    try db.forEach(sql) { row in
+                    try db.forEach(SQL(sql: sql)) { row in
                         let bytes = try row.get(0, as: Data.self)
                         sum &+= Int64(bytes.count) * 256 + Int64(bytes.first ?? 0)
                     }

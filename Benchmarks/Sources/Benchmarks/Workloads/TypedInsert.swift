@@ -101,7 +101,7 @@ private func typedInsert(
             Implementation(own.name, own.kind) { stopwatch in
                 try db.execute("BEGIN")
                 try stopwatch.measure { for i in 0..<rows { try liteVault(db, i, texts[i % 64]) } }
-                let sum = try db.value(checksum, as: Int64?.self)
+                let sum = try db.value(SQL(sql: checksum), as: Int64?.self)
                 try db.execute("ROLLBACK")
                 return sum ?? -1
             },
