@@ -137,8 +137,8 @@ package actor FollowSupervisor {
 
     private func scan(_ job: BackupJob) async {
         defer { scanning.remove(job.name) }
-        let (list, files) = await BlockingWork.task { [context] in
-            let list = context.names.list(job)
+        let (list, files) = await BlockingWork.task { [names = context.names] in
+            let list = names.list(job)
             return (list, list.databases.map { try? FileMetadata.ifExists(path: $0.path, followingLinks: true) })
         }.value
         guard deadline == nil else { return }

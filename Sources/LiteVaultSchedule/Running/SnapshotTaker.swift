@@ -7,9 +7,20 @@ internal import Logging
 /// Takes the snapshots of a job's databases, one at a time for each database.
 struct SnapshotTaker: Sendable {
     let job: BackupJob
-    let context: ScheduleContext
+    private let services: ScheduleServices
+    private let semaphore: AsyncSemaphore
+    private let coordinator: SnapshotCoordinator
+    private let log: Logger
     /// Where the databases' files are remembered; nil if they are not.
-    var unchanged: UnchangedDatabases?
+    private let unchanged: UnchangedDatabases?
+
+    init(job: BackupJob, context: ScheduleContext, unchanged: UnchangedDatabases? = nil) {
+        self.job = job
+        self.unchanged = unchanged
+        // Not the context itself: followers keep this, and the board in the context keeps the followers.
+        (services, semaphore, coordinator) = (context.services, context.semaphore, context.coordinator)
+        log = context.log
+    }
 
     /// Takes a snapshot, or returns one that was taken after `time`.
     ///
@@ -23,9 +34,9 @@ struct SnapshotTaker: Sendable {
         of path: String, named name: String, into repository: Repository, after time: Date? = nil,
         inRun run: [UInt8]? = nil, gap: SnapshotGap? = nil
     ) async throws -> SnapshotResult {
-        try await context.coordinator.snapshot(SnapshotCoordinator.key(job.repository, name), after: time, inRun: run) {
-            try await context.semaphore.withPermit {
-                try context.services.check()
+        try await coordinator.snapshot(SnapshotCoordinator.key(job.repository, name), after: time, inRun: run) {
+            try await semaphore.withPermit {
+                try services.check()
                 return try await store(path, name, repository, gap)
             }
         }
@@ -37,11 +48,11 @@ struct SnapshotTaker: Sendable {
         var options = SnapshotOptions()
         options.database = name
         options.allowsPlaintext = job.allowsPlaintext
-        options.tool = context.services.tool
+        options.tool = services.tool
         options.gap = gap
         options.fullReadInterval = unchanged?.fullReadInterval(path, named: name) ?? job.fullRead
-        options.followed = context.coordinator.followed.value[SnapshotCoordinator.key(job.repository, name)]
-        let check = context.services.check
+        options.followed = coordinator.followed.value[SnapshotCoordinator.key(job.repository, name)]
+        let check = services.check
         options.progress = { _ in try check() }
         // Before the snapshot: what changes later is in neither of them, or in the snapshot only.
         let mark = unchanged.flatMap { _ in SourceMark(path) }
@@ -49,18 +60,18 @@ struct SnapshotTaker: Sendable {
         let snapshot = result.snapshot
         unchanged?.record(snapshot, of: path, named: name, mark)
         if result.unreachableCommits > 0 {
-            context.log.warning(
+            log.warning(
                 "the log has commits behind a damaged frame, which are not in the snapshot",
                 metadata: ["job": "\(job.name)", "database": "\(name)", "commits": "\(result.unreachableCommits)"])
         }
-        context.log.info(
+        log.info(
             "snapshot stored",
             metadata: [
                 "job": "\(job.name)", "database": "\(name)", "snapshot": "\(snapshot.id)",
                 "stored": "\(snapshot.stored)",
             ])
         if result.storedAgain > 0 {
-            context.log.warning(
+            log.warning(
                 "blocks that are damaged or missing in the repository were stored again",
                 metadata: [
                     "job": "\(job.name)", "database": "\(name)", "snapshot": "\(snapshot.id)",
@@ -68,7 +79,7 @@ struct SnapshotTaker: Sendable {
                 ])
         }
         for warning in result.warnings {
-            context.log.warning(
+            log.warning(
                 "\(warning.message)",
                 metadata: [
                     "job": "\(job.name)", "database": "\(name)", "path": "\(warning.path)",
