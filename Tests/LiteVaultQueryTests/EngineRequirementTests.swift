@@ -29,7 +29,8 @@ import Testing
             #expect(throws: Never.self, sourceLocation: location) { try body() }
             return
         }
-        let error = #expect(throws: VaultError.self, sourceLocation: location) { try body() }?.cause as? UnsupportedFeature
+        let error =
+            #expect(throws: VaultError.self, sourceLocation: location) { try body() }?.cause as? UnsupportedFeature
         #expect(error?.requiredVersion == needed, sourceLocation: location)
         #expect(error?.description.contains("SQLite \(major).\(minor)") == true, sourceLocation: location)
         #expect(
@@ -55,8 +56,12 @@ import Testing
 
     @Test func `a window function runs, or the error names 3.25`() throws {
         since(3, 25) { _ = try db.first(items.select(rowNumber(id)), as: Row.self) }
-        since(3, 25) { for _ in try db.all(items.select(price.sum.over("w")).window("w", as: .order(id)), as: Row.self) {} }
-        since(3, 28) { _ = try db.first(items.select(rank().over(.extending("w"))).window("w", as: .order(id)), as: Row.self) }
+        since(3, 25) {
+            for _ in try db.all(items.select(price.sum.over("w")).window("w", as: .order(id)), as: Row.self) {}
+        }
+        since(3, 28) {
+            _ = try db.first(items.select(rank().over(.extending("w"))).window("w", as: .order(id)), as: Row.self)
+        }
     }
 
     @Test func `a right and a full join run, or the error names 3.39`() throws {

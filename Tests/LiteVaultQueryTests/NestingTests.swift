@@ -107,7 +107,9 @@ private struct Forest {
             return Tree(expression: left.expression === right.expression) { truth(left.value($0) == right.value($0)) }
         case 8:
             let (left, right) = (logical(depth - 1), logical(depth - 1))
-            return Tree(expression: left.expression == right.expression) { compared(left.value($0), right.value($0), ==) }
+            return Tree(expression: left.expression == right.expression) {
+                compared(left.value($0), right.value($0), ==)
+            }
         case 9:
             let (left, right) = (logical(depth - 1), logical(depth - 1))
             return Tree(expression: left.expression !== right.expression) { truth(left.value($0) != right.value($0)) }

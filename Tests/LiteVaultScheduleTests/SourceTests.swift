@@ -33,7 +33,9 @@ private final class Counter: @unchecked Sendable {  // its lock guards the rest
 
     @Test func `H-SEC-27 databases whose names are canonically equal are two`() throws {
         for name in ["caf\u{e9}.db", "cafe\u{301}.db", "\u{212a}unden.db", "Kunden.db"] { try write("db/" + name) }
-        for sources in ["'\(scratch.path("db/*.db"))'", "['\(scratch.path("db/caf*.db"))', '\(scratch.path("db/*unden.db"))']"] {
+        for sources in [
+            "'\(scratch.path("db/*.db"))'", "['\(scratch.path("db/caf*.db"))', '\(scratch.path("db/*unden.db"))']",
+        ] {
             let found = try list("sources: \(sources)")
             #expect(found.problems.isEmpty)
             #expect(Set(found.databases.map { Array($0.name.utf8) }).count == 4)
@@ -67,19 +69,26 @@ private final class Counter: @unchecked Sendable {  // its lock guards the rest
     /// What the jobs match of one configuration, in the order of the jobs.
     private func lists(_ jobs: [String]) throws -> [SourceList] {
         let configuration = try ScheduleConfiguration(
-            text: "repository: r\njobs:\n" + jobs.map { "  - {every: 1h, \($0)}\n" }.joined(), path: scratch.path("backup.yml"))
+            text: "repository: r\njobs:\n" + jobs.map { "  - {every: 1h, \($0)}\n" }.joined(),
+            path: scratch.path("backup.yml"))
         return configuration.jobs.map { SourceList($0, among: configuration.jobs) }
     }
 
-    @Test func `H-JOB-12 two files of two jobs do not share a name in one repository, and both files and jobs are named`() throws {
+    @Test
+    func `H-JOB-12 two files of two jobs do not share a name in one repository, and both files and jobs are named`()
+        throws
+    {
         for name in ["x/d.db", "x/e.db", "y/d.db", "z/d.db"] { try write(name) }
         try FileManager.default.createDirectory(atPath: scratch.path("r"), withIntermediateDirectories: true)
         try link("other", to: scratch.path("r"))
         let (x, y) = ("name: x, sources: '\(scratch.path("x/*.db"))'", "name: y, sources: '\(scratch.path("y/*.db"))'")
         for place in ["r", "r/", "./r", "other"] {
-            let found = try lists([x, y + ", repository: \(place)", "name: z, repository: r2, sources: '\(scratch.path("z/*.db"))'"])
+            let found = try lists([
+                x, y + ", repository: \(place)", "name: z, repository: r2, sources: '\(scratch.path("z/*.db"))'",
+            ])
             #expect(found.map { $0.databases.map(\.name) } == [["e.db"], [], ["d.db"]], "\(place)")
-            #expect(found.map { $0.problems.map(\.source) } == [[scratch.path("x/d.db")], [scratch.path("y/d.db")], []])
+            #expect(
+                found.map { $0.problems.map(\.source) } == [[scratch.path("x/d.db")], [scratch.path("y/d.db")], []])
             for problem in found.flatMap(\.problems) {
                 #expect(problem.code == "config" && problem.remedy?.contains("{parent}/{file}") == true)
                 for text in ["'x'", "'y'", "'d.db'"] { #expect(problem.message.contains(text)) }
@@ -96,7 +105,9 @@ private final class Counter: @unchecked Sendable {  // its lock guards the rest
         for number in 0..<40 { try write("\(number)/a.db") }
         let text =
             "repository: r\njobs:\n"
-            + (0..<40).map { "  - {every: 1h, name: j\($0), sources: '\(scratch.path("\($0)/*.db"))', database: '{parent}/{file}'}\n" }
+            + (0..<40).map {
+                "  - {every: 1h, name: j\($0), sources: '\(scratch.path("\($0)/*.db"))', database: '{parent}/{file}'}\n"
+            }
             .joined()
         let jobs = try ScheduleConfiguration(text: text, path: scratch.path("backup.yml")).jobs
         let count = Counter()
@@ -110,7 +121,8 @@ private final class Counter: @unchecked Sendable {  // its lock guards the rest
         // A new database is compared with what the others have now.
         try write("9/b.db")
         let others = try ScheduleConfiguration(
-            text: text + "  - {every: 1h, name: x, sources: '\(scratch.path("x/*/*.db"))', database: '{parent}/{file}'}\n",
+            text: text
+                + "  - {every: 1h, name: x, sources: '\(scratch.path("x/*/*.db"))', database: '{parent}/{file}'}\n",
             path: scratch.path("backup.yml")
         ).jobs
         let known = SharedNames(others)
@@ -137,14 +149,19 @@ private final class Counter: @unchecked Sendable {  // its lock guards the rest
     @Test func `one file in two jobs is one database, behind links as well`() throws {
         try write("x/d.db")
         try link("linked", to: scratch.path("x"))
-        let found = try lists(["name: a, sources: '\(scratch.path("x/d.db"))'", "name: b, sources: '\(scratch.path("linked/*.db"))'"])
+        let found = try lists([
+            "name: a, sources: '\(scratch.path("x/d.db"))'", "name: b, sources: '\(scratch.path("linked/*.db"))'",
+        ])
         #expect(found.allSatisfy { $0.problems.isEmpty && $0.databases.map(\.name) == ["d.db"] })
     }
 
-    @Test func `a volume that is not mounted is a failure before the first wildcard, too, whatever may match nothing`() throws {
+    @Test func `a volume that is not mounted is a failure before the first wildcard, too, whatever may match nothing`()
+        throws
+    {
         try write("vol/t2/a.db")
         try link("vol/t1", to: "/nowhere/mount")
-        let found = try list("sources: ['\(scratch.path("vol/t1/*.db"))', '\(scratch.path("vol/t1/sub/*.db"))'], allow-none: yes")
+        let found = try list(
+            "sources: ['\(scratch.path("vol/t1/*.db"))', '\(scratch.path("vol/t1/sub/*.db"))'], allow-none: yes")
         #expect(found.problems.map(\.source) == [scratch.path("vol/t1"), scratch.path("vol/t1")])
         #expect(found.problems.allSatisfy { $0.message.contains("/nowhere/mount") && $0.code == "no-input" })
         #expect(try list("sources: '\(scratch.path("vol/t2/*.x"))', allow-none: yes").problems.isEmpty)

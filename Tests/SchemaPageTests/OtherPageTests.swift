@@ -108,7 +108,7 @@ import Testing
             index: "index_player_on_country",
             on: "player",
             expressions: [
-                JSONColumn("address")["country"],
+                JSONColumn("address")["country"]
             ])
         let term =
             SQLiteVersion.isLinked(3, 38)
@@ -181,6 +181,8 @@ import Testing
         try db.run("INSERT INTO area VALUES (1, 2, 3)")
         #expect(try db.value("SELECT count(*) FROM area WHERE minX < 2.5", as: Int.self) == 1)
         #expect(try db.sql("other", temp: true) != nil)
-        #expect { try db.create(virtualTable: "x", using: "absent_module(a)") } throws: { ($0 as? VaultError)?.code == .unsupported }
+        #expect { try db.create(virtualTable: "x", using: "absent_module(a)") } throws: {
+            ($0 as? VaultError)?.code == .unsupported
+        }
     }
 }

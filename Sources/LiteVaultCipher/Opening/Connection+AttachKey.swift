@@ -69,7 +69,8 @@ extension Connection {
                 // Without KEY '' the file would get the key of the main database.
                 let clause = EngineInfo.linked.encryption == .none ? "" : " KEY ''"
                 try run(
-                    "ATTACH DATABASE ? AS \(sql: Quoting.sqlText(schemaName))\(sql: clause)", with: location.description)
+                    "ATTACH DATABASE ? AS \(sql: Quoting.sqlText(schemaName))\(sql: clause)", with: location.description
+                )
             }
         }
     }

@@ -88,6 +88,11 @@ public func exists(_ query: any QueryType) -> SQLExpression<Bool> {
     SQLExpression(root: .wrapped("EXISTS ", query.selectNode))
 }
 
+extension SQL.StringInterpolation {
+    /// Appends a query, in parentheses.
+    public mutating func appendInterpolation(_ query: some QueryType) { append(.wrapped("", query.node)) }
+}
+
 /// A statement that is a tree until it runs.
 package protocol RenderedStatement: ExpressionType {
     var root: SQLNode { get }

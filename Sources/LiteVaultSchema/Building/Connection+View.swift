@@ -59,10 +59,10 @@ extension Connection {
 
     private func createView(_ name: String, _ options: ViewOptions, _ columns: [String]?, _ query: SQLNode) throws {
         let text = try SchemaText.text(
-                of: .words(
-                    .text("CREATE"), options.contains(.temporary) ? .text("TEMPORARY") : nil, .text("VIEW"),
-                    options.contains(.ifNotExists) ? .text("IF NOT EXISTS") : nil, .identifier(name),
-                    columns.map { .names($0) }, .text("AS"), query), dates: dateStorage)
+            of: .words(
+                .text("CREATE"), options.contains(.temporary) ? .text("TEMPORARY") : nil, .text("VIEW"),
+                options.contains(.ifNotExists) ? .text("IF NOT EXISTS") : nil, .identifier(name),
+                columns.map { .names($0) }, .text("AS"), query), dates: dateStorage)
         try run(SQL(sql: text))
     }
 }

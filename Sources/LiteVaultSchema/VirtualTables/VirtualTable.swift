@@ -113,7 +113,9 @@ extension Connection {
                 isTemporary ? .joined([.text("temp"), .identifier(name)], separator: ".") : .identifier(name),
                 .text("USING"), module), dates: dateStorage)
         try changeSchema(isTemporary: isTemporary) {
-            do { try run(SQL(sql: sql)) } catch let error as DatabaseError where error.message.hasPrefix("no such module") {
+            do { try run(SQL(sql: sql)) } catch let error as DatabaseError
+                where error.message.hasPrefix("no such module")
+            {
                 throw VaultError.unsupported(
                     "Module \(error.message.dropFirst("no such module: ".count))", requiredVersion: nil)
             }

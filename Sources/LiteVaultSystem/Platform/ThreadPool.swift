@@ -41,10 +41,10 @@ package final class ThreadPool: @unchecked Sendable {  // all state only under `
     private func next() -> (@Sendable () -> Void)? {
         condition.lock()
         defer { condition.unlock() }
-        let deadline = Deadline(in: idleTimeout)
+        let end = ContinuousClock.now + idleTimeout
         while waiting.isEmpty {
             idle += 1
-            let isInTime = condition.wait(seconds: deadline.remaining.seconds)
+            let isInTime = condition.wait(seconds: (end - .now).seconds)
             idle -= 1
             if !isInTime, waiting.isEmpty { return nil }
         }

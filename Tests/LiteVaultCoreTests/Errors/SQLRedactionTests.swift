@@ -63,7 +63,9 @@ import Testing
                 #expect(!"\(error)".contains("hunter2"), "\(error)")
                 #expect(!String(reflecting: error).contains("hunter2"))
             }
-            do { try db.run(SQL(sql: broken)) } catch { #expect(!"\(error) \(String(reflecting: error))".contains("hunter2")) }
+            do { try db.run(SQL(sql: broken)) } catch {
+                #expect(!"\(error) \(String(reflecting: error))".contains("hunter2"))
+            }
         }
     }
 

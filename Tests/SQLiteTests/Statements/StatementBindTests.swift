@@ -72,8 +72,7 @@ import Testing
         #expect(try select.bind("again").failableNext() as? [String] == ["again"])
     }
 
-    @Test(arguments: [0, 1, 2]) func `a value beyond the engine's limit throws in any position`(position: Int) throws
-    {
+    @Test(arguments: [0, 1, 2]) func `a value beyond the engine's limit throws in any position`(position: Int) throws {
         sqlite3_limit(db.handle, SQLITE_LIMIT_LENGTH, 1000)
         try db.execute("CREATE TABLE t(a, b, c)")
         let long = String(repeating: "x", count: 2000)
@@ -85,7 +84,9 @@ import Testing
             let error = #expect(throws: SQLite.Result.self) { _ = try run() }
             #expect(error?.resultCode == .tooBig)
         }
-        let error = #expect(throws: SQLite.Result.self) { try db.run(.init(sql: insert), with: values[0], values[1], values[2]) }
+        let error = #expect(throws: SQLite.Result.self) {
+            try db.run(.init(sql: insert), with: values[0], values[1], values[2])
+        }
         #expect(error?.resultCode == .tooBig)
         #expect(try db.number("SELECT count(*) FROM t") == 0)
     }
