@@ -87,7 +87,7 @@ struct RecordModelReader {
         if column.isGenerated { return property(.generated, base + "?", "nil") }
         if directives.isVersion(column.name, in: table.name) { return property(.version, base, "0") }
         if column.keyPosition > 0 {
-            // The engine takes NULL in a key without NOT NULL. Who asks for an optional gets it.
+            // The engine takes NULL in a key without NOT NULL. An optional is given to those who ask for one.
             let isAsked = directives.type(of: column.name, in: table.name)?.hasSuffix("?") ?? false
             return isAsked && column.canBeNull ? property(.key, base + "?", "nil") : property(.key, base, nil)
         }

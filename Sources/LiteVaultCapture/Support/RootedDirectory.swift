@@ -5,7 +5,7 @@ package import LiteVaultFoundation
 /// An open directory below a root, which no link has led to: the root itself may be one, nothing below it.
 ///
 /// Each part of its name is opened in the one before, without following links, and the files of the directory are used by their names in
-/// it. Who can write to the root can put a link in the place of a directory: by paths, files of other directories would be read,
+/// it. Anyone who can write to the root can put a link in the place of a directory: by paths, files of other directories would be read,
 /// replaced and removed with the rights of this process.
 package final class RootedDirectory: Sendable {
     /// What a directory is opened for.

@@ -4,7 +4,7 @@ internal import LiteVaultSystem
 /// What people compare to know that they mean the same keyring with the same key: 128 bits, derived one way from the newest
 /// database key and the keyring's identifier. It reveals nothing of the key.
 ///
-/// Its text has 8 groups of 4 hexadecimal digits, as in `05d4-e6a1-77c0-3b92-19fe-8a40-c2d7-6f1b`. Who opens a keyring can compute it;
+/// Its text has 8 groups of 4 hexadecimal digits, as in `05d4-e6a1-77c0-3b92-19fe-8a40-c2d7-6f1b`. Anyone who opens a keyring can compute it;
 /// nobody can make another keyring with the same one.
 public struct KeyringFingerprint: Sendable, Hashable, CustomStringConvertible {
     static let length = 16

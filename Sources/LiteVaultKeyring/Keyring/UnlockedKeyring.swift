@@ -10,7 +10,7 @@ public struct UnlockedKeyring: Sendable {
     public let keyring: Keyring
     /// The slot that opened it.
     public private(set) var slot: KeyringSlot
-    /// All slots, by their numbers. Who changed them has the newest key of this keyring: they are as authentic as the keyring
+    /// All slots, by their numbers. They were changed with the newest key of this keyring: they are as authentic as the keyring
     /// itself, which ``proof()`` judges.
     public private(set) var slots: [KeyringSlot]
     let file: KeyringFile

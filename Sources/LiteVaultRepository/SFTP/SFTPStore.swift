@@ -214,7 +214,7 @@ extension SFTPStore {
 
     static func noTimes(_ path: String) -> VaultError {
         VaultError(
-            .unsupported, "the server tells no times or sizes of files", path: path,
+            .unsupported, "the server does not report times or sizes of files", path: path,
             remedy: "Use a server that supports version 3 of SFTP, such as OpenSSH.")
     }
 

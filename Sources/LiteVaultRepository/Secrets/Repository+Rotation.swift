@@ -63,7 +63,7 @@ extension Repository {
             // Before anything is changed, so that a writer at work does not leave an unfinished change.
             try await endWriters()
             let rotated = isContinued ? self : try await withNewKey(secret, opened.slot, iterations)
-            // Who took a lease before the change may still write under the old key. Who takes one later compares the key.
+            // A holder of a lease taken before the change may still write under the old key. One that takes a lease later compares the key.
             try await rotated.endWriters()
             guard let slot = rotated.secretSlots.first else { throw VaultError.changedIdentity(store.location) }
             var result = KeyRotation(slot: slot, isContinued: isContinued)
@@ -126,7 +126,7 @@ extension Repository {
         _ result: inout KeyRotation, _ lease: Lease, _ progress: @escaping BackupProgress.Report
     ) async throws {
         var done: Set<String> = []
-        // Who joins segments or records a check needs no lease: a request of before the change may have been late.
+        // Joining segments and recording checks needs no lease: a request of before the change may have been late.
         for _ in 0..<10 {
             let objects = try await sealedObjects().filter { !done.contains($0.name) }
             if objects.isEmpty { return }

@@ -93,7 +93,7 @@ extension Repository {
 
     /// Removes a secret: it no longer opens the repository.
     ///
-    /// The repository keeps its key. Who had the secret may have kept that key, or an old `repository.json` that the secret opens, and can
+    /// The repository keeps its key. Anyone who had the secret may have kept that key, or an old `repository.json` that the secret opens, and can
     /// still authenticate documents with it, but not write to the store by it.
     ///
     /// - Parameter number: the slot's number.

@@ -55,7 +55,7 @@ extension Repository {
             }
         // A lease of its own: the one before was stored in clear.
         try await sealed.withLease("prune", for: "upgrading the repository") { lease in
-            // Who took a lease before the change may still store in clear. Who takes one later compares the format.
+            // A holder of a lease taken before the change may still store in clear. One that takes a lease later compares the format.
             try await sealed.endWriters()
             try await sealed.sealObjects(&result, lease, progress)
             try await sealed.changeSecrets { config, _, _ in
@@ -89,7 +89,7 @@ extension Repository {
         _ result: inout SealingResult, _ lease: Lease, _ progress: @escaping BackupProgress.Report
     ) async throws {
         var seen: Set<String> = []
-        // Who joins segments or records a check needs no lease: a request of before the change may have been late.
+        // Joining segments and recording checks needs no lease: a request of before the change may have been late.
         for _ in 0..<10 {
             let objects = try await store.list("").filter {
                 RepositoryFormat.isObject($0.name) && $0.name != RepositoryFormat.config && !seen.contains($0.name)

@@ -5,8 +5,8 @@ internal import LiteVaultFoundation
 
 /// Which keyring is stored with a snapshot.
 ///
-/// A keyring is ciphertext: with it, a restore needs the secret of one slot, and nothing else from the machine that was lost. Who can
-/// read the repository can then try to guess a passphrase of the keyring, as a thief of the database with its keyring can.
+/// A keyring is ciphertext: with it, a restore needs the secret of one slot, and nothing else from the machine that was lost. Anyone who
+/// can read the repository can then try to guess a passphrase of the keyring, as a thief of the database with its keyring can.
 public enum SnapshotKeyring: Sendable, Equatable {
     /// The file beside the database, `.keys` after its name, if there is one.
     case besideDatabase

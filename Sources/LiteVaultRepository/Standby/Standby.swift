@@ -2,7 +2,7 @@ public import LiteVaultCapture
 internal import LiteVaultCipher
 public import LiteVaultFoundation
 
-/// A copy of a database that is kept current from a repository, without the database's key, while readers have it open.
+/// A copy of a database that is kept up to date from a repository, without the database's key, while readers have it open.
 ///
 /// Create one with ``Repository/standby(of:at:options:)``, call ``update()`` regularly, and ``end()`` at last. Readers open the
 /// destination with SQLite and the key, as any database in WAL mode. They see commits only: what segments have is written to the
@@ -93,7 +93,7 @@ public actor Standby {
         return .unchanged
     }
 
-    /// Releases the destination: it can be written to then, and is no longer kept current.
+    /// Releases the destination: it can be written to then, and is no longer kept up to date.
     public func end() {
         (database, lock) = (nil, nil)
         isEnded = true

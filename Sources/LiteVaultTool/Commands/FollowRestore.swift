@@ -106,7 +106,7 @@ struct FollowRestore: VaultCommand {
         }
         guard isOurs, let (event, line) = last.value else {
             var report = Report(Event(state: "handed-over", destination: dest))
-            report.appendLine("\(Format.visible(dest)) is being promoted: it is no longer kept current.")
+            report.appendLine("\(Format.visible(dest)) is being promoted: it is no longer kept up to date.")
             return report
         }
         var report = Report(event)
