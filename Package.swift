@@ -13,7 +13,7 @@ import PackageDescription
 // Why it has this shape: Sources/LiteVault/Documentation.docc/Decisions/0001-engine-switch.md
 //
 // For a package that depends on this one, every external package belongs to a trait. SwiftPM clones a package only if an
-// enabled trait asks for a product of it: who uses LiteVault or SQLite clones LiteVault alone. A checkout needs everything,
+// enabled trait asks for a product of it: a package that uses LiteVault or SQLite clones LiteVault alone. A checkout needs everything,
 // whatever its engine: Sources/LiteVault/Documentation.docc/Decisions/0027-external-packages-by-trait.md
 //
 // SwiftPM reads the manifest of a dependency from the bare repository, as if it were in "/", and then from

@@ -55,7 +55,7 @@ struct HistoryCut: Sendable {
 struct CurrentLine: Sendable {
     /// Nil if the database was never promoted.
     var line: String?
-    /// Who has it, for messages.
+    /// Its holder, for messages.
     var holder = ""
     var since: String?
 

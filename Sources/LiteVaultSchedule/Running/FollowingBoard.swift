@@ -3,7 +3,7 @@ internal import LiteVaultFoundation
 internal import LiteVaultQuoting
 internal import LiteVaultSystem
 
-/// What is known at this moment of the databases that are followed. Followers write to it; who looks at it waits for none of them, and
+/// What is known at this moment of the databases that are followed. Followers write to it; a reader waits for none of them, and
 /// none waits for who looks.
 package final class FollowingBoard: Sendable {
     private struct Line {
