@@ -25,7 +25,7 @@ struct SecretList: VaultCommand {
 
     func perform(_ session: Session) throws -> Report {
         try session.reserveKeySources(repository.secret)
-        let opened = try session.repository(repository, forSecretsOnly: true)
+        let opened = try session.repository(repository, for: .secrets)
         let secrets = opened.secretSlots.map(SecretSummary.init)
         var report = Report(
             Result(

@@ -96,7 +96,7 @@ struct SnapshotCommand: VaultCommand {
         options.fullReadInterval = alwaysRead ? nil : fullRead
         options.tool = "litevault \(Version.number)"
         options.progress = session.backupProgress
-        let opened = try session.repository(repository, creating: true)
+        let opened = try session.repository(repository, for: .creation)
         let (path, chosen) = (source, options)
         let result = try runBlocking { try await opened.snapshot(of: path, options: chosen) }
 

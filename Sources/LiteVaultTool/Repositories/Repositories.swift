@@ -2,21 +2,33 @@ internal import LiteVaultBackup
 internal import LiteVaultSystem
 
 extension Session {
+    /// What a repository is opened for.
+    enum RepositoryPurpose {
+        case use
+        /// It is created if there is none.
+        case creation
+        /// Its secrets will be listed, which needs none of them.
+        case secrets
+    }
+
     /// Opens the repository that the options name, or creates it.
-    ///
-    /// - Parameter forSecretsOnly: whether only its secrets will be listed, which needs none of them.
     func repository(
-        _ options: RepositoryOptions, creating: Bool = false, forSecretsOnly: Bool = false, parallel: Int? = nil
+        _ options: RepositoryOptions, for purpose: RepositoryPurpose = .use, parallel: Int? = nil
     ) throws -> Repository {
         var store = try options.store()
         if let parallel { store = LimitedStore(store, calls: parallel) }
         let secret = try repositorySecret(options.secret, for: options.location)
         let (reached, local, accepts) = (store, options.local, options.accepts)
         return try runBlocking {
-            creating
-                ? try await Repository.openOrCreate(reached, secret: secret, local: local, acceptsReplacement: accepts)
-                : try await Repository.open(
-                    reached, secret: secret, local: local, acceptsReplacement: accepts, forSecretsOnly: forSecretsOnly)
+            switch purpose {
+            case .use:
+                try await Repository.open(reached, secret: secret, local: local, acceptsReplacement: accepts)
+            case .creation:
+                try await Repository.openOrCreate(reached, secret: secret, local: local, acceptsReplacement: accepts)
+            case .secrets:
+                try await Repository.openForItsSecrets(
+                    reached, secret: secret, local: local, acceptsReplacement: accepts)
+            }
         }
     }
 

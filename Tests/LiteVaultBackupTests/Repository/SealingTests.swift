@@ -176,8 +176,8 @@ import Testing
                 == .keyRejected)
         #expect(try await other.list("").isEmpty)
         // Its secrets are listed without one.
-        let listed = try await Repository.open(
-            store, secret: none, local: dirs, acceptsReplacement: false, forSecretsOnly: true)
+        let listed = try await Repository.openForItsSecrets(
+            store, secret: none, local: dirs, acceptsReplacement: false)
         #expect(listed.secretSlots.count == 1)
     }
 
