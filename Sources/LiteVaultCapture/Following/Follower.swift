@@ -91,19 +91,6 @@ package final class Follower {
         }
     }
 
-    /// Polls while `goesOn` returns true, and reports every outcome. Polls more often while the log is long.
-    package func run(
-        into sink: inout some WALSegmentSink, while goesOn: () -> Bool, report: (FollowerOutcome) throws -> Void
-    ) throws {
-        while goesOn() {
-            try report(poll(into: &sink))
-            let end = clock.now() + pause
-            repeat {
-                SystemThread.sleep(seconds: min(0.05, end - clock.now()))
-            } while goesOn() && clock.now() < end
-        }
-    }
-
     /// Releases the log and ends the run.
     package func stop() { end("the follower was stopped") }
 

@@ -137,7 +137,10 @@ private final class Following: @unchecked Sendable {  // the thread owns the fie
         guard case .attached = try follower.poll(into: &folder) else { throw VaultError(.internalFailure, "not attached") }
         Thread.detachNewThread { [self] in
             do {
-                try follower.run(into: &folder, while: { stopping.withLock { !stops } }, report: { _ in })
+                while stopping.withLock({ !stops }) {
+                    _ = try follower.poll(into: &folder)
+                    Thread.sleep(forTimeInterval: follower.pause)
+                }
                 _ = try follower.poll(into: &folder)
             } catch {
                 failure = error
