@@ -97,6 +97,16 @@ import Testing
         since(3, 35) { try db.run("ALTER TABLE items DROP COLUMN cost") }
     }
 
+    @Test func `a function runs, or the error names the version that brought it`() throws {
+        since(3, 32) { _ = try db.value("SELECT iif(1, 'a', 'b')", as: String.self) }
+        since(3, 34) { _ = try db.value("SELECT substring('abc', 2)", as: String.self) }
+        since(3, 44) { _ = try db.value("SELECT CONCAT('a', 'b')", as: String.self) }
+        since(3, 50) { _ = try db.value("SELECT unistr('a')", as: String.self) }
+        // One that no engine has may be the application's, and so may a table of the name of a function.
+        #expect(throws: DatabaseError.self) { _ = try db.value("SELECT nonesuch(1)", as: String.self) }
+        #expect(throws: DatabaseError.self) { _ = try db.value("SELECT 1 FROM concat", as: Int.self) }
+    }
+
     @Test func `a syntax error in every engine stays the engine's own error`() throws {
         for text in ["SELEC 1 RETURNING", "CREATE TABLE u (a) STRICT STRICT", "UPDATE items SET LIMIT"] {
             // The version is named only where it would help.

@@ -28,34 +28,25 @@ package enum EngineRequirement {
         message.contains("syntax error") || message.contains("not currently supported")
     }
 
-    /// The JSON functions, which an engine has from a version on, or was built without.
+    /// A function or table-valued function that an engine has from a version on, or was built without.
     private static func unmetFunction(_ message: String) -> VaultError? {
         let prefixes = ["no such function: ", "no such table: "]
         guard let prefix = prefixes.first(where: message.hasPrefix) else { return nil }
         let name = foldedName(message.dropFirst(prefix.count))
-        let version: SQLiteVersion
         if name == unwritableJSONKey {
             return VaultError.unsupported(
                 "a JSON path with a quotation mark in a key", requiredVersion: .init(major: 3, minor: 45))
         }
-        if textFunctions.contains(name) {
-            version = .init(major: 3, minor: 38)
-        } else if name == "jsonb_each" || name == "jsonb_tree" {
-            version = .init(major: 3, minor: 51)
-        } else if name.hasPrefix("jsonb"), textFunctions.contains("json" + name.dropFirst(5)) {
-            version = .init(major: 3, minor: 45)
-        } else {
-            return nil
-        }
+        let isTable = prefix == prefixes[1]
+        guard let minor = SQLFunctions.minorVersion(of: name), !isTable || tableFunctions.contains(name) else { return nil }
+        let version = SQLiteVersion(major: 3, minor: minor)
         let isOld = EngineInfo.linked.sqliteVersion < version
+        // The engine has the function, unless it was built without: then it is one of its application.
+        guard isOld || SQLFunctions.isOptional(name) else { return nil }
         return VaultError.unsupported("the function \(name)", requiredVersion: isOld ? version : nil)
     }
 
-    private static let textFunctions: Set = [
-        "json", "json_array", "json_array_length", "json_each", "json_extract", "json_group_array", "json_group_object",
-        "json_insert", "json_object", "json_patch", "json_quote", "json_remove", "json_replace", "json_set",
-        "json_tree", "json_type", "json_valid",
-    ]
+    private static let tableFunctions: Set = ["json_each", "json_tree", "jsonb_each", "jsonb_tree"]
 
     private static func need(_ tokens: [String], at index: Int) -> Need? {
         let next = index + 1 < tokens.count ? tokens[index + 1] : ""

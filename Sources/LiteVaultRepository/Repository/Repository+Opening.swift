@@ -1,0 +1,178 @@
+internal import LiteVaultCapture
+internal import LiteVaultFoundation
+
+extension Repository {
+    /// Opens a repository.
+    ///
+    /// - Parameters:
+    ///   - store: the store that holds it.
+    ///   - secret: the repository's secret; nil reads without authentication. A sealed repository needs it.
+    ///   - local: local directories of this machine.
+    ///   - acceptsReplacement: whether to accept the repository as it is even if this machine has used another one, or a
+    ///     newer state of this one, at this location. It is remembered from then on. False by default.
+    /// - Throws: `VaultError` `noInput` if there is none, `keyRejected` for a wrong or unexpected secret, `unsupported` for a
+    ///   newer format, `damaged` if it is incomplete or not the one that this machine used here.
+    public static func open(
+        _ store: any ObjectStore, secret: RepositorySecret? = nil, local: LocalDirectories = .standard,
+        acceptsReplacement: Bool = false
+    ) async throws -> Repository {
+        try await Opening(store: store, secret: secret, local: local, acceptsReplacement: acceptsReplacement).existing()
+    }
+
+    /// Opens a repository of which nothing but ``secretSlots`` and its like will be asked for: a sealed one tells these without a secret, too.
+    ///
+    /// The parameters and errors are those of ``open(_:secret:local:acceptsReplacement:)``.
+    package static func openForItsSecrets(
+        _ store: any ObjectStore, secret: RepositorySecret?, local: LocalDirectories, acceptsReplacement: Bool
+    ) async throws -> Repository {
+        var opening = Opening(store: store, secret: secret, local: local, acceptsReplacement: acceptsReplacement)
+        opening.purpose = .secrets
+        return try await opening.existing()
+    }
+
+    /// Opens a repository for writing, and creates it if there is none.
+    ///
+    /// The parameters are those of ``open(_:secret:local:acceptsReplacement:)``. If this machine has used a repository here that
+    /// is gone, a new one is created only with `acceptsReplacement`.
+    ///
+    /// - Parameter sealed: whether a new repository compresses and encrypts what is stored; an existing one stays as it is.
+    /// - Throws: as ``open(_:secret:local:acceptsReplacement:)``, and `keyRejected` if it has a secret and none is given.
+    public static func openOrCreate(
+        _ store: any ObjectStore, secret: RepositorySecret? = nil, sealed: Bool = false,
+        local: LocalDirectories = .standard, acceptsReplacement: Bool = false
+    ) async throws -> Repository {
+        guard secret != nil || !sealed else { throw VaultError.sealedWithoutSecret(store.location) }
+        return try await openOrCreate(
+            store, secret: secret, local: local, iterations: 600_000, acceptsReplacement: acceptsReplacement,
+            sealed: sealed)
+    }
+
+    /// As ``openOrCreate(_:secret:sealed:local:acceptsReplacement:)``, with the number of iterations of the key derivation.
+    package static func openOrCreate(
+        _ store: any ObjectStore, secret: RepositorySecret?, local: LocalDirectories, iterations: Int,
+        acceptsReplacement: Bool = false, sealed: Bool = false
+    ) async throws -> Repository {
+        var opening = Opening(store: store, secret: secret, local: local, acceptsReplacement: acceptsReplacement)
+        opening.purpose = .creation
+        if let found = try await opening.find() {
+            try found.requireWritable()
+            return found
+        }
+        var config = RepositoryConfig.new(secret: secret, iterations: iterations)
+        let key = try config.secret.flatMap { try secret?.key($0) }.map { RepositoryKey(current: $0, previous: nil) }
+        if sealed, let key { try config.seal(under: key.current) }
+        let document = try SealedDocument.seal(config, key: key)
+        do {
+            let condition: PutCondition = try await store.supportsConditionalWrites() ? .absent : .none
+            try await store.put(RepositoryFormat.config, bytes: document.bytes, condition: condition)
+        } catch let error as VaultError where error.code == .conflict {
+            // Another process created it at the same time.
+        }
+        let made = try await open(store, secret: secret, local: local, acceptsReplacement: acceptsReplacement)
+        try made.requireWritable()
+        return made
+    }
+
+    /// Checks that a place without `repository.json` is not a repository from which that object was deleted: a new one would hide its snapshots.
+    ///
+    /// - Throws: `VaultError` `damaged` if there are snapshots.
+    static func requireNoSnapshots(_ store: any ObjectStore) async throws {
+        guard try await store.list("snapshots/").isEmpty else {
+            throw VaultError(
+                .damaged, "is missing, although there are snapshots",
+                path: "\(store.location)/\(RepositoryFormat.config)", advice: .restoreIdentity)
+        }
+    }
+}
+
+/// What is needed to open a repository.
+private struct Opening: Sendable {
+    /// What a repository is opened for.
+    enum Purpose: Sendable {
+        case use
+        /// It is created if there is none: then the place must not contain snapshots either.
+        case creation
+        /// To list its secrets.
+        case secrets
+    }
+
+    let store: any ObjectStore
+    let secret: RepositorySecret?
+    let local: LocalDirectories
+    /// Whether to accept the repository as it is, even if this machine knew another one here.
+    let acceptsReplacement: Bool
+    var purpose = Purpose.use
+
+    /// - Throws: `VaultError` `noInput` if there is no repository.
+    func existing() async throws -> Repository {
+        guard let found = try await find() else {
+            throw VaultError(
+                .noInput, "there is no repository", path: store.location,
+                advice: .createRepository, cause: NoSnapshotError())
+        }
+        return found
+    }
+
+    /// Looks for a repository, and where there is none, checks that there never was one.
+    ///
+    /// - Returns: the repository; nil if there is none.
+    /// - Throws: `VaultError` `damaged` if there was one.
+    func find() async throws -> Repository? {
+        if let found = try await readIdentity() { return found }
+        do {
+            if purpose == .creation { try await Repository.requireNoSnapshots(store) }
+            if !acceptsReplacement { try Repository.requireUnknown(store, local) }
+            return nil
+        } catch let error as VaultError where error.code == .damaged {
+            // Another process may have created the repository, and stored a snapshot, since `repository.json` was looked for.
+            guard let found = try await readIdentity() else { throw error }
+            return found
+        }
+    }
+
+    /// Reads `repository.json`; nil if there is none.
+    private func readIdentity() async throws -> Repository? {
+        let store = store.unsealed
+        let memory = LocationMemory(store, local)
+        let before = memory?.secrets()
+        let bytes: [UInt8]
+        do {
+            bytes = try await store.get(RepositoryFormat.config, upTo: SealedDocument.limit(RepositoryConfig.self))
+        } catch let error as VaultError where error.code == .missing {
+            return nil
+        }
+        let document = try SealedDocument(whole: bytes, name: RepositoryFormat.config)
+        let config = try document.decode(RepositoryConfig.self, name: RepositoryFormat.config)
+        try config.require(location: store.location)
+        var opened: RepositoryConfig.Candidate?
+        if let secret {
+            guard config.hasSecret else {
+                throw VaultError(
+                    .keyRejected, "the repository has no secret, but one was given", path: store.location,
+                    remedy: "Omit the secret. If the repository had one, its repository.json was replaced.")
+            }
+            opened = try config.unlock(secret) { candidate in
+                if document.isAuthentic(candidate.key) { return true }
+                // What a slot seals is the right key: so it is the document that is not.
+                guard candidate.slot == 1 else { throw VaultError.changedIdentity(store.location) }
+                return false
+            }
+            guard opened != nil else {
+                throw VaultError(
+                    .keyRejected, "the repository's secret is wrong, or repository.json was changed",
+                    path: store.location, advice: .listSecrets)
+            }
+        }
+        guard let id = [UInt8](hexadecimal: config.id) else {
+            throw VaultError(.damaged, "has no identifier", path: store.location)
+        }
+        let key = try opened.map { try RepositoryKey(current: $0.key, sealed: config.previous, of: id) }
+        let opening =
+            purpose == .secrets && key == nil ? store : try config.opening(store, key: key, of: id, spool: local.spool)
+        var found = Repository(
+            store: opening, local: local, config: config, key: key, slot: opened?.slot, id: id,
+            memory: memory)
+        if config.previous != nil { found.notices.append(.unfinishedRotation) }
+        return try found.recognised(bytes, before: before, acceptsReplacement: acceptsReplacement)
+    }
+}
