@@ -1,3 +1,4 @@
+internal import CEngineSupport
 internal import LiteVaultCore
 
 /// A write-ahead log as it is on disk: https://sqlite.org/fileformat2.html#the_write_ahead_log
@@ -43,23 +44,24 @@ package struct WriteAheadLog: Sendable {
         else {
             throw VaultError(.damaged, "The header of the write-ahead log is damaged", path: path)
         }
-        var sum = Checksum(bigEndian: magic & 1 == 1)
-        sum.add(header[0..<24])
-        guard sum.matches(header, at: 24) else {
+        let isBigEndian = magic & 1 == 1
+        var sums: [UInt32] = [0, 0]
+        lv_wal_checksum(isBigEndian, header, 24, &sums)
+        guard sums == [Self.word(header, 24), Self.word(header, 28)] else {
             throw VaultError(.damaged, "The header of the write-ahead log is damaged", path: path)
         }
-        try walk(size: size, salts: header[16..<24], sum: sum, read: read)
+        try walk(size: size, salts: header[16..<24], isBigEndian, sums, read: read)
     }
 
     private mutating func walk(
-        size: Int64, salts: ArraySlice<UInt8>, sum initial: Checksum,
+        size: Int64, salts: ArraySlice<UInt8>, _ isBigEndian: Bool, _ initial: [UInt32],
         read: (_ offset: Int64, _ count: Int) throws -> [UInt8]
     ) throws {
         let length = Self.frameHeaderLength + pageSize
         let count = Int((size - Int64(Self.headerLength)) / Int64(length))
         // After the first invalid frame, this many are searched for lost commits: a sparse file may have any length.
         var remaining = 1_000_000
-        var sum = initial
+        var sums = initial
         var valid: [Frame] = []
         var firstBroken: Int?
         for index in 0..<count {
@@ -69,9 +71,18 @@ package struct WriteAheadLog: Sendable {
             let sameLog = frame[8..<16].elementsEqual(salts)
             let commits = Self.word(frame, 4) != 0
             if firstBroken == nil {
-                sum.add(frame[0..<8])
-                sum.add(frame[Self.frameHeaderLength...])
-                if sameLog, Self.word(frame, 0) != 0, sum.matches(frame, at: 16) {
+                // The last one may be cut off.
+                let isWhole = frame.count == length
+                if isWhole {
+                    frame.withUnsafeBytes { bytes in
+                        guard let base = bytes.baseAddress else { return }
+                        lv_wal_checksum(isBigEndian, base, 8, &sums)
+                        lv_wal_checksum(isBigEndian, base + Self.frameHeaderLength, pageSize, &sums)
+                    }
+                }
+                if isWhole, sameLog, Self.word(frame, 0) != 0,
+                    sums == [Self.word(frame, 16), Self.word(frame, 20)]
+                {
                     valid.append(Frame(page: Self.word(frame, 0), commits: commits, offset: offset + 24))
                     if commits { pageCount = Self.word(frame, 4) }
                     continue
@@ -90,34 +101,5 @@ package struct WriteAheadLog: Sendable {
 
     private static func word(_ bytes: [UInt8], _ offset: Int) -> UInt32 {
         bytes[offset..<(offset + 4)].reduce(0) { $0 << 8 | UInt32($1) }
-    }
-}
-
-extension WriteAheadLog {
-    /// The running checksum over header and frames.
-    struct Checksum {
-        private var first: UInt32 = 0
-        private var second: UInt32 = 0
-        private let bigEndian: Bool
-
-        init(bigEndian: Bool) { self.bigEndian = bigEndian }
-
-        mutating func add(_ bytes: ArraySlice<UInt8>) {
-            bytes.withUnsafeBytes { buffer in
-                for offset in stride(from: 0, to: buffer.count - 7, by: 8) {
-                    first &+= word(buffer, offset) &+ second
-                    second &+= word(buffer, offset + 4) &+ first
-                }
-            }
-        }
-
-        func matches(_ bytes: [UInt8], at offset: Int) -> Bool {
-            WriteAheadLog.word(bytes, offset) == first && WriteAheadLog.word(bytes, offset + 4) == second
-        }
-
-        private func word(_ buffer: UnsafeRawBufferPointer, _ offset: Int) -> UInt32 {
-            let value = buffer.loadUnaligned(fromByteOffset: offset, as: UInt32.self)
-            return bigEndian ? UInt32(bigEndian: value) : UInt32(littleEndian: value)
-        }
     }
 }
