@@ -71,7 +71,7 @@ package struct WriteAheadLog: Sendable {
             let sameLog = frame[8..<16].elementsEqual(salts)
             let commits = Self.word(frame, 4) != 0
             if firstBroken == nil {
-                // The last one may be cut off.
+                // The last one may be truncated.
                 let isWhole = frame.count == length
                 if isWhole {
                     frame.withUnsafeBytes { bytes in
