@@ -7,10 +7,10 @@ package enum SQLFunctions {
     /// - Parameter name: in lower case.
     package static func minorVersion(of name: String) -> Int? { versions[name] }
 
-    /// Whether engines may be built without a function that their version has: JSON before 3.38, mathematics.
+    /// Whether it is a function of JSON, which engines may be built with before its version, and without after it.
     ///
     /// - Parameter name: in lower case.
-    package static func isOptional(_ name: String) -> Bool { optional.contains(name) }
+    package static func isJSON(_ name: String) -> Bool { name.hasPrefix("json") && versions[name] != nil }
 
     private static let mathematics =
         "acos acosh asin asinh atan atan2 atanh ceil ceiling cos cosh degrees exp floor ln log log10 log2 mod pi pow power radians "
@@ -19,20 +19,18 @@ package enum SQLFunctions {
         "json json_array json_array_length json_each json_extract json_group_array json_group_object json_insert json_object "
         + "json_patch json_quote json_remove json_replace json_set json_tree json_type json_valid"
 
-    private static let optional = Set((mathematics + " " + json).split(separator: " ").map(String.init))
-
     private static let versions: [String: Int] = {
         let added: [(minor: Int, names: String)] = [
-            (20, "sqlite_offset"),
             (25, "row_number rank dense_rank percent_rank cume_dist ntile lag lead first_value last_value nth_value"),
-            (32, "iif"), (34, "substring"), (35, "sign " + mathematics), (38, "unixepoch format " + json), (41, "unhex"),
+            (32, "iif"), (34, "substring"), (35, "sign " + mathematics), (38, "unixepoch format " + json),
+            (41, "unhex"),
             (42, "json_error_position"), (43, "timediff octet_length"), (44, "concat concat_ws string_agg"),
             (
                 45,
                 "jsonb jsonb_array jsonb_extract jsonb_insert jsonb_object jsonb_patch jsonb_remove jsonb_replace jsonb_set "
                     + "jsonb_group_array jsonb_group_object"
             ),
-            (47, "json_pretty"), (48, "if"), (50, "unistr unistr_quote"), (51, "jsonb_each jsonb_tree"),
+            (46, "json_pretty"), (48, "if"), (50, "unistr unistr_quote"), (51, "jsonb_each jsonb_tree"),
         ]
         var versions: [String: Int] = [:]
         for (minor, names) in added {

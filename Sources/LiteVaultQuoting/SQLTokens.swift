@@ -95,7 +95,11 @@ package struct SQLTokens: IteratorProtocol, Sequence {
             return .blob
         case _ where Self.isDigit(byte), UInt8(ascii: ".") where peek(1).map(Self.isDigit) == true:
             return number()
-        case UInt8(ascii: "?"), UInt8(ascii: ":"), UInt8(ascii: "@"), UInt8(ascii: "$"), UInt8(ascii: "#"):
+        case UInt8(ascii: "?"):
+            position += 1
+            skip(while: Self.isDigit)
+            return .parameter
+        case UInt8(ascii: ":"), UInt8(ascii: "@"), UInt8(ascii: "$"), UInt8(ascii: "#"):
             position += 1
             skip(while: Self.isWord)
             return .parameter
@@ -112,7 +116,7 @@ package struct SQLTokens: IteratorProtocol, Sequence {
         var kind = Token.Kind.integer
         if bytes[position] != UInt8(ascii: "0") || peek(1).map({ $0 | 0x20 }) != UInt8(ascii: "x") {
             skipDigits()
-            if peek(0) == UInt8(ascii: ".") {
+            if peek(0) == UInt8(ascii: "."), !isName(at: 1) {
                 kind = .real
                 position += 1
                 skipDigits()
@@ -129,6 +133,15 @@ package struct SQLTokens: IteratorProtocol, Sequence {
         // As in the engine, which finds no token in `12ab`.
         skip(while: Self.isWord)
         return kind
+    }
+
+    /// Whether a name begins there: `1.key` is a number, a sign and a name, so that the name of a pragma is not part of a number.
+    private func isName(at distance: Int) -> Bool {
+        guard let byte = peek(distance), Self.isWord(byte), !Self.isDigit(byte) else { return false }
+        let next = peek(distance + 1)
+        let isSigned = next == UInt8(ascii: "+") || next == UInt8(ascii: "-")
+        let digit = isSigned ? peek(distance + 2) : next
+        return byte | 0x20 != UInt8(ascii: "e") || digit.map(Self.isDigit) != true
     }
 
     private mutating func skipDigits() { skip { Self.isDigit($0) || $0 == UInt8(ascii: "_") } }

@@ -107,6 +107,11 @@ extension ScheduleConfiguration {
             timeZone: try JobDefaults.zone(top), directory: directory, limits: try TimeLimits(top))
         self.init(name: path, jobs: try top.nodes("jobs").map { try BackupJob($0, defaults, file: path) })
         concurrency = try top.number("concurrency") ?? concurrency
+        guard !top.has("state-directory") || !top.has(Self.formerStateDirectory) else {
+            throw top.error(
+                Self.formerStateDirectory, "is the former name of state-directory, which is set as well",
+                "Remove one of them.")
+        }
         stateDirectory = try absolute("state-directory") ?? absolute(Self.formerStateDirectory)
         metrics = try absolute("metrics-file")
         let text = try top.text("listen")

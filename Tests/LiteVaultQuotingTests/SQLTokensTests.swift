@@ -36,6 +36,13 @@ import Testing
         #expect(SQLTokens(text).map(\.kind) == [kind])
     }
 
+    @Test func `what follows a parameter or a number without a space is a token of its own, where the engine's is`() {
+        #expect(SQLTokens("?KEY").map(\.text) == ["?", "KEY"])
+        #expect(SQLTokens("?12AND").map(\.text) == ["?12", "AND"])
+        #expect(SQLTokens("1.key").map(\.text) == ["1", ".", "key"])
+        #expect(SQLTokens("1.e5 1.5e-3 1. 1.e").map(\.text) == ["1.e5", " ", "1.5e-3", " ", "1.", " ", "1", ".", "e"])
+    }
+
     @Test func `tokens know their bytes, from any start`() {
         let bytes = Array("é; SELECT ?".utf8)
         #expect(SQLTokens(bytes: bytes, from: 3).map(\.range) == [3..<4, 4..<10, 10..<11, 11..<12])

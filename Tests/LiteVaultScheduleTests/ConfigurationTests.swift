@@ -60,6 +60,7 @@ import Testing
     @Test func `the state directory may have its name of 0.x, which no message suggests`() throws {
         let former = full.replacingOccurrences(of: "state-directory", with: "state-folder")
         #expect(try read(former).stateDirectory == "/var/lib/litevault")
+        #expect(throws: VaultError.self) { try read(full + "\nstate-folder: /elsewhere\n") }
         let wrong = full.replacingOccurrences(of: "state-directory", with: "state-dir")
         let refused = #expect(throws: VaultError.self) { try read(wrong) }
         let remedy = refused?.remedy ?? ""

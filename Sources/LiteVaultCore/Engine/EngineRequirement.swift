@@ -38,11 +38,13 @@ package enum EngineRequirement {
                 "a JSON path with a quotation mark in a key", requiredVersion: .init(major: 3, minor: 45))
         }
         let isTable = prefix == prefixes[1]
-        guard let minor = SQLFunctions.minorVersion(of: name), !isTable || tableFunctions.contains(name) else { return nil }
+        guard let minor = SQLFunctions.minorVersion(of: name), !isTable || tableFunctions.contains(name) else {
+            return nil
+        }
         let version = SQLiteVersion(major: 3, minor: minor)
         let isOld = EngineInfo.linked.sqliteVersion < version
         // The engine has the function, unless it was built without: then it is one of its application.
-        guard isOld || SQLFunctions.isOptional(name) else { return nil }
+        guard isOld || SQLFunctions.isJSON(name) else { return nil }
         return VaultError.unsupported("the function \(name)", requiredVersion: isOld ? version : nil)
     }
 

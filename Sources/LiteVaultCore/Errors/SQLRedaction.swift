@@ -51,12 +51,13 @@ package struct SQLRedaction {
         case (.key, .space), (.key, .comment): return
         case (.key, _): hidden.append(token.text)
         case (_, .comment): text += Self.mayNameKey(token.text) ? "/* <redacted> */" : token.text
-        case (.pragmaName, _) where token.kind == .word || token.isLiteral:
-            guard Self.keyPragmas.contains(foldedName(token.unquoted)) else { return append(name: token) }
+        case (.pragmaName, _) where token.kind == .word || token.kind == .parameter || token.isLiteral:
+            let name = token.kind == .parameter ? String(token.text.dropFirst()) : token.unquoted
+            guard Self.keyPragmas.contains(foldedName(name)) else { return append(name: token) }
             text += token.text + " = <redacted>"
             place = .key
         case (_, .word): append(name: token)
-        case (.pragmaName, .sign) where token.text != ".", (.pragmaName, .parameter):
+        case (.pragmaName, .sign) where token.text != ".":
             place = .anywhere
             text += token.text
         case _ where token.isLiteral && (place == .literals || Self.mayHoldKeyParameter(token.unquoted)):

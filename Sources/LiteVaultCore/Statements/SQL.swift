@@ -20,6 +20,9 @@
 ///
 /// Text that is not a literal is passed as ``init(sql:)``. Do not write quotes around an interpolation: `'\(name)'` is the text `?`.
 ///
+/// In a module that imports `SQLite` as well, a literal that is passed to `run` is a `String`, as SQLite.swift has it, and interpolations are
+/// SQL text: write `db.run("…" as SQL)` there.
+///
 /// Statements that take parameters bind the values. Statements of the schema take none and contain them as literals.
 public struct SQL: ExpressibleByStringInterpolation, Sendable {
     /// The SQL text, with a `?` for each value.
@@ -43,6 +46,7 @@ public struct SQL: ExpressibleByStringInterpolation, Sendable {
     public init(stringLiteral value: String) { self.init(value, []) }
 
     /// Creates SQL from a literal with interpolations.
+    @inlinable
     public init(stringInterpolation: StringInterpolation) {
         self.init(stringInterpolation.template, stringInterpolation.bindings)
     }
@@ -56,22 +60,27 @@ public struct SQL: ExpressibleByStringInterpolation, Sendable {
 extension SQL {
     /// Collects the text and the values of an SQL literal.
     public struct StringInterpolation: StringInterpolationProtocol {
-        package private(set) var template = ""
-        package private(set) var bindings: [(any Binding)?] = []
+        // Inlined into the caller: a value is boxed there with its type known, so that boxing it costs no lookup of its type.
+        @usableFromInline package var template = ""
+        @usableFromInline package var bindings: [(any Binding)?] = []
 
         /// Reserves memory for the text and the values.
+        @inlinable
         public init(literalCapacity: Int, interpolationCount: Int) {
             template.reserveCapacity(literalCapacity + interpolationCount)
             bindings.reserveCapacity(interpolationCount)
         }
 
         /// Appends SQL text.
+        @inlinable
         public mutating func appendLiteral(_ literal: String) { template += literal }
 
         /// Appends a value as a parameter.
+        @inlinable
         public mutating func appendInterpolation(_ value: some Binding) { append(value) }
 
         /// Appends a value as a parameter; NULL for nil.
+        @inlinable
         public mutating func appendInterpolation(_ value: (some Binding)?) { append(value) }
 
         /// Appends a list of values in parentheses, for `IN`. An empty one is in no set: `IN ()` is false.
@@ -114,7 +123,9 @@ extension SQL {
             self.bindings += bindings
         }
 
-        private mutating func append(_ value: (any Binding)?) {
+        @inlinable
+        @inline(__always)
+        mutating func append(_ value: (any Binding)?) {
             template += "?"
             bindings.append(value)
         }

@@ -86,6 +86,14 @@ extension SchemaType {
     ///   - ifExists: if true, does nothing when the trigger does not exist.
     /// - Returns: the statement, for `Connection.run`.
     public func dropTrigger(_ name: String, ifExists: Bool = false) -> SQL {
-        SQL(sql: dropNode("TRIGGER", inSchema(name), ifExists: ifExists).sql(dates: .text))
+        SQL(sql: dropTrigger(name, ifExists: ifExists))
+    }
+
+    /// The statement as text.
+    ///
+    /// - Returns: the SQL text.
+    @_disfavoredOverload
+    public func dropTrigger(_ name: String, ifExists: Bool = false) -> String {
+        dropNode("TRIGGER", inSchema(name), ifExists: ifExists).sql(dates: .text)
     }
 }

@@ -84,7 +84,7 @@ extension Token {
             }
             (kind, text) = (.text, content)
         case .blob:
-            guard piece.text.utf8.count > 2, piece.text.utf8.last == UInt8(ascii: "'") else {
+            guard Quoting.unquoted(String(piece.text.dropFirst()), "'") != nil else {
                 throw SQLSyntaxError(range.lowerBound + 1, "the quote does not end")
             }
             (kind, text) = (.blob, piece.text)

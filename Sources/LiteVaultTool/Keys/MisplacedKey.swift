@@ -59,7 +59,10 @@ enum MisplacedKey {
         case "pragma":
             // PRAGMA NAME, or PRAGMA SCHEMA . NAME
             let names = words.dropFirst(words.dropFirst(2).first == "." ? 3 : 1)
-            guard let name = names.first, pragmas.contains(name) else { return }
+            // A parameter cannot be a name, but `:key` is meant to be one.
+            guard let name = names.first?.drop(while: { ":@$#?".contains($0) }), pragmas.contains(String(name)) else {
+                return
+            }
             throw refusal("'.open PATH --key-file …' takes the key options, 'litevault rekey' changes a key.")
         case "attach":
             // As a word, or as a parameter of a URI.
