@@ -33,11 +33,11 @@ import Testing
             }
         }
         task.cancel()
-        let result = await task.result  // a failure, and no note was added
+        let result = await task.result // a failure, and no note was added
         #expect(throws: CancellationError.self) { try result.get() }
         #expect(try await pool.read { try $0.value("SELECT count(*) FROM note", as: Int64?.self) } == 1)
 
-        let isReleased = await pool.suspend()  // true: no lock is held, and accesses throw
+        let isReleased = await pool.suspend() // true: no lock is held, and accesses throw
         pool.resume()
         let count = try await pool.read { db in try db.value("SELECT count(*) FROM note", as: Int64.self) }
         #expect(isReleased)
@@ -45,14 +45,12 @@ import Testing
 
         var configuration = DatabaseConfiguration()
         configuration.maximumReaderCount = 8
-        configuration.synchronous = .normal  // faster; a power failure may undo the last commits
+        configuration.synchronous = .normal // faster; a power failure may undo the last commits
         configuration.prepare = { db in
             try db.defineFunction("shout", argumentCount: 1, deterministic: true) { ($0[0] as? String)?.uppercased() }
         }
         let configured = try DatabasePool(path, key: key, configuration: configuration)
-        let loud = try await configured.read { db in
-            try db.value("SELECT shout(text) FROM note LIMIT 1", as: String.self)
-        }
+        let loud = try await configured.read { db in try db.value("SELECT shout(text) FROM note LIMIT 1", as: String.self) }
         #expect(loud == "MILK")
         try await configured.close()
         do {
@@ -78,8 +76,7 @@ import Testing
         let pool = try DatabasePool(path, key: key)
         let shown = Flag([String]())
         try await pool.write { db in
-            try db.execute(
-                "CREATE TABLE note (id INTEGER PRIMARY KEY, text TEXT); CREATE TABLE person (id INTEGER PRIMARY KEY)")
+            try db.execute("CREATE TABLE note (id INTEGER PRIMARY KEY, text TEXT); CREATE TABLE person (id INTEGER PRIMARY KEY)")
         }
         let counts = pool.values { db in
             try db.first("SELECT count(*) FROM note") { try $0.get(0, as: Int.self) } ?? 0
@@ -95,9 +92,9 @@ import Testing
         #expect(await eventually { shown.value.count == 3 })
         let region = DatabaseRegion.columns(["text"], of: "note").union(.rows([1, 2], of: "person"))
         var changes = pool.changes(in: region).makeAsyncIterator()
-        _ = try await changes.next()  // has begun
+        _ = try await changes.next() // has begun
         try await pool.write { db in try db.execute("UPDATE note SET text = 'other'") }
-        _ = try await changes.next()  // was changed
+        _ = try await changes.next() // was changed
         #expect(await eventually { shown.value == ["other", "other", "other"] })
         withExtendedLifetime(observation) {}
     }
@@ -112,8 +109,7 @@ import Testing
         let parts = text.components(separatedBy: "```swift\n")
         // A block after `<!-- not run: REASON -->` cannot be run here.
         let blocks = zip(parts, parts.dropFirst()).compactMap { before, part in
-            before.hasSuffix(" -->\n") && before.contains("<!-- not run: ")
-                ? nil : part.components(separatedBy: "```")[0]
+            before.hasSuffix(" -->\n") && before.contains("<!-- not run: ") ? nil : part.components(separatedBy: "```")[0]
         }
         #expect(blocks.count >= 3)
         for block in blocks { #expect(code.contains(lines(of: block).joined(separator: "\n")), "\(block)") }
