@@ -276,7 +276,7 @@ import Testing
     }
 
     @Test(arguments: [
-        "PRAGMA key = 'SECRET';", "pragma main . rekey='SECRET';", "PRAGMA \"hexkey\"(SECRET);",
+        "PRAGMA key = 'SECRET';", "PRAGMA 1.key = 'SECRET';", "PRAGMA :key = 'SECRET';", "pragma main . rekey='SECRET';", "PRAGMA \"hexkey\"(SECRET);",
         "EXPLAIN PRAGMA key = 'SECRET';", "explain -- why\n query plan /* x */ Pragma key('SECRET');",
         "/* x */ ATTACH 'b.db' AS b KEY 'SECRET';",
         "ATTACH 'file:b.db?key=SECRET' AS b;", ".explain PRAGMA key = 'SECRET'", ".open a.db --key SECRET",

@@ -60,6 +60,17 @@ public struct SQL: ExpressibleByStringInterpolation, Sendable {
     }
 }
 
+extension SQL: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The SQL text with a `?` for each value. Values are left out, and keys written into the text are replaced: what is logged shows neither.
+    public var description: String { SQLRedaction.redacted(template) }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// The text without the values, for `dump` and the like.
+    public var customMirror: Mirror { Mirror(self, children: ["template": description]) }
+}
+
 extension SQL {
     /// Collects the text and the values of an SQL literal.
     public struct StringInterpolation: StringInterpolationProtocol {

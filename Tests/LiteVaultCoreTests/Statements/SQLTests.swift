@@ -79,6 +79,17 @@ import Testing
         try db.execute("DROP TABLE note")
     }
 
+    @Test func `no description of a statement shows its values, or a key in its text`() {
+        let secret = "hunter2"
+        for sql: SQL in ["SELECT \(secret), \([secret])", "PRAGMA key = '\(sql: secret)'"] {
+            var dumped = ""
+            dump(sql, to: &dumped)
+            for text in ["\(sql)", String(reflecting: sql), dumped] { #expect(!text.contains(secret), "\(text)") }
+        }
+        let columns: SQL = "\(column: "id"), \(column: "title")"
+        #expect("SELECT \(columns) FROM note" == #"SELECT "id", "title" FROM note"#, "in a String, it is its text")
+    }
+
     @Test func `the same literal with other values is the same statement`() throws {
         for id in 1...3 { _ = try db.value("SELECT title FROM note WHERE id = \(id)", as: String?.self) }
         let text: SQL = "SELECT title FROM note WHERE id = \(1)"
