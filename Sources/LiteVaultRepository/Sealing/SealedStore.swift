@@ -110,12 +110,23 @@ final class SealedStore: ObjectStore {
 
     func get(_ name: String, range: Range<Int64>) async throws -> [UInt8] {
         if Self.isClear(name) { return try await base.get(name, range: range) }
-        guard let layout = try await layout(name) else { return try await base.get(name, range: range) }
-        do { return try await read(range, layout) } catch let error as VaultError where error.code == .damaged {
-            // It may have been replaced since: then its parts have another key.
+        return try await readingAgain(name) {
+            if let layout = try await layout(name) { return try await read(range, layout) }
+            let bytes = try await base.get(name, range: range)
+            // If it has been sealed since, they are not bytes of its content.
+            guard try await layout(name) == nil else {
+                throw VaultError(.damaged, "was replaced while it was read", path: name)
+            }
+            return bytes
+        }
+    }
+
+    /// Reads an object in several requests, and once more if that finds damage: an upgrade, a repair or a late request may have
+    /// replaced it between two of them.
+    private func readingAgain<T>(_ name: String, _ body: () async throws -> T) async throws -> T {
+        do { return try await body() } catch let error as VaultError where error.code == .damaged {
             forget(name)
-            guard let layout = try await self.layout(name) else { throw error }
-            return try await read(range, layout)
+            return try await body()
         }
     }
 
@@ -190,7 +201,12 @@ final class SealedStore: ObjectStore {
     /// - Throws: `VaultError` `missing`; `damaged` if it is not sealed, was changed or is truncated.
     func size(_ name: String, stored: Int64) async throws -> Int64 {
         if Self.isClear(name) { return stored }
-        return try await layout(name, stored: stored)?.object.size ?? stored
+        var listed: Int64? = stored
+        return try await readingAgain(name) {
+            // The second time, the listing may be what is old.
+            defer { listed = nil }
+            return try await layout(name, stored: listed)?.object.size ?? stored
+        }
     }
 
     /// Where the chunks of an object are; nil if it is not sealed, and need not be.

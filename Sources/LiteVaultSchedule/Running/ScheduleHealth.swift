@@ -111,13 +111,16 @@ extension ScheduleRunner {
         let limit = (job.following ?? FollowSettings()).longestLag.seconds
         return .init(
             database: entry.state.database, state: entry.state.phase.rawValue,
-            reason: entry.state.complaint ?? Self.complaint(lag: entry.lag, limit: limit), lag: entry.lag,
+            reason: entry.state.complaint ?? Self.complaint(entry, limit: limit), lag: entry.lag,
             lagLimit: limit, waiting: entry.progress.waiting, lastLook: entry.state.looked,
             lastStored: entry.state.stored)
     }
 
-    private static func complaint(lag: Double?, limit: Double) -> String? {
-        guard let lag else { return "the log was not read yet" }
+    private static func complaint(_ entry: FollowingBoard.Entry, limit: Double) -> String? {
+        guard let lag = entry.lag else {
+            return entry.state.looked == nil
+                ? "the log was not read yet" : "what was read of the log is not known to be stored yet"
+        }
         guard lag > limit else { return nil }
         return "commits of the last \(Int(lag)) s may not be stored (limit: \(TimeSpan.text(Duration(seconds: limit))))"
     }

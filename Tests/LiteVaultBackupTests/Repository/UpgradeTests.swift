@@ -80,6 +80,46 @@ import Testing
         #expect(try await sealing.problems(done) == [])
     }
 
+    /// An interrupted upgrade, as it has made the repository a sealed one and nothing in it; the upgrade is completed before each
+    /// call of the store that a reader makes, in a copy of that repository.
+    @Test(arguments: ["restore", "read every block"])
+    func `H-REP-23: what is read while an upgrade replaces it is what it was`(_ reader: String) async throws {
+        let hooked = HookedStore(store)
+        let (_, image) = try await filled(hooked)
+        hooked.setHooks(before: { call, name in
+            let isFirst = ["repository.json", "leases/"].contains(where: name.hasPrefix)
+            if call == "put", !isFirst { throw Interrupted() }
+        })
+        _ = try? await sealing.open(hooked).seal()
+        let begun = try unsealed()
+        #expect(begun.contains { $0.hasPrefix("data/") } && begun.contains { $0.hasPrefix("tree/") })
+        var calls = 0
+        for moment in 1... {
+            let copy = scratch.path("copy-\(reader)-\(moment)")
+            try FileManager.default.copyItem(atPath: scratch.path("repository"), toPath: copy)
+            let (directory, read) = (DirectoryStore(copy), Count())
+            let reading = HookedStore(directory)
+            // Without what an earlier reader has cached.
+            let repository = try await Repository.open(
+                reading, secret: sealing.secret(),
+                local: LocalDirectories(
+                    state: nil, cache: scratch.path("cache-\(moment)"), spool: scratch.path("spool")))
+            #expect(repository.isSealingUnfinished)
+            reading.setHooks(before: { _, _ in
+                guard read.next() == moment else { return }
+                _ = try await sealing.open(directory).seal()
+            })
+            if reader == "restore" {
+                #expect(try await sealing.restored(repository) == image.bytes, "before call \(moment)")
+            } else {
+                #expect(try await sealing.problems(repository) == [], "before call \(moment)")
+            }
+            calls = read.next() - 1
+            guard moment < calls else { break }
+        }
+        #expect(calls > 10)
+    }
+
     /// As one of terabytes would be, which takes no space: it starts as it should, and is too large by a byte.
     @Test(arguments: ["data/", "tree/", "snapshots/"])
     func `H-SEC-09: an object that was extended beyond its limit is damage, and is not sealed`(
