@@ -191,13 +191,12 @@ extension Table {
         _ name: SQLExpression<T>, _ isUnique: Bool = false, check: SQLNode? = nil, default value: T.SQLBase? = nil,
         references: (any QueryType, SQLNode)? = nil, collate: Collation? = nil
     ) -> String {
-        let column = ColumnDeclaration(name).with {
-            $0.isUnique = isUnique
-            $0.check = check
-            $0.defaultValue = value.map { .value($0.datatypeValue) }
-            $0.references = references.map { (table: $0.0, column: $0.1) }
-            $0.collation = collate
-        }
+        var column = ColumnDeclaration(name)
+        column.isUnique = isUnique
+        column.check = check
+        column.defaultValue = value.map { .value($0.datatypeValue) }
+        column.references = references.map { (table: $0.0, column: $0.1) }
+        column.collation = collate
         return SQLNode.words(.text("ALTER TABLE"), schemaName, .text("ADD COLUMN"), column.node).sql(dates: .textWithT)
     }
 }

@@ -8,24 +8,14 @@ extension TableBuilder {
         _ name: SQLExpression<T>, unique: Bool = false, check: SQLExpression<Bool>? = nil,
         defaultValue: SQLExpression<T.SQLBase>? = nil
     ) {
-        add(
-            ColumnDeclaration(name).with {
-                $0.isUnique = unique
-                $0.check = check?.root
-                $0.defaultValue = defaultValue?.root
-            })
+        declare(name, unique, check?.root, defaultValue?.root)
     }
 
     /// A column with a default value.
     public func column<T: SQLType>(
         _ name: SQLExpression<T>, unique: Bool = false, check: SQLExpression<Bool>? = nil, defaultValue: T.SQLBase
     ) {
-        add(
-            ColumnDeclaration(name).with {
-                $0.isUnique = unique
-                $0.check = check?.root
-                $0.defaultValue = .value(defaultValue.datatypeValue)
-            })
+        declare(name, unique, check?.root, .value(defaultValue.datatypeValue))
     }
 
     /// A column that may be NULL, with the default of an expression that may be NULL.
@@ -33,12 +23,7 @@ extension TableBuilder {
         _ name: SQLExpression<V?>, unique: Bool = false, check: SQLExpression<Bool>? = nil,
         defaultValue: SQLExpression<V?>
     ) {
-        add(
-            ColumnDeclaration(name).with {
-                $0.isUnique = unique
-                $0.check = check?.root
-                $0.defaultValue = defaultValue.root
-            })
+        declare(name, unique, check?.root, defaultValue.root)
     }
 
     /// A column without a default or with that of an expression. A check that is NULL is met.
@@ -46,24 +31,14 @@ extension TableBuilder {
         _ name: SQLExpression<T>, unique: Bool = false, check: SQLExpression<Bool?>,
         defaultValue: SQLExpression<T.SQLBase>? = nil
     ) {
-        add(
-            ColumnDeclaration(name).with {
-                $0.isUnique = unique
-                $0.check = check.root
-                $0.defaultValue = defaultValue?.root
-            })
+        declare(name, unique, check.root, defaultValue?.root)
     }
 
     /// A column with a default value. A check that is NULL is met.
     public func column<T: SQLType>(
         _ name: SQLExpression<T>, unique: Bool = false, check: SQLExpression<Bool?>, defaultValue: T.SQLBase
     ) {
-        add(
-            ColumnDeclaration(name).with {
-                $0.isUnique = unique
-                $0.check = check.root
-                $0.defaultValue = .value(defaultValue.datatypeValue)
-            })
+        declare(name, unique, check.root, .value(defaultValue.datatypeValue))
     }
 
     /// A column that may be NULL, with the default of an expression that may be NULL. A check that is NULL is
@@ -71,12 +46,7 @@ extension TableBuilder {
     public func column<V: Value>(
         _ name: SQLExpression<V?>, unique: Bool = false, check: SQLExpression<Bool?>, defaultValue: SQLExpression<V?>
     ) {
-        add(
-            ColumnDeclaration(name).with {
-                $0.isUnique = unique
-                $0.check = check.root
-                $0.defaultValue = defaultValue.root
-            })
+        declare(name, unique, check.root, defaultValue.root)
     }
 }
 
@@ -88,13 +58,7 @@ extension TableBuilder {
         _ name: SQLExpression<T>, unique: Bool = false, check: SQLExpression<Bool>? = nil,
         defaultValue: SQLExpression<T.SQLBase>? = nil, collate: Collation
     ) where T.SQLBase.Datatype == String {
-        add(
-            ColumnDeclaration(name).with {
-                $0.isUnique = unique
-                $0.check = check?.root
-                $0.defaultValue = defaultValue?.root
-                $0.collation = collate
-            })
+        declare(name, unique, check?.root, defaultValue?.root, collate)
     }
 
     /// A column of text with a collation, with a default value.
@@ -102,13 +66,7 @@ extension TableBuilder {
         _ name: SQLExpression<T>, unique: Bool = false, check: SQLExpression<Bool>? = nil,
         defaultValue: T.SQLBase, collate: Collation
     ) where T.SQLBase.Datatype == String {
-        add(
-            ColumnDeclaration(name).with {
-                $0.isUnique = unique
-                $0.check = check?.root
-                $0.defaultValue = .value(defaultValue.datatypeValue)
-                $0.collation = collate
-            })
+        declare(name, unique, check?.root, .value(defaultValue.datatypeValue), collate)
     }
 
     /// A column of text with a collation, that may be NULL, with the default of an expression that may be NULL.
@@ -116,13 +74,7 @@ extension TableBuilder {
         _ name: SQLExpression<V?>, unique: Bool = false, check: SQLExpression<Bool>? = nil,
         defaultValue: SQLExpression<V?>, collate: Collation
     ) where V.Datatype == String {
-        add(
-            ColumnDeclaration(name).with {
-                $0.isUnique = unique
-                $0.check = check?.root
-                $0.defaultValue = defaultValue.root
-                $0.collation = collate
-            })
+        declare(name, unique, check?.root, defaultValue.root, collate)
     }
 
     /// A column of text with a collation, without a default or with that of an expression. A check that is
@@ -131,13 +83,7 @@ extension TableBuilder {
         _ name: SQLExpression<T>, unique: Bool = false, check: SQLExpression<Bool?>,
         defaultValue: SQLExpression<T.SQLBase>? = nil, collate: Collation
     ) where T.SQLBase.Datatype == String {
-        add(
-            ColumnDeclaration(name).with {
-                $0.isUnique = unique
-                $0.check = check.root
-                $0.defaultValue = defaultValue?.root
-                $0.collation = collate
-            })
+        declare(name, unique, check.root, defaultValue?.root, collate)
     }
 
     /// A column of text with a collation, with a default value. A check that is NULL is met.
@@ -145,13 +91,7 @@ extension TableBuilder {
         _ name: SQLExpression<T>, unique: Bool = false, check: SQLExpression<Bool?>,
         defaultValue: T.SQLBase, collate: Collation
     ) where T.SQLBase.Datatype == String {
-        add(
-            ColumnDeclaration(name).with {
-                $0.isUnique = unique
-                $0.check = check.root
-                $0.defaultValue = .value(defaultValue.datatypeValue)
-                $0.collation = collate
-            })
+        declare(name, unique, check.root, .value(defaultValue.datatypeValue), collate)
     }
 
     /// A column of text with a collation, that may be NULL, with the default of an expression that may be NULL.
@@ -160,13 +100,7 @@ extension TableBuilder {
         _ name: SQLExpression<V?>, unique: Bool = false, check: SQLExpression<Bool?>,
         defaultValue: SQLExpression<V?>, collate: Collation
     ) where V.Datatype == String {
-        add(
-            ColumnDeclaration(name).with {
-                $0.isUnique = unique
-                $0.check = check.root
-                $0.defaultValue = defaultValue.root
-                $0.collation = collate
-            })
+        declare(name, unique, check.root, defaultValue.root, collate)
     }
 }
 
@@ -178,7 +112,7 @@ extension TableBuilder {
         _ name: SQLExpression<V>, primaryKey: Bool, check: SQLExpression<Bool>? = nil,
         defaultValue: SQLExpression<V>? = nil
     ) {
-        key(name, primaryKey ? .default : nil, check?.root, defaultValue?.root)
+        declare(name, false, check?.root, defaultValue?.root, primaryKey: primaryKey ? .default : nil)
     }
 
     /// A column that is the primary key, or an ordinary one for `false`. A check that is NULL is met.
@@ -186,32 +120,21 @@ extension TableBuilder {
         _ name: SQLExpression<V>, primaryKey: Bool, check: SQLExpression<Bool?>,
         defaultValue: SQLExpression<V>? = nil
     ) {
-        key(name, primaryKey ? .default : nil, check.root, defaultValue?.root)
+        declare(name, false, check.root, defaultValue?.root, primaryKey: primaryKey ? .default : nil)
     }
 
     /// A column of integers that is the primary key. `"id" INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL`
     public func column<V: Value>(
         _ name: SQLExpression<V>, primaryKey: PrimaryKey, check: SQLExpression<Bool>? = nil
     ) where V.Datatype == Int64 {
-        key(name, primaryKey, check?.root, nil)
+        declare(name, false, check?.root, primaryKey: primaryKey)
     }
 
     /// A column of integers that is the primary key. A check that is NULL is met.
     public func column<V: Value>(
         _ name: SQLExpression<V>, primaryKey: PrimaryKey, check: SQLExpression<Bool?>
     ) where V.Datatype == Int64 {
-        key(name, primaryKey, check.root, nil)
-    }
-
-    private func key<V: Value>(
-        _ name: SQLExpression<V>, _ primaryKey: PrimaryKey?, _ check: SQLNode?, _ defaultValue: SQLNode?
-    ) {
-        add(
-            ColumnDeclaration(name).with {
-                $0.primaryKey = primaryKey
-                $0.check = check
-                $0.defaultValue = defaultValue
-            })
+        declare(name, false, check.root, primaryKey: primaryKey)
     }
 
     /// A column of integers that references another table. `"user_id" INTEGER REFERENCES "users" ("id")`
@@ -219,7 +142,7 @@ extension TableBuilder {
         _ name: SQLExpression<T>, unique: Bool = false, check: SQLExpression<Bool>? = nil,
         references table: any QueryType, _ other: SQLExpression<T.SQLBase>
     ) where T.SQLBase.Datatype == Int64 {
-        reference(name, nil, unique, check?.root, (table, other.root))
+        declare(name, unique, check?.root, references: (table, other.root))
     }
 
     /// A column of integers that references another table. A check that is NULL is met.
@@ -227,26 +150,12 @@ extension TableBuilder {
         _ name: SQLExpression<T>, unique: Bool = false, check: SQLExpression<Bool?>,
         references table: any QueryType, _ other: SQLExpression<T.SQLBase>
     ) where T.SQLBase.Datatype == Int64 {
-        reference(name, nil, unique, check.root, (table, other.root))
-    }
-
-    /// A column of integers that references another table, and may be the primary key: SQLite.swift declares overloads for
-    /// both together, though its documentation rules them out.
-    fileprivate func reference<T: SQLType>(
-        _ name: SQLExpression<T>, _ primaryKey: PrimaryKey?, _ isUnique: Bool, _ check: SQLNode?,
-        _ other: (table: any QueryType, column: SQLNode)
-    ) {
-        add(
-            ColumnDeclaration(name).with {
-                $0.primaryKey = primaryKey
-                $0.isUnique = isUnique
-                $0.check = check
-                $0.references = other
-            })
+        declare(name, unique, check.root, references: (table, other.root))
     }
 }
 
-// Columns that are the primary key and reference another table.
+// Columns that are the primary key and reference another table: SQLite.swift declares overloads for both together, though its
+// documentation rules them out.
 
 extension TableBuilder {
     /// `"name" TYPE PRIMARY KEY NOT NULL CHECK … REFERENCES "table" ("other")`
@@ -254,7 +163,8 @@ extension TableBuilder {
         _ name: Expression<V>, primaryKey: Bool, check: Expression<Bool>? = nil, references table: any QueryType,
         _ other: Expression<V>
     ) where V.Datatype == Int64 {
-        reference(name, primaryKey ? .default : nil, false, check?.root, (table, other.root))
+        declare(
+            name, false, check?.root, primaryKey: primaryKey ? .default : nil, references: (table, other.root))
     }
 
     /// `"name" TYPE PRIMARY KEY NOT NULL CHECK … REFERENCES "table" ("other")`, with a condition that may be NULL
@@ -262,7 +172,8 @@ extension TableBuilder {
         _ name: Expression<V>, primaryKey: Bool, check: Expression<Bool?>, references table: any QueryType,
         _ other: Expression<V>
     ) where V.Datatype == Int64 {
-        reference(name, primaryKey ? .default : nil, false, check.root, (table, other.root))
+        declare(
+            name, false, check.root, primaryKey: primaryKey ? .default : nil, references: (table, other.root))
     }
 
     /// `"name" TYPE PRIMARY KEY CHECK … REFERENCES "table" ("other")`
@@ -270,7 +181,8 @@ extension TableBuilder {
         _ name: Expression<V?>, primaryKey: Bool, check: Expression<Bool>? = nil, references table: any QueryType,
         _ other: Expression<V>
     ) where V.Datatype == Int64 {
-        reference(name, primaryKey ? .default : nil, false, check?.root, (table, other.root))
+        declare(
+            name, false, check?.root, primaryKey: primaryKey ? .default : nil, references: (table, other.root))
     }
 
     /// `"name" TYPE PRIMARY KEY CHECK … REFERENCES "table" ("other")`, with a condition that may be NULL
@@ -278,6 +190,22 @@ extension TableBuilder {
         _ name: Expression<V?>, primaryKey: Bool, check: Expression<Bool?>, references table: any QueryType,
         _ other: Expression<V>
     ) where V.Datatype == Int64 {
-        reference(name, primaryKey ? .default : nil, false, check.root, (table, other.root))
+        declare(
+            name, false, check.root, primaryKey: primaryKey ? .default : nil, references: (table, other.root))
+    }
+
+    /// Adds a column with its clauses.
+    private func declare<T: SQLType>(
+        _ name: SQLExpression<T>, _ isUnique: Bool, _ check: SQLNode?, _ defaultValue: SQLNode? = nil,
+        _ collation: Collation? = nil, primaryKey: PrimaryKey? = nil, references: (any QueryType, SQLNode)? = nil
+    ) {
+        var column = ColumnDeclaration(name)
+        column.primaryKey = primaryKey
+        column.isUnique = isUnique
+        column.check = check
+        column.defaultValue = defaultValue
+        column.references = references.map { (table: $0.0, column: $0.1) }
+        column.collation = collation
+        add(column)
     }
 }

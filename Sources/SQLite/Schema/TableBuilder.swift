@@ -140,13 +140,6 @@ struct ColumnDeclaration {
         isNullable = T.self is any _OptionalType.Type
     }
 
-    /// The declaration with more clauses.
-    func with(_ change: (inout ColumnDeclaration) -> Void) -> ColumnDeclaration {
-        var declaration = self
-        change(&declaration)
-        return declaration
-    }
-
     var node: SQLNode {
         .words(
             name, .text(datatype), primaryKey.map { .text($0.sql) }, isNullable ? nil : .text("NOT NULL"),
