@@ -6,8 +6,6 @@ public import LiteVaultCore
 
 extension Connection {
     /// Fetches all rows of a query of one column as values.
-    ///
-    /// - Throws: `DatabaseError`; `QueryError` when a value is NULL or of another type.
     @inlinable
     @_documentation(visibility: internal)
     public func all<A: SQLType>(_ query: TypedQuery<A>) throws -> [A] {
@@ -15,8 +13,6 @@ extension Connection {
     }
 
     /// Fetches all rows of a query of one column and makes a value of each.
-    ///
-    /// - Throws: `DatabaseError`; `QueryError` when a value is NULL or of another type; what the closure throws.
     @inlinable
     @_documentation(visibility: internal)
     public func all<T, A: SQLType>(
@@ -26,19 +22,13 @@ extension Connection {
     }
 
     /// Fetches the first row of a query of one column as a value; nil when there is none.
-    ///
-    /// - Throws: `DatabaseError`; `QueryError` when a value is NULL or of another type.
     @inlinable
     @_documentation(visibility: internal)
     public func first<A: SQLType>(_ query: TypedQuery<A>) throws -> A? {
         try fetchFirst(query.clauses) { try $0.next(A.self) }
     }
-}
 
-extension Connection {
     /// Fetches all rows of a query of 2 columns as tuples.
-    ///
-    /// - Throws: `DatabaseError`; `QueryError` when a value is NULL or of another type.
     @inlinable
     @_documentation(visibility: internal)
     public func all<A: SQLType, B: SQLType>(_ query: TypedQuery<A, B>) throws -> [(A, B)] {
@@ -46,8 +36,6 @@ extension Connection {
     }
 
     /// Fetches all rows of a query of 2 columns and makes a value of each.
-    ///
-    /// - Throws: `DatabaseError`; `QueryError` when a value is NULL or of another type; what the closure throws.
     @inlinable
     @_documentation(visibility: internal)
     public func all<T, A: SQLType, B: SQLType>(
@@ -57,19 +45,13 @@ extension Connection {
     }
 
     /// Fetches the first row of a query of 2 columns as a tuple; nil when there is none.
-    ///
-    /// - Throws: `DatabaseError`; `QueryError` when a value is NULL or of another type.
     @inlinable
     @_documentation(visibility: internal)
     public func first<A: SQLType, B: SQLType>(_ query: TypedQuery<A, B>) throws -> (A, B)? {
         try fetchFirst(query.clauses) { try ($0.next(A.self), $0.next(B.self)) }
     }
-}
 
-extension Connection {
     /// Fetches all rows of a query of 3 columns as tuples.
-    ///
-    /// - Throws: `DatabaseError`; `QueryError` when a value is NULL or of another type.
     @inlinable
     @_documentation(visibility: internal)
     public func all<A: SQLType, B: SQLType, C: SQLType>(_ query: TypedQuery<A, B, C>) throws -> [(A, B, C)] {
@@ -77,8 +59,6 @@ extension Connection {
     }
 
     /// Fetches all rows of a query of 3 columns and makes a value of each.
-    ///
-    /// - Throws: `DatabaseError`; `QueryError` when a value is NULL or of another type; what the closure throws.
     @inlinable
     @_documentation(visibility: internal)
     public func all<T, A: SQLType, B: SQLType, C: SQLType>(
@@ -88,19 +68,13 @@ extension Connection {
     }
 
     /// Fetches the first row of a query of 3 columns as a tuple; nil when there is none.
-    ///
-    /// - Throws: `DatabaseError`; `QueryError` when a value is NULL or of another type.
     @inlinable
     @_documentation(visibility: internal)
     public func first<A: SQLType, B: SQLType, C: SQLType>(_ query: TypedQuery<A, B, C>) throws -> (A, B, C)? {
         try fetchFirst(query.clauses) { try ($0.next(A.self), $0.next(B.self), $0.next(C.self)) }
     }
-}
 
-extension Connection {
     /// Fetches all rows of a query of 4 columns as tuples.
-    ///
-    /// - Throws: `DatabaseError`; `QueryError` when a value is NULL or of another type.
     @inlinable
     @_documentation(visibility: internal)
     public func all<A: SQLType, B: SQLType, C: SQLType, D: SQLType>(_ query: TypedQuery<A, B, C, D>) throws -> [(
@@ -110,8 +84,6 @@ extension Connection {
     }
 
     /// Fetches all rows of a query of 4 columns and makes a value of each.
-    ///
-    /// - Throws: `DatabaseError`; `QueryError` when a value is NULL or of another type; what the closure throws.
     @inlinable
     @_documentation(visibility: internal)
     public func all<T, A: SQLType, B: SQLType, C: SQLType, D: SQLType>(
@@ -123,8 +95,6 @@ extension Connection {
     }
 
     /// Fetches the first row of a query of 4 columns as a tuple; nil when there is none.
-    ///
-    /// - Throws: `DatabaseError`; `QueryError` when a value is NULL or of another type.
     @inlinable
     @_documentation(visibility: internal)
     public func first<A: SQLType, B: SQLType, C: SQLType, D: SQLType>(_ query: TypedQuery<A, B, C, D>) throws -> (
@@ -132,12 +102,8 @@ extension Connection {
     )? {
         try fetchFirst(query.clauses) { try ($0.next(A.self), $0.next(B.self), $0.next(C.self), $0.next(D.self)) }
     }
-}
 
-extension Connection {
     /// Fetches all rows of a query of 5 columns as tuples.
-    ///
-    /// - Throws: `DatabaseError`; `QueryError` when a value is NULL or of another type.
     @inlinable
     @_documentation(visibility: internal)
     public func all<A: SQLType, B: SQLType, C: SQLType, D: SQLType, E: SQLType>(_ query: TypedQuery<A, B, C, D, E>)
@@ -149,8 +115,6 @@ extension Connection {
     }
 
     /// Fetches all rows of a query of 5 columns and makes a value of each.
-    ///
-    /// - Throws: `DatabaseError`; `QueryError` when a value is NULL or of another type; what the closure throws.
     @inlinable
     @_documentation(visibility: internal)
     public func all<T, A: SQLType, B: SQLType, C: SQLType, D: SQLType, E: SQLType>(
@@ -163,8 +127,6 @@ extension Connection {
     }
 
     /// Fetches the first row of a query of 5 columns as a tuple; nil when there is none.
-    ///
-    /// - Throws: `DatabaseError`; `QueryError` when a value is NULL or of another type.
     @inlinable
     @_documentation(visibility: internal)
     public func first<A: SQLType, B: SQLType, C: SQLType, D: SQLType, E: SQLType>(_ query: TypedQuery<A, B, C, D, E>)
@@ -174,12 +136,8 @@ extension Connection {
             try ($0.next(A.self), $0.next(B.self), $0.next(C.self), $0.next(D.self), $0.next(E.self))
         }
     }
-}
 
-extension Connection {
     /// Fetches all rows of a query of 6 columns as tuples.
-    ///
-    /// - Throws: `DatabaseError`; `QueryError` when a value is NULL or of another type.
     @inlinable
     @_documentation(visibility: internal)
     public func all<A: SQLType, B: SQLType, C: SQLType, D: SQLType, E: SQLType, F: SQLType>(
@@ -191,8 +149,6 @@ extension Connection {
     }
 
     /// Fetches all rows of a query of 6 columns and makes a value of each.
-    ///
-    /// - Throws: `DatabaseError`; `QueryError` when a value is NULL or of another type; what the closure throws.
     @inlinable
     @_documentation(visibility: internal)
     public func all<T, A: SQLType, B: SQLType, C: SQLType, D: SQLType, E: SQLType, F: SQLType>(
@@ -206,8 +162,6 @@ extension Connection {
     }
 
     /// Fetches the first row of a query of 6 columns as a tuple; nil when there is none.
-    ///
-    /// - Throws: `DatabaseError`; `QueryError` when a value is NULL or of another type.
     @inlinable
     @_documentation(visibility: internal)
     public func first<A: SQLType, B: SQLType, C: SQLType, D: SQLType, E: SQLType, F: SQLType>(
@@ -217,12 +171,8 @@ extension Connection {
             try ($0.next(A.self), $0.next(B.self), $0.next(C.self), $0.next(D.self), $0.next(E.self), $0.next(F.self))
         }
     }
-}
 
-extension Connection {
     /// Fetches all rows of a query of 7 columns as tuples.
-    ///
-    /// - Throws: `DatabaseError`; `QueryError` when a value is NULL or of another type.
     @inlinable
     @_documentation(visibility: internal)
     public func all<A: SQLType, B: SQLType, C: SQLType, D: SQLType, E: SQLType, F: SQLType, G: SQLType>(
@@ -237,8 +187,6 @@ extension Connection {
     }
 
     /// Fetches all rows of a query of 7 columns and makes a value of each.
-    ///
-    /// - Throws: `DatabaseError`; `QueryError` when a value is NULL or of another type; what the closure throws.
     @inlinable
     @_documentation(visibility: internal)
     public func all<T, A: SQLType, B: SQLType, C: SQLType, D: SQLType, E: SQLType, F: SQLType, G: SQLType>(
@@ -254,8 +202,6 @@ extension Connection {
     }
 
     /// Fetches the first row of a query of 7 columns as a tuple; nil when there is none.
-    ///
-    /// - Throws: `DatabaseError`; `QueryError` when a value is NULL or of another type.
     @inlinable
     @_documentation(visibility: internal)
     public func first<A: SQLType, B: SQLType, C: SQLType, D: SQLType, E: SQLType, F: SQLType, G: SQLType>(
@@ -268,12 +214,8 @@ extension Connection {
             )
         }
     }
-}
 
-extension Connection {
     /// Fetches all rows of a query of 8 columns as tuples.
-    ///
-    /// - Throws: `DatabaseError`; `QueryError` when a value is NULL or of another type.
     @inlinable
     @_documentation(visibility: internal)
     public func all<A: SQLType, B: SQLType, C: SQLType, D: SQLType, E: SQLType, F: SQLType, G: SQLType, H: SQLType>(
@@ -288,8 +230,6 @@ extension Connection {
     }
 
     /// Fetches all rows of a query of 8 columns and makes a value of each.
-    ///
-    /// - Throws: `DatabaseError`; `QueryError` when a value is NULL or of another type; what the closure throws.
     @inlinable
     @_documentation(visibility: internal)
     public func all<T, A: SQLType, B: SQLType, C: SQLType, D: SQLType, E: SQLType, F: SQLType, G: SQLType, H: SQLType>(
@@ -306,8 +246,6 @@ extension Connection {
     }
 
     /// Fetches the first row of a query of 8 columns as a tuple; nil when there is none.
-    ///
-    /// - Throws: `DatabaseError`; `QueryError` when a value is NULL or of another type.
     @inlinable
     @_documentation(visibility: internal)
     public func first<A: SQLType, B: SQLType, C: SQLType, D: SQLType, E: SQLType, F: SQLType, G: SQLType, H: SQLType>(
@@ -320,12 +258,8 @@ extension Connection {
             )
         }
     }
-}
 
-extension Connection {
     /// Fetches all rows of a query of 9 columns as tuples.
-    ///
-    /// - Throws: `DatabaseError`; `QueryError` when a value is NULL or of another type.
     @inlinable
     @_documentation(visibility: internal)
     public func all<
@@ -340,8 +274,6 @@ extension Connection {
     }
 
     /// Fetches all rows of a query of 9 columns and makes a value of each.
-    ///
-    /// - Throws: `DatabaseError`; `QueryError` when a value is NULL or of another type; what the closure throws.
     @inlinable
     @_documentation(visibility: internal)
     public func all<
@@ -361,8 +293,6 @@ extension Connection {
     }
 
     /// Fetches the first row of a query of 9 columns as a tuple; nil when there is none.
-    ///
-    /// - Throws: `DatabaseError`; `QueryError` when a value is NULL or of another type.
     @inlinable
     @_documentation(visibility: internal)
     public func first<
@@ -375,12 +305,8 @@ extension Connection {
             )
         }
     }
-}
 
-extension Connection {
     /// Fetches all rows of a query of 10 columns as tuples.
-    ///
-    /// - Throws: `DatabaseError`; `QueryError` when a value is NULL or of another type.
     @inlinable
     @_documentation(visibility: internal)
     public func all<
@@ -396,8 +322,6 @@ extension Connection {
     }
 
     /// Fetches all rows of a query of 10 columns and makes a value of each.
-    ///
-    /// - Throws: `DatabaseError`; `QueryError` when a value is NULL or of another type; what the closure throws.
     @inlinable
     @_documentation(visibility: internal)
     public func all<
@@ -418,8 +342,6 @@ extension Connection {
     }
 
     /// Fetches the first row of a query of 10 columns as a tuple; nil when there is none.
-    ///
-    /// - Throws: `DatabaseError`; `QueryError` when a value is NULL or of another type.
     @inlinable
     @_documentation(visibility: internal)
     public func first<

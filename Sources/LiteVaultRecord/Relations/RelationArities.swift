@@ -22,29 +22,7 @@ extension RecordQuery {
     public func annotated<A: SQLType>(with a: SQLExpression<A>) -> RecordRows<(R, A)> {
         RecordRows(AnnotationSource(query: self, columns: a))
     }
-}
 
-extension Record {
-    /// All records, each with what belongs to it.
-    @_documentation(visibility: internal)
-    public static func including<A: RelatedValue>(_ a: Relation<Self, A>) -> RecordRows<(Self, A)> {
-        query.including(a)
-    }
-
-    /// All records, each with the one that it belongs to or has, by a join.
-    @_documentation(visibility: internal)
-    public static func joining<A: RelatedToOne>(_ a: Relation<Self, A>) -> RecordRows<(Self, A)> {
-        query.joining(a)
-    }
-
-    /// All records, each with values that are computed for its row.
-    @_documentation(visibility: internal)
-    public static func annotated<A: SQLType>(with a: SQLExpression<A>) -> RecordRows<(Self, A)> {
-        query.annotated(with: a)
-    }
-}
-
-extension RecordQuery {
     /// The records, each with what belongs to it.
     @_documentation(visibility: internal)
     public func including<A: RelatedValue, B: RelatedValue>(_ a: Relation<R, A>, _ b: Relation<R, B>) -> RecordRows<
@@ -68,35 +46,7 @@ extension RecordQuery {
     > {
         RecordRows(AnnotationSource(query: self, columns: (a, b)))
     }
-}
 
-extension Record {
-    /// All records, each with what belongs to it.
-    @_documentation(visibility: internal)
-    public static func including<A: RelatedValue, B: RelatedValue>(_ a: Relation<Self, A>, _ b: Relation<Self, B>)
-        -> RecordRows<(Self, A, B)>
-    {
-        query.including(a, b)
-    }
-
-    /// All records, each with the one that it belongs to or has, by a join.
-    @_documentation(visibility: internal)
-    public static func joining<A: RelatedToOne, B: RelatedToOne>(_ a: Relation<Self, A>, _ b: Relation<Self, B>)
-        -> RecordRows<(Self, A, B)>
-    {
-        query.joining(a, b)
-    }
-
-    /// All records, each with values that are computed for its row.
-    @_documentation(visibility: internal)
-    public static func annotated<A: SQLType, B: SQLType>(with a: SQLExpression<A>, _ b: SQLExpression<B>) -> RecordRows<
-        (Self, A, B)
-    > {
-        query.annotated(with: a, b)
-    }
-}
-
-extension RecordQuery {
     /// The records, each with what belongs to it.
     @_documentation(visibility: internal)
     public func including<A: RelatedValue, B: RelatedValue, C: RelatedValue>(
@@ -120,35 +70,7 @@ extension RecordQuery {
     ) -> RecordRows<(R, A, B, C)> {
         RecordRows(AnnotationSource(query: self, columns: (a, b, c)))
     }
-}
 
-extension Record {
-    /// All records, each with what belongs to it.
-    @_documentation(visibility: internal)
-    public static func including<A: RelatedValue, B: RelatedValue, C: RelatedValue>(
-        _ a: Relation<Self, A>, _ b: Relation<Self, B>, _ c: Relation<Self, C>
-    ) -> RecordRows<(Self, A, B, C)> {
-        query.including(a, b, c)
-    }
-
-    /// All records, each with the one that it belongs to or has, by a join.
-    @_documentation(visibility: internal)
-    public static func joining<A: RelatedToOne, B: RelatedToOne, C: RelatedToOne>(
-        _ a: Relation<Self, A>, _ b: Relation<Self, B>, _ c: Relation<Self, C>
-    ) -> RecordRows<(Self, A, B, C)> {
-        query.joining(a, b, c)
-    }
-
-    /// All records, each with values that are computed for its row.
-    @_documentation(visibility: internal)
-    public static func annotated<A: SQLType, B: SQLType, C: SQLType>(
-        with a: SQLExpression<A>, _ b: SQLExpression<B>, _ c: SQLExpression<C>
-    ) -> RecordRows<(Self, A, B, C)> {
-        query.annotated(with: a, b, c)
-    }
-}
-
-extension RecordQuery {
     /// The records, each with what belongs to it.
     @_documentation(visibility: internal)
     public func including<A: RelatedValue, B: RelatedValue, C: RelatedValue, D: RelatedValue>(
@@ -175,6 +97,72 @@ extension RecordQuery {
 }
 
 extension Record {
+    /// All records, each with what belongs to it.
+    @_documentation(visibility: internal)
+    public static func including<A: RelatedValue>(_ a: Relation<Self, A>) -> RecordRows<(Self, A)> {
+        query.including(a)
+    }
+
+    /// All records, each with the one that it belongs to or has, by a join.
+    @_documentation(visibility: internal)
+    public static func joining<A: RelatedToOne>(_ a: Relation<Self, A>) -> RecordRows<(Self, A)> {
+        query.joining(a)
+    }
+
+    /// All records, each with values that are computed for its row.
+    @_documentation(visibility: internal)
+    public static func annotated<A: SQLType>(with a: SQLExpression<A>) -> RecordRows<(Self, A)> {
+        query.annotated(with: a)
+    }
+
+    /// All records, each with what belongs to it.
+    @_documentation(visibility: internal)
+    public static func including<A: RelatedValue, B: RelatedValue>(_ a: Relation<Self, A>, _ b: Relation<Self, B>)
+        -> RecordRows<(Self, A, B)>
+    {
+        query.including(a, b)
+    }
+
+    /// All records, each with the one that it belongs to or has, by a join.
+    @_documentation(visibility: internal)
+    public static func joining<A: RelatedToOne, B: RelatedToOne>(_ a: Relation<Self, A>, _ b: Relation<Self, B>)
+        -> RecordRows<(Self, A, B)>
+    {
+        query.joining(a, b)
+    }
+
+    /// All records, each with values that are computed for its row.
+    @_documentation(visibility: internal)
+    public static func annotated<A: SQLType, B: SQLType>(with a: SQLExpression<A>, _ b: SQLExpression<B>) -> RecordRows<
+        (Self, A, B)
+    > {
+        query.annotated(with: a, b)
+    }
+
+    /// All records, each with what belongs to it.
+    @_documentation(visibility: internal)
+    public static func including<A: RelatedValue, B: RelatedValue, C: RelatedValue>(
+        _ a: Relation<Self, A>, _ b: Relation<Self, B>, _ c: Relation<Self, C>
+    ) -> RecordRows<(Self, A, B, C)> {
+        query.including(a, b, c)
+    }
+
+    /// All records, each with the one that it belongs to or has, by a join.
+    @_documentation(visibility: internal)
+    public static func joining<A: RelatedToOne, B: RelatedToOne, C: RelatedToOne>(
+        _ a: Relation<Self, A>, _ b: Relation<Self, B>, _ c: Relation<Self, C>
+    ) -> RecordRows<(Self, A, B, C)> {
+        query.joining(a, b, c)
+    }
+
+    /// All records, each with values that are computed for its row.
+    @_documentation(visibility: internal)
+    public static func annotated<A: SQLType, B: SQLType, C: SQLType>(
+        with a: SQLExpression<A>, _ b: SQLExpression<B>, _ c: SQLExpression<C>
+    ) -> RecordRows<(Self, A, B, C)> {
+        query.annotated(with: a, b, c)
+    }
+
     /// All records, each with what belongs to it.
     @_documentation(visibility: internal)
     public static func including<A: RelatedValue, B: RelatedValue, C: RelatedValue, D: RelatedValue>(
