@@ -57,18 +57,10 @@ final class Cancellation: Sendable {
     ///
     /// - Throws: the errors of the closure; `CancellationError` when it was cancelled, even if the closure caught the error.
     func running<T>(on connection: Connection, _ body: () throws -> T) throws -> T {
-        try state.withLock { state in
-            guard !state.isCancelled else { throw CancellationError() }
-            state.running = connection
-        }
-        do {
-            let result = try body()
-            guard !end() else { throw CancellationError() }
-            return result
-        } catch {
-            guard !end() else { throw CancellationError() }
-            throw error
-        }
+        let result = try interrupting(connection, body)
+        // Also where the closure caught the error.
+        try check()
+        return result
     }
 
     /// The same for work whose completed result is kept: if cancelled too late, it succeeds.
