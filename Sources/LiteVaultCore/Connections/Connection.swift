@@ -93,7 +93,7 @@ public final class Connection: @unchecked Sendable {  // all state below only un
             location.description, &opened, access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI, nil)
         guard code == SQLITE_OK, let opened else {
             defer { sqlite3_close_v2(opened) }
-            throw DatabaseError(opened, code: code, sql: nil, extended: false).adding(path: location.fileName)
+            throw DatabaseError(opened, code: code, sql: nil, extended: false).about(location.fileName)
         }
         do { try Self.requireNoPipes(beside: opened) } catch {
             sqlite3_close_v2(opened)
@@ -106,18 +106,15 @@ public final class Connection: @unchecked Sendable {  // all state below only un
         // The engine's default, set explicitly because builds may be configured differently.
         sqlite3_extended_result_codes(opened, 0)
         suppressCheckpointOnClose(true)
-        if let unlocker {
-            do { try unlocker.unlock(self) } catch {
-                closeWithoutCheckpoint()
-                throw error
+        do {
+            if let unlocker {
+                try unlocker.unlock(self)
+                isKeyVerified = true
             }
-            isKeyVerified = true
-        }
-        if let journalMode, canChangeJournalMode {
-            do { try changeJournalMode(to: journalMode) } catch {
-                closeWithoutCheckpoint()
-                throw error
-            }
+            if let journalMode, canChangeJournalMode { try changeJournalMode(to: journalMode) }
+        } catch {
+            closeWithoutCheckpoint()
+            throw error
         }
     }
 
@@ -146,15 +143,6 @@ package protocol ConnectionUnlocker: Sendable {
     /// Called right after the file was opened, before any statement. If it throws, the handle is closed at once and the
     /// file and its log are unchanged.
     func unlock(_ connection: Connection) throws
-}
-
-extension DatabaseError {
-    /// The same error with the path of a file whose name the handle could not report.
-    fileprivate func adding(path: String) -> DatabaseError {
-        .error(
-            message: message, code: code,
-            statement: ErrorContext(sql: sql, extendedCode: extendedCode, path: path, byteOffset: nil))
-    }
 }
 
 extension Connection: CustomStringConvertible {
