@@ -11,12 +11,7 @@ extension Connection {
         step: @escaping ([(any Binding)?], UnsafeMutablePointer<T>) -> Void,
         final: @escaping (UnsafeMutablePointer<T>) -> (any Binding)?
     ) throws {
-        let box = AggregateBox(
-            self, makeState: { StateBox(state()) },
-            step: { object, arguments in
-                if let object = object as? StateBox<UnsafeMutablePointer<T>> { step(arguments, object.state) }
-            },
-            value: { object in (object as? StateBox<UnsafeMutablePointer<T>>).flatMap { final($0.state) } })
+        let box = AggregateBox(self, initial: state, step: { step($1, $0) }, value: final)
         try register(name, argumentCount, deterministic, box)
     }
 
@@ -35,12 +30,7 @@ extension Connection {
         step: @escaping (inout T, [(any Binding)?]) throws -> Void,
         result: @escaping (T) throws -> (any Binding)?
     ) throws {
-        let box = AggregateBox(
-            self, makeState: { StateBox(initialValue) },
-            step: { object, arguments in
-                if let object = object as? StateBox<T> { try step(&object.state, arguments) }
-            },
-            value: { object in try (object as? StateBox<T>).flatMap { try result($0.state) } })
+        let box = AggregateBox(self, initial: { initialValue }, step: step, value: result)
         try register(name, argumentCount, deterministic, box)
     }
 
@@ -62,15 +52,7 @@ extension Connection {
         inverse: @escaping (inout T, [(any Binding)?]) throws -> Void,
         value: @escaping (T) throws -> (any Binding)?
     ) throws {
-        let box = AggregateBox(
-            self, makeState: { StateBox(initialValue) },
-            step: { object, arguments in
-                if let object = object as? StateBox<T> { try step(&object.state, arguments) }
-            },
-            inverse: { object, arguments in
-                if let object = object as? StateBox<T> { try inverse(&object.state, arguments) }
-            },
-            value: { object in try (object as? StateBox<T>).flatMap { try value($0.state) } })
+        let box = AggregateBox(self, initial: { initialValue }, step: step, inverse: inverse, value: value)
         try withHandle { db in
             let context = ObjectAddress.retained(box)
             let code = lv_create_window_function(
@@ -104,35 +86,39 @@ extension Connection {
 /// An aggregate or window function: how its state starts, adds and removes rows, and yields a result.
 private final class AggregateBox {
     private unowned let connection: Connection
-    private let makeState: () throws -> AnyObject
+    private let makeState: () -> AnyObject
     private let step: (AnyObject, [(any Binding)?]) throws -> Void
     private let inverse: (AnyObject, [(any Binding)?]) throws -> Void
     private let value: (AnyObject) throws -> (any Binding)?
 
-    init(
-        _ connection: Connection, makeState: @escaping () throws -> AnyObject,
-        step: @escaping (AnyObject, [(any Binding)?]) throws -> Void,
-        inverse: @escaping (AnyObject, [(any Binding)?]) throws -> Void = { _, _ in },
-        value: @escaping (AnyObject) throws -> (any Binding)?
+    init<T>(
+        _ connection: Connection, initial: @escaping () -> T,
+        step: @escaping (inout T, [(any Binding)?]) throws -> Void,
+        inverse: @escaping (inout T, [(any Binding)?]) throws -> Void = { _, _ in },
+        value: @escaping (T) throws -> (any Binding)?
     ) {
         self.connection = connection
-        self.makeState = makeState
-        self.step = step
-        self.inverse = inverse
-        self.value = value
+        makeState = { StateBox(initial()) }
+        self.step = { object, arguments in
+            if let object = object as? StateBox<T> { try step(&object.state, arguments) }
+        }
+        self.inverse = { object, arguments in
+            if let object = object as? StateBox<T> { try inverse(&object.state, arguments) }
+        }
+        self.value = { object in try (object as? StateBox<T>).flatMap { try value($0.state) } }
     }
 
     func step(_ context: OpaquePointer, _ arguments: [(any Binding)?]) {
-        perform(context) { try step(try state(of: context), arguments) }
+        perform(context) { try step(state(of: context), arguments) }
     }
 
     func inverse(_ context: OpaquePointer, _ arguments: [(any Binding)?]) {
-        perform(context) { try inverse(try state(of: context), arguments) }
+        perform(context) { try inverse(state(of: context), arguments) }
     }
 
     /// The result so far; the state stays.
     func value(_ context: OpaquePointer) {
-        perform(context) { setResult(try value(try state(of: context)), of: context) }
+        perform(context) { setResult(try value(state(of: context)), of: context) }
     }
 
     /// The result; the state is released. Without rows there was no step, and the state starts here.
@@ -150,10 +136,10 @@ private final class AggregateBox {
     }
 
     /// The state of this invocation, in the memory that the engine provides for it (`sqlite3_aggregate_context`).
-    private func state(of context: OpaquePointer) throws -> AnyObject {
-        guard let slot = slot(of: context) else { return try makeState() }
+    private func state(of context: OpaquePointer) -> AnyObject {
+        guard let slot = slot(of: context) else { return makeState() }
         if let pointer = slot.pointee { return ObjectAddress.object(pointer) }
-        let state = try makeState()
+        let state = makeState()
         slot.pointee = ObjectAddress.retained(state)
         return state
     }
