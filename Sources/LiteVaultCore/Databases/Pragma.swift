@@ -23,20 +23,16 @@ extension Connection {
 
 extension Pragma<Int32> {
     /// `PRAGMA user_version`: a number of the application's own, in the header of the file. 0 in a new file.
-    public static var userVersion: Pragma<Int32> {
-        .init {
-            Int32(truncatingIfNeeded: try $0.integer("user_version"))
-        } write: {
-            try $0.execute("PRAGMA user_version = \($1)")
-        }
-    }
+    public static var userVersion: Pragma<Int32> { number("user_version") }
 
     /// `PRAGMA application_id`: the type of the file, for tools such as `file`. 0 in a new file.
-    public static var applicationID: Pragma<Int32> {
+    public static var applicationID: Pragma<Int32> { number("application_id") }
+
+    private static func number(_ name: String) -> Pragma<Int32> {
         .init {
-            Int32(truncatingIfNeeded: try $0.integer("application_id"))
+            Int32(truncatingIfNeeded: try $0.integer(name))
         } write: {
-            try $0.execute("PRAGMA application_id = \($1)")
+            try $0.execute("PRAGMA \(name) = \($1)")
         }
     }
 }
