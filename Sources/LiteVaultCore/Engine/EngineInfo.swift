@@ -135,11 +135,6 @@ public struct SQLiteVersion: Comparable, CustomStringConvertible, Sendable {
     public static func < (lhs: SQLiteVersion, rhs: SQLiteVersion) -> Bool {
         (lhs.major, lhs.minor, lhs.point) < (rhs.major, rhs.minor, rhs.point)
     }
-
-    /// Versions are equal when all three numbers are.
-    public static func == (lhs: SQLiteVersion, rhs: SQLiteVersion) -> Bool {
-        (lhs.major, lhs.minor, lhs.point) == (rhs.major, rhs.minor, rhs.point)
-    }
 }
 
 /// What the linked engine is too old for, or was built without: the ``VaultError/cause`` of an error with the code
