@@ -4,7 +4,7 @@ internal import LiteVaultCore
 @usableFromInline
 struct InsertedRows: Sendable {
     /// The insert as one statement, with NULL where a row does not set a column: SQL cannot name a default value there.
-    let statement: SQLNode
+    private(set) var statement: SQLNode
     let onConflict: OnConflict?
     /// The table, with the query's other clauses.
     private let table: Table
@@ -12,7 +12,7 @@ struct InsertedRows: Sendable {
     private let columns: [SQLNode]
     private let rows: [[Setter]]
     /// Appended to each statement.
-    private let clause: SQLNode?
+    private var clause: SQLNode?
 
     /// - Parameters:
     ///   - rows: the assignments of each row.
@@ -20,29 +20,19 @@ struct InsertedRows: Sendable {
     init(_ clauses: QueryClauses, _ onConflict: OnConflict?, _ rows: [[Setter]], printed: [[Setter]]) {
         var table = Table(clauses.from.name)
         table.clauses = clauses
-        let columns = Self.columns(of: printed)
-        self.init(
-            statement: table.insertStatement(onConflict, columns, printed), onConflict: onConflict, table: table,
-            columns: columns, rows: rows, clause: nil)
-    }
-
-    private init(
-        statement: SQLNode, onConflict: OnConflict?, table: Table, columns: [SQLNode], rows: [[Setter]],
-        clause: SQLNode?
-    ) {
-        self.statement = statement
+        columns = Self.columns(of: printed)
+        statement = table.insertStatement(onConflict, columns, printed)
         self.onConflict = onConflict
         self.table = table
-        self.columns = columns
         self.rows = rows
-        self.clause = clause
     }
 
     /// The same insert with a clause at the end.
     func adding(_ clause: SQLNode) -> InsertedRows {
-        InsertedRows(
-            statement: .words(statement, clause), onConflict: onConflict, table: table, columns: columns, rows: rows,
-            clause: clause)
+        var rows = self
+        rows.statement = .words(statement, clause)
+        rows.clause = clause
+        return rows
     }
 
     /// Every column that some row sets, in order of first appearance.
