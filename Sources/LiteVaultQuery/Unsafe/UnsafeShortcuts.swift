@@ -133,7 +133,7 @@ private struct DecodingState {
         let positions = UnsafeMutablePointer<Int32>.allocate(capacity: noByte + 1)
         positions.initialize(repeating: -1, count: noByte + 1)
         let state = UnsafeMutablePointer<DecodingState>.allocate(capacity: 1)
-        state.initialize(to: DecodingState(execution, .passUnretained(owner), positions))
+        state.initialize(to: DecodingState(execution: execution, owner: .passUnretained(owner), positions: positions))
         return state
     }
 
@@ -144,12 +144,6 @@ private struct DecodingState {
         state.pointee.keyType = nil
         state.pointee.positions.update(repeating: -1, count: noByte + 1)
         idle.withLock { $0.append(state) }
-    }
-
-    private init(_ execution: Execution, _ owner: Unmanaged<AnyObject>, _ positions: UnsafeMutablePointer<Int32>) {
-        self.execution = execution
-        self.owner = owner
-        self.positions = positions
     }
 }
 
