@@ -13,75 +13,26 @@ struct ColumnDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func contains(_ key: Key) -> Bool { position(key) != nil }
     func decodeNil(forKey key: Key) throws -> Bool { row.storage.isNull(try index(key)) }
 
-    func decode(_ type: Int.Type, forKey key: Key) throws -> Int {
-        let index = try index(key)
-        guard let number = row.storage.integer(index), let exact = Int(exactly: number) else {
-            throw mismatch(type, index, key)
-        }
-        return exact
-    }
-
-    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 {
-        let index = try index(key)
-        guard let number = row.storage.integer(index) else { throw mismatch(type, index, key) }
-        return number
-    }
-
-    func decode(_ type: Double.Type, forKey key: Key) throws -> Double {
-        let index = try index(key)
-        if let number = row.storage.real(index) { return number }
-        // Lossless: SQLite itself stores 3.0 as 3.
-        guard let number = row.storage.integer(index) else { throw mismatch(type, index, key) }
-        return Double(number)
-    }
-
-    func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool {
-        let index = try index(key)
-        guard let number = row.storage.integer(index) else { throw mismatch(type, index, key) }
-        return number != 0
-    }
-
-    func decode(_ type: String.Type, forKey key: Key) throws -> String {
-        let index = try index(key)
-        guard let text = row.storage.text(index) else { throw mismatch(type, index, key) }
-        return text
-    }
+    func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try value(index(key), key) { $0.int($1) } }
+    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try value(index(key), key) { $0.integer($1) } }
+    func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try value(index(key), key) { $0.double($1) } }
+    func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try value(index(key), key) { $0.bool($1) } }
+    func decode(_ type: String.Type, forKey key: Key) throws -> String { try value(index(key), key) { $0.text($1) } }
 
     func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
         try convert(index(key), key)
     }
 
-    func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? {
-        guard let index = presentIndex(key) else { return nil }
-        guard let number = row.storage.integer(index), let exact = Int(exactly: number) else {
-            throw mismatch(type, index, key)
-        }
-        return exact
-    }
-
+    func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? { try presentValue(key) { $0.int($1) } }
     func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? {
-        guard let index = presentIndex(key) else { return nil }
-        guard let number = row.storage.integer(index) else { throw mismatch(type, index, key) }
-        return number
+        try presentValue(key) { $0.integer($1) }
     }
-
     func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? {
-        guard let index = presentIndex(key) else { return nil }
-        if let number = row.storage.real(index) { return number }
-        guard let number = row.storage.integer(index) else { throw mismatch(type, index, key) }
-        return Double(number)
+        try presentValue(key) { $0.double($1) }
     }
-
-    func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? {
-        guard let index = presentIndex(key) else { return nil }
-        guard let number = row.storage.integer(index) else { throw mismatch(type, index, key) }
-        return number != 0
-    }
-
+    func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? { try presentValue(key) { $0.bool($1) } }
     func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
-        guard let index = presentIndex(key) else { return nil }
-        guard let text = row.storage.text(index) else { throw mismatch(type, index, key) }
-        return text
+        try presentValue(key) { $0.text($1) }
     }
 
     func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
@@ -89,6 +40,21 @@ struct ColumnDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
         // Otherwise the type would be inferred as `T?`.
         let value: T = try convert(index, key)
         return value
+    }
+
+    /// Reads a type that SQLite stores natively.
+    @inline(__always)
+    private func value<T>(_ index: Int, _ key: Key, _ read: (RowCells, Int) -> T?) throws -> T {
+        guard let value = read(row.storage, index) else { throw mismatch(T.self, index, key) }
+        return value
+    }
+
+    /// The same; nil for NULL and for a column that does not exist.
+    @inline(__always)
+    private func presentValue<T>(_ key: Key, _ read: (RowCells, Int) -> T?) throws -> T? {
+        guard let index = presentIndex(key) else { return nil }
+        let present: T = try value(index, key, read)
+        return present
     }
 
     /// Reads a type that SQLite does not store natively.
@@ -134,6 +100,18 @@ struct ColumnDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
         .dataCorruptedError(
             forKey: key, in: self, debugDescription: "a column has no parts; make the value a type of its own")
     }
+}
+
+extension RowCells {
+    @inline(__always)
+    fileprivate func int(_ index: Int) -> Int? { integer(index).flatMap { Int(exactly: $0) } }
+
+    /// Lossless: SQLite itself stores 3.0 as 3.
+    @inline(__always)
+    fileprivate func double(_ index: Int) -> Double? { real(index) ?? integer(index).map { Double($0) } }
+
+    @inline(__always)
+    fileprivate func bool(_ index: Int) -> Bool? { integer(index).map { $0 != 0 } }
 }
 
 extension Row {
