@@ -81,31 +81,14 @@ private struct ColumnEncodingContainer<Key: CodingKey>: KeyedEncodingContainerPr
         encoder.setters.append(Setter(columns.column(key), toAny: binding))
     }
 
-    mutating func encodeIfPresent<T: Encodable>(_ value: T?, forKey key: Key) throws {
-        if let value { try encode(value, forKey: key) } else { setNilIfWanted(key) }
-    }
-
-    mutating func encodeIfPresent(_ value: Bool?, forKey key: Key) throws {
-        if let value { set(Int64(value ? 1 : 0), key) } else { setNilIfWanted(key) }
-    }
-    mutating func encodeIfPresent(_ value: String?, forKey key: Key) throws {
-        if let value { set(value, key) } else { setNilIfWanted(key) }
-    }
-    mutating func encodeIfPresent(_ value: Double?, forKey key: Key) throws {
-        if let value { set(value, key) } else { setNilIfWanted(key) }
-    }
-    mutating func encodeIfPresent(_ value: Float?, forKey key: Key) throws {
-        if let value { set(Double(value), key) } else { setNilIfWanted(key) }
-    }
-    mutating func encodeIfPresent(_ value: Int?, forKey key: Key) throws {
-        if let value { set(Int64(value), key) } else { setNilIfWanted(key) }
-    }
-    mutating func encodeIfPresent(_ value: Int32?, forKey key: Key) throws {
-        if let value { set(Int64(value), key) } else { setNilIfWanted(key) }
-    }
-    mutating func encodeIfPresent(_ value: Int64?, forKey key: Key) throws {
-        if let value { set(value, key) } else { setNilIfWanted(key) }
-    }
+    mutating func encodeIfPresent<T: Encodable>(_ value: T?, forKey key: Key) throws { try encodeOptional(value, key) }
+    mutating func encodeIfPresent(_ value: Bool?, forKey key: Key) throws { set(value.map { Int64($0 ? 1 : 0) }, key) }
+    mutating func encodeIfPresent(_ value: String?, forKey key: Key) throws { set(value, key) }
+    mutating func encodeIfPresent(_ value: Double?, forKey key: Key) throws { set(value, key) }
+    mutating func encodeIfPresent(_ value: Float?, forKey key: Key) throws { set(value.map { Double($0) }, key) }
+    mutating func encodeIfPresent(_ value: Int?, forKey key: Key) throws { set(value.map { Int64($0) }, key) }
+    mutating func encodeIfPresent(_ value: Int32?, forKey key: Key) throws { set(value.map { Int64($0) }, key) }
+    mutating func encodeIfPresent(_ value: Int64?, forKey key: Key) throws { set(value, key) }
     mutating func encodeIfPresent(_ value: Int8?, forKey key: Key) throws { try encodeOptional(value, key) }
     mutating func encodeIfPresent(_ value: Int16?, forKey key: Key) throws { try encodeOptional(value, key) }
     mutating func encodeIfPresent(_ value: UInt?, forKey key: Key) throws { try encodeOptional(value, key) }
@@ -133,7 +116,8 @@ private struct ColumnEncodingContainer<Key: CodingKey>: KeyedEncodingContainerPr
     }
 
     @inline(__always)
-    private func set<V: Binding>(_ value: V, _ key: Key) {
+    private func set<V: Binding>(_ value: V?, _ key: Key) {
+        guard let value else { return setNilIfWanted(key) }
         encoder.setters.append(Setter(columns.column(key), to: value))
     }
 
