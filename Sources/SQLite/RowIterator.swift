@@ -29,14 +29,7 @@ public struct RowIterator: FailableIterator {
     /// - Throws: `DatabaseError`, and the errors of the closure. The statement is reset then and holds no lock.
     @inlinable
     public func map<T>(_ transform: (Row) throws -> T) throws -> [T] {
-        var result: [T] = []
-        do {
-            while let row = try failableNext() { result.append(try transform(row)) }
-        } catch {
-            end()
-            throw error
-        }
-        return result
+        try compactMap { .some(try transform($0)) }
     }
 
     /// Converts each remaining row with a closure, leaving out nil results.
