@@ -101,37 +101,10 @@ private final class SingleValueEncoder: Encoder, SingleValueEncodingContainer {
 
     // A value with parts becomes JSON: these containers throw on first use, which ends the attempt.
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-        KeyedEncodingContainer(PartsContainer<Key>())
+        refusing.container(keyedBy: type)
     }
-    func unkeyedContainer() -> any UnkeyedEncodingContainer { PartsContainer<PartKey>() }
-}
-
-private struct PartKey: CodingKey {
-    var stringValue: String { "" }
-    var intValue: Int? { nil }
-    init?(stringValue: String) { nil }
-    init?(intValue: Int) { nil }
-}
-
-private struct PartsContainer<Key: CodingKey>: KeyedEncodingContainerProtocol, UnkeyedEncodingContainer {
-    var codingPath: [any CodingKey] { [] }
-    var count: Int { 0 }
-    mutating func encodeNil() throws { throw SingleValueEncoder.NotASingleValue() }
-    mutating func encode<T: Encodable>(_ value: T) throws { throw SingleValueEncoder.NotASingleValue() }
-    mutating func encodeNil(forKey key: Key) throws { throw SingleValueEncoder.NotASingleValue() }
-    mutating func encode<T: Encodable>(_ value: T, forKey key: Key) throws {
-        throw SingleValueEncoder.NotASingleValue()
-    }
-    mutating func nestedContainer<NestedKey: CodingKey>(
-        keyedBy keyType: NestedKey.Type, forKey key: Key
-    ) -> KeyedEncodingContainer<NestedKey> { KeyedEncodingContainer(PartsContainer<NestedKey>()) }
-    mutating func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer { PartsContainer<PartKey>() }
-    mutating func nestedContainer<NestedKey: CodingKey>(
-        keyedBy keyType: NestedKey.Type
-    ) -> KeyedEncodingContainer<NestedKey> { KeyedEncodingContainer(PartsContainer<NestedKey>()) }
-    mutating func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { self }
-    mutating func superEncoder() -> any Encoder { SingleValueEncoder(userInfo: [:], codingPath: []) }
-    mutating func superEncoder(forKey key: Key) -> any Encoder { SingleValueEncoder(userInfo: [:], codingPath: []) }
+    func unkeyedContainer() -> any UnkeyedEncodingContainer { refusing.unkeyedContainer() }
+    private var refusing: RefusingEncoder { RefusingEncoder { _, _ in NotASingleValue() } }
 }
 
 /// Decodes a property from the value of a column: the opposite of `ColumnEncoding`.

@@ -45,9 +45,21 @@ final class RowEncoder: Encoder {
         return KeyedEncodingContainer(ColumnEncodingContainer(encoder: self, columns: .of(type)))
     }
 
-    func unkeyedContainer() -> any UnkeyedEncodingContainer { RefusingContainer(codingPath: []) }
+    func unkeyedContainer() -> any UnkeyedEncodingContainer { Self.refusing([]).unkeyedContainer() }
 
-    func singleValueContainer() -> any SingleValueEncodingContainer { RefusingContainer(codingPath: []) }
+    func singleValueContainer() -> any SingleValueEncodingContainer { Self.refusing([]).singleValueContainer() }
+
+    /// Refuses what a row cannot provide, because it has no column names.
+    fileprivate static func refusing(_ path: [any CodingKey]) -> RefusingEncoder {
+        RefusingEncoder(codingPath: path) { path, value in
+            EncodingError.invalidValue(
+                value,
+                .init(
+                    codingPath: path,
+                    debugDescription:
+                        "a row is encoded by coding keys, one for each column; make the value a property instead"))
+        }
+    }
 
     fileprivate func setNilIfWanted(_ column: @autoclosure () -> SQLNode) {
         guard writesNil else { return }
@@ -99,12 +111,10 @@ private struct ColumnEncodingContainer<Key: CodingKey>: KeyedEncodingContainerPr
 
     mutating func nestedContainer<NestedKey: CodingKey>(
         keyedBy keyType: NestedKey.Type, forKey key: Key
-    ) -> KeyedEncodingContainer<NestedKey> {
-        KeyedEncodingContainer(RefusingKeyedContainer(codingPath: [key]))
-    }
+    ) -> KeyedEncodingContainer<NestedKey> { RowEncoder.refusing([key]).container(keyedBy: keyType) }
 
     mutating func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
-        RefusingContainer(codingPath: [key])
+        RowEncoder.refusing([key]).unkeyedContainer()
     }
 
     /// A superclass encodes its properties into the same row.
@@ -171,59 +181,58 @@ private final class KeyColumns: Sendable {
     }
 }
 
-/// A container that a row cannot provide, because it has no column names. Requesting one cannot throw, so using it
-/// does.
-private struct RefusingContainer: UnkeyedEncodingContainer, SingleValueEncodingContainer {
+/// A container that a value of this shape cannot have. Requesting one cannot throw, so using it does.
+struct RefusingContainer<Key: CodingKey>: KeyedEncodingContainerProtocol, UnkeyedEncodingContainer,
+    SingleValueEncodingContainer
+{
     let codingPath: [any CodingKey]
+    /// The error for a value at a path.
+    let refusal: ([any CodingKey], Any) -> any Error
     var count: Int { 0 }
 
-    mutating func encodeNil() throws { throw Self.error(codingPath) }
-    mutating func encode<T: Encodable>(_ value: T) throws { throw Self.error(codingPath, value) }
+    mutating func encodeNil() throws { throw refusal(codingPath, ()) }
+    mutating func encode<T: Encodable>(_ value: T) throws { throw refusal(codingPath, value) }
+    mutating func encodeNil(forKey key: Key) throws { throw refusal(codingPath + [key], ()) }
+    mutating func encode<T: Encodable>(_ value: T, forKey key: Key) throws { throw refusal(codingPath + [key], value) }
 
     mutating func nestedContainer<NestedKey: CodingKey>(
         keyedBy keyType: NestedKey.Type
-    ) -> KeyedEncodingContainer<NestedKey> {
-        KeyedEncodingContainer(RefusingKeyedContainer(codingPath: codingPath))
-    }
-    mutating func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { self }
-    mutating func superEncoder() -> any Encoder { RefusingEncoder(codingPath: codingPath) }
-
-    static func error(_ path: [any CodingKey], _ value: Any = ()) -> EncodingError {
-        .invalidValue(
-            value,
-            .init(
-                codingPath: path,
-                debugDescription:
-                    "a row is encoded by coding keys, one for each column; make the value a property instead"))
-    }
-}
-
-/// The same, with keys.
-private struct RefusingKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
-    let codingPath: [any CodingKey]
-
-    mutating func encodeNil(forKey key: Key) throws { throw RefusingContainer.error(codingPath + [key]) }
-    mutating func encode<T: Encodable>(_ value: T, forKey key: Key) throws {
-        throw RefusingContainer.error(codingPath + [key], value)
-    }
+    ) -> KeyedEncodingContainer<NestedKey> { encoder.container(keyedBy: keyType) }
     mutating func nestedContainer<NestedKey: CodingKey>(
         keyedBy keyType: NestedKey.Type, forKey key: Key
-    ) -> KeyedEncodingContainer<NestedKey> {
-        KeyedEncodingContainer(RefusingKeyedContainer<NestedKey>(codingPath: codingPath + [key]))
-    }
+    ) -> KeyedEncodingContainer<NestedKey> { encoder(at: key).container(keyedBy: keyType) }
+    mutating func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { self }
     mutating func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
-        RefusingContainer(codingPath: codingPath + [key])
+        encoder(at: key).unkeyedContainer()
     }
-    mutating func superEncoder() -> any Encoder { RefusingEncoder(codingPath: codingPath) }
-    mutating func superEncoder(forKey key: Key) -> any Encoder { RefusingEncoder(codingPath: codingPath + [key]) }
+    mutating func superEncoder() -> any Encoder { encoder }
+    mutating func superEncoder(forKey key: Key) -> any Encoder { encoder(at: key) }
+
+    private var encoder: RefusingEncoder { RefusingEncoder(codingPath: codingPath, refusal: refusal) }
+    private func encoder(at key: Key) -> RefusingEncoder {
+        RefusingEncoder(codingPath: codingPath + [key], refusal: refusal)
+    }
 }
 
-private struct RefusingEncoder: Encoder {
-    let codingPath: [any CodingKey]
-    var userInfo: [CodingUserInfoKey: Any] { [:] }
-    func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-        KeyedEncodingContainer(RefusingKeyedContainer(codingPath: codingPath))
+/// Has no container but those that refuse.
+struct RefusingEncoder: Encoder {
+    /// The keys of a container without keys.
+    struct NoKey: CodingKey {
+        var stringValue: String { "" }
+        var intValue: Int? { nil }
+        init?(stringValue: String) { nil }
+        init?(intValue: Int) { nil }
     }
-    func unkeyedContainer() -> any UnkeyedEncodingContainer { RefusingContainer(codingPath: codingPath) }
-    func singleValueContainer() -> any SingleValueEncodingContainer { RefusingContainer(codingPath: codingPath) }
+
+    var codingPath: [any CodingKey] = []
+    let refusal: ([any CodingKey], Any) -> any Error
+    var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+        KeyedEncodingContainer(RefusingContainer(codingPath: codingPath, refusal: refusal))
+    }
+    func unkeyedContainer() -> any UnkeyedEncodingContainer { withoutKeys }
+    func singleValueContainer() -> any SingleValueEncodingContainer { withoutKeys }
+
+    private var withoutKeys: RefusingContainer<NoKey> { RefusingContainer(codingPath: codingPath, refusal: refusal) }
 }
