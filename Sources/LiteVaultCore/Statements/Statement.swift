@@ -322,25 +322,9 @@ extension Statement {
     }
 }
 
-// Copying rows between connections
+// Comparing rows of two connections
 
 extension Statement {
-    /// Runs the statement with the columns of a row of another statement, unconverted (`sqlite3_bind_value`).
-    ///
-    /// The caller holds the locks of both connections.
-    ///
-    /// - Throws: `DatabaseError`; the statement is reset.
-    package func runCopying(_ row: borrowing RowView) throws {
-        guard let prepared else { return }
-        sqlite3_reset(prepared.handle)
-        defer { sqlite3_reset(prepared.handle) }
-        for index in 0..<prepared.parameterCount {
-            let code = sqlite3_bind_value(prepared.handle, index + 1, sqlite3_column_value(row.statement, index))
-            if code != SQLITE_OK { try connection.check(code, sql: prepared.sql) }
-        }
-        while try step(prepared) {}
-    }
-
     /// Whether the current row is equal to a row of another statement, in storage classes and content.
     package func isCurrentRowEqual(to row: borrowing RowView) -> Bool {
         guard let prepared else { return false }
