@@ -137,9 +137,9 @@ extension QueryType {
     /// The query as a SELECT.
     package var selectNode: SQLNode { .fragment(clauses) }
 
-    var whereClause: SQLNode? { clauses.condition.map { .words(.text("WHERE"), $0) } }
+    package var whereClause: SQLNode? { clauses.condition.map { .words(.text("WHERE"), $0) } }
 
-    var orderClause: SQLNode? {
+    package var orderClause: SQLNode? {
         guard !clauses.order.isEmpty else { return nil }
         return .words(.text("ORDER BY"), .joined(clauses.order, separator: ", "))
     }

@@ -43,14 +43,7 @@ extension Relation {
     /// let books = try Book.order(Book.author.value(of: Author.name)).all(db)
     /// ```
     public func value<T: SQLType>(of column: SQLExpression<T>) -> SQLExpression<T.SQLBase?> {
-        let order = scope.clauses.order
-        return SQLExpression(
-            root: .wrapped(
-                "",
-                .words(
-                    subquery(column.root),
-                    order.isEmpty ? nil : .words(.text("ORDER BY"), .joined(order, separator: ", ")), .text("LIMIT 1")))
-        )
+        SQLExpression(root: .wrapped("", .words(subquery(column.root), scope.orderClause, .text("LIMIT 1"))))
     }
 
     /// A column of the related row, in a query that the relation is joined to: `Book.author[Author.name]`.
@@ -97,9 +90,6 @@ extension Relation {
         if let problem { conditions = [problem.asColumn] }
         let condition = SQLNode.text(conditions.joined(separator: " AND "))
         guard isNamed else {
-            let rows = SQLNode.words(
-                .text("SELECT \(destination.columnList) FROM \(destination.quotedName)"),
-                scope.clauses.condition.map { .words(.text("WHERE"), $0) })
             return .words(
                 .text("SELECT"), selection, .text("FROM"), .wrapped("", rows), .text("AS lv_related\(from) WHERE"),
                 condition)
@@ -131,19 +121,32 @@ extension Relation {
     /// The related rows as a table whose columns have names of their own: those of the enclosing query stay unambiguous.
     var joinSource: SQLNode {
         let destination = Value.RelatedRecord.table
-        let condition = scope.clauses.condition
-        let rows = SQLNode.words(
-            .text("SELECT \(destination.columnList) FROM \(destination.quotedName)"),
-            condition.map { .words(.text("WHERE"), $0) })
         let columns = destination.columns.map { "lv_related.\(quoted($0)) AS \(quoted("\(alias).\($0)"))" }
         guard steps.count > 1 else {
             let renamed = destination.columns.map { "\(quoted($0)) AS \(quoted("\(alias).\($0)"))" }
             return .words(
-                .text("SELECT \(renamed.joined(separator: ", ")) FROM \(destination.quotedName)"),
-                condition.map { .words(.text("WHERE"), $0) })
+                .text("SELECT \(renamed.joined(separator: ", ")) FROM \(destination.quotedName)"), scope.whereClause)
         }
-        var text = ""
         let keys = steps[0].to.enumerated().map { "lv_step0.\(quoted($1)) AS \(quoted("\(alias)#\($0)"))" }
+        let last = steps[steps.count - 1]
+        let equal = zip(last.from, last.to).map {
+            "lv_related.\(quoted($1)) = lv_step\(steps.count - 2).\(quoted($0))"
+        }
+        return .words(
+            .text("SELECT \((columns + keys).joined(separator: ", ")) FROM \(joinedSteps) JOIN"), .wrapped("", rows),
+            .text("AS lv_related ON \(equal.joined(separator: " AND "))"))
+    }
+
+    /// The rows of the destination.
+    private var rows: SQLNode {
+        let destination = Value.RelatedRecord.table
+        return .words(
+            .text("SELECT \(destination.columnList) FROM \(destination.quotedName)"), scope.whereClause)
+    }
+
+    /// The tables between the origin and the destination, joined with each other.
+    var joinedSteps: String {
+        var text = ""
         for (index, step) in steps.dropLast().enumerated() {
             text += index == 0 ? "" : " JOIN "
             text += (step.database.map { quoted($0) + "." } ?? "") + "\(quoted(step.table)) AS lv_step\(index)"
@@ -153,13 +156,7 @@ extension Relation {
             }
             text += " ON " + equal.joined(separator: " AND ")
         }
-        let last = steps[steps.count - 1]
-        let equal = zip(last.from, last.to).map {
-            "lv_related.\(quoted($1)) = lv_step\(steps.count - 2).\(quoted($0))"
-        }
-        return .words(
-            .text("SELECT \((columns + keys).joined(separator: ", ")) FROM \(text) JOIN"), .wrapped("", rows),
-            .text("AS lv_related ON \(equal.joined(separator: " AND "))"))
+        return text
     }
 
     /// What connects the joined rows with those of the enclosing query.

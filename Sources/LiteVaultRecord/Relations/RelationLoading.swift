@@ -78,12 +78,10 @@ struct RelationSource<Related: Record> {
     init<Origin, Value>(_ relation: Relation<Origin, Value>) where Value.RelatedRecord == Related {
         let table = Related.table
         let first = relation.steps[0], last = relation.steps[relation.steps.count - 1]
-        var condition = relation.scope.clauses.condition
         if relation.steps.count == 1 {
             keyList = KeyList(columns: first.to)
             keyPositions = first.to.map { table.position(of: $0) - 1 }
             head = "\(table.selectSQL) WHERE "
-            condition = condition.map { .words(.text("AND"), .wrapped("", $0)) }
         } else {
             // The tables in between are in a subquery: columns without a table's name are the destination's.
             let links = first.to.indices.map { "lv_key\($0)" }, ends = last.from.indices.map { "lv_end\($0)" }
@@ -91,15 +89,7 @@ struct RelationSource<Related: Record> {
             var inner = "SELECT "
             inner += zip(first.to, links).map { "lv_step0.\(quoted($0)) AS \($1)" }.joined(separator: ", ")
             inner += ", " + zip(last.from, ends).map { "\(pivot).\(quoted($0)) AS \($1)" }.joined(separator: ", ")
-            for (index, step) in relation.steps.dropLast().enumerated() {
-                inner += index == 0 ? " FROM " : " JOIN "
-                inner += (step.database.map { quoted($0) + "." } ?? "") + "\(quoted(step.table)) AS lv_step\(index)"
-                guard index > 0 else { continue }
-                let equal = zip(step.from, step.to).map {
-                    "lv_step\(index).\(quoted($1)) = lv_step\(index - 1).\(quoted($0))"
-                }
-                inner += " ON " + equal.joined(separator: " AND ")
-            }
+            inner += " FROM " + relation.joinedSteps
             let join = zip(last.to, ends).map { "\(table.quotedName).\(quoted($0)) = lv_link.\($1)" }
             let columns = table.columns.map { "\(table.quotedName).\(quoted($0))" } + links.map { "lv_link.\($0)" }
             keyList = KeyList(columns: links, of: "lv_link")
@@ -107,11 +97,9 @@ struct RelationSource<Related: Record> {
             head =
                 "SELECT \(columns.joined(separator: ", ")) FROM (\(inner)) AS lv_link JOIN \(table.quotedName) ON "
                 + "\(join.joined(separator: " AND ")) WHERE "
-            condition = condition.map { .words(.text("AND"), .wrapped("", $0)) }
         }
-        let order = relation.scope.clauses.order
-        tail = .words(
-            condition, order.isEmpty ? nil : .words(.text("ORDER BY"), .joined(order, separator: ", ")))
+        let condition = relation.scope.clauses.condition.map { SQLNode.words(.text("AND"), .wrapped("", $0)) }
+        tail = .words(condition, relation.scope.orderClause)
     }
 
     /// The number of parameters besides those of the keys: the values of the relation's filter and order.
