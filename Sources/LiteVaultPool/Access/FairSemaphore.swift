@@ -4,9 +4,16 @@ internal import LiteVaultSystem
 
 /// A semaphore that admits waiters in FIFO order: blocked threads, and jobs that wait without a thread.
 final class FairSemaphore: Sendable {
-    /// An access that starts when it is admitted. It runs on a thread of its own.
-    final class Job: Sendable {
+    /// A thread or a job that waits.
+    protocol Waiter: AnyObject, Sendable {
         /// Whether it is admitted while others are refused.
+        var isAlwaysAdmitted: Bool { get }
+        /// Ends the wait with an error. It was withdrawn.
+        func refuse(_ error: any Error)
+    }
+
+    /// An access that starts when it is admitted. It runs on a thread of its own.
+    final class Job: Waiter {
         let isAlwaysAdmitted: Bool
         /// Called in place of `run` with the error that waiters are refused with.
         let refused: @Sendable (any Error) -> Void
@@ -21,15 +28,19 @@ final class FairSemaphore: Sendable {
             self.refused = refused
             self.run = run
         }
+
+        func refuse(_ error: any Error) { refused(error) }
     }
 
     /// A thread that waits.
-    private final class BlockedThread: Sendable {
+    private final class BlockedThread: Waiter {
         let isAlwaysAdmitted: Bool
         private let semaphore = DispatchSemaphore(value: 0)
         private let error = Locked<(any Error)?>(nil)
 
         init(isAlwaysAdmitted: Bool) { self.isAlwaysAdmitted = isAlwaysAdmitted }
+
+        func refuse(_ error: any Error) { wake(error) }
 
         func wake(_ error: (any Error)? = nil) {
             self.error.withLock { $0 = error }
@@ -42,36 +53,9 @@ final class FairSemaphore: Sendable {
         }
     }
 
-    private enum Waiter {
-        case thread(BlockedThread)
-        case job(Job)
-
-        /// The thread or the job.
-        var object: AnyObject {
-            switch self {
-            case .thread(let thread): thread
-            case .job(let job): job
-            }
-        }
-
-        var isAlwaysAdmitted: Bool {
-            switch self {
-            case .thread(let thread): thread.isAlwaysAdmitted
-            case .job(let job): job.isAlwaysAdmitted
-            }
-        }
-
-        func refuse(_ error: any Error) {
-            switch self {
-            case .thread(let thread): thread.wake(error)
-            case .job(let job): job.refused(error)
-            }
-        }
-    }
-
     private struct State {
         var free: Int
-        var waiters: [Waiter] = []
+        var waiters: [any Waiter] = []
         /// What waiters throw instead of waiting.
         var refusal: (any Error)?
     }
@@ -99,7 +83,7 @@ final class FairSemaphore: Sendable {
                 return nil
             }
             let thread = BlockedThread(isAlwaysAdmitted: isAlwaysAdmitted)
-            state.waiters.append(.thread(thread))
+            state.waiters.append(thread)
             return thread
         }
         guard let blocked else { return }
@@ -135,7 +119,7 @@ final class FairSemaphore: Sendable {
         let (runsNow, refusal) = state.withLock { state -> (Bool, (any Error)?) in
             if let refusal = state.refusal, !job.isAlwaysAdmitted { return (false, refusal) }
             guard state.free > 0 else {
-                state.waiters.append(.job(job))
+                state.waiters.append(job)
                 return (false, nil)
             }
             state.free -= 1
@@ -145,32 +129,27 @@ final class FairSemaphore: Sendable {
         if runsNow { Self.dispatch(job, self) }
     }
 
-    /// Withdraws a job.
+    /// Withdraws a waiter.
     ///
-    /// - Returns: false if it is running or has run.
-    func withdraw(_ job: Job) -> Bool { withdraw(job as AnyObject) }
-
-    private func withdraw(_ waiter: AnyObject) -> Bool {
+    /// - Returns: false if it was admitted or refused.
+    func withdraw(_ waiter: any Waiter) -> Bool {
         state.withLock { state in
-            guard let index = state.waiters.firstIndex(where: { $0.object === waiter }) else { return false }
+            guard let index = state.waiters.firstIndex(where: { $0 === waiter }) else { return false }
             state.waiters.remove(at: index)
             return true
         }
     }
 
     private func releaseToJob() -> Job? {
-        let next: Waiter? = state.withLock { state in
+        let next: (any Waiter)? = state.withLock { state in
             guard !state.waiters.isEmpty else {
                 state.free += 1
                 return nil
             }
             return state.waiters.removeFirst()
         }
-        switch next {
-        case .thread(let thread): thread.wake()
-        case .job(let job): return job
-        case nil: break
-        }
+        if let job = next as? Job { return job }
+        if let thread = next as? BlockedThread { thread.wake() }
         return nil
     }
 
