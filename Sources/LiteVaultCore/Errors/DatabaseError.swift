@@ -113,19 +113,14 @@ public struct ErrorContext: Sendable, Equatable, CustomStringConvertible {
     public let extendedCode: Int32
     /// The main database's file; nil for a database in memory, and for a connection of module `SQLite`: programs show
     /// or compare its errors as the engine's words.
-    public let path: String?
+    public fileprivate(set) var path: String?
     /// The offset into the SQL text, in bytes of UTF-8, of the token in error (SQLite 3.38 and later).
-    public let byteOffset: Int?
+    public fileprivate(set) var byteOffset: Int?
     /// What to do, where that depends on more than the code.
-    let remedy: String?
+    fileprivate(set) var remedy: String?
 
     /// Creates a record from its parts.
     public init(sql: String? = nil, extendedCode: Int32, path: String? = nil, byteOffset: Int? = nil) {
-        self.init(sql: sql, extendedCode: extendedCode, path: path, byteOffset: byteOffset, remedy: nil)
-    }
-
-    init(sql: String?, extendedCode: Int32, path: String?, byteOffset: Int?, remedy: String?) {
-        self.remedy = remedy
         self.sql = sql
         self.extendedCode = extendedCode
         self.path = path
@@ -185,10 +180,10 @@ extension DatabaseError {
         let redaction = SQLRedaction(sql ?? "")
         if redaction.text != sql { offset = nil }
         if !redaction.canShow(message) { message = Self.text(db: nil, code: code) }
-        let context = ErrorContext(
+        var context = ErrorContext(
             sql: sql.map { _ in redaction.text }, extendedCode: extendedCode,
-            path: namesFile ? db.flatMap(Self.path(of:)) : nil,
-            byteOffset: offset, remedy: namesFile ? Self.parameterRemedy(db, code, message) : nil)
+            path: namesFile ? db.flatMap(Self.path(of:)) : nil, byteOffset: offset)
+        context.remedy = namesFile ? Self.parameterRemedy(db, code, message) : nil
         self =
             extended
             ? .extendedError(message: message, extendedCode: extendedCode, statement: context)
@@ -214,35 +209,26 @@ extension DatabaseError {
     }
 
     /// The same error, without a position in the text.
-    func withoutOffset() -> DatabaseError {
-        guard let context, context.byteOffset != nil else { return self }
-        return with(
-            ErrorContext(
-                sql: context.sql, extendedCode: context.extendedCode, path: context.path, byteOffset: nil,
-                remedy: context.remedy))
-    }
+    func withoutOffset() -> DatabaseError { with { $0.byteOffset = nil } }
 
     /// The same error, about the file of an attached database.
     package func about(_ path: String, remedy: String? = nil) -> DatabaseError {
-        guard let context else { return self }
-        return with(
-            ErrorContext(
-                sql: context.sql, extendedCode: context.extendedCode, path: path, byteOffset: context.byteOffset,
-                remedy: remedy ?? context.remedy))
+        with { context in
+            context.path = path
+            context.remedy = remedy ?? context.remedy
+        }
     }
 
     /// The same error, without file and remedy.
-    package func withoutPath() -> DatabaseError {
-        guard let context else { return self }
-        return with(
-            ErrorContext(sql: context.sql, extendedCode: context.extendedCode, byteOffset: context.byteOffset))
-    }
+    package func withoutPath() -> DatabaseError { with { ($0.path, $0.remedy) = (nil, nil) } }
 
-    private func with(_ rest: ErrorContext) -> DatabaseError {
+    private func with(_ change: (inout ErrorContext) -> Void) -> DatabaseError {
+        guard var context else { return self }
+        change(&context)
         switch self {
-        case .error(let message, let code, _): return .error(message: message, code: code, statement: rest)
+        case .error(let message, let code, _): return .error(message: message, code: code, statement: context)
         case .extendedError(let message, let code, _):
-            return .extendedError(message: message, extendedCode: code, statement: rest)
+            return .extendedError(message: message, extendedCode: code, statement: context)
         }
     }
 
