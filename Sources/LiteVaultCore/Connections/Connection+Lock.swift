@@ -134,8 +134,8 @@ final class DeferredWork: Sendable {
         case endOfIteration(PreparedStatement, UInt64)
         /// An open blob lost its owner.
         case blob(OpenBlob)
-        /// A session lost its owner.
-        case session(OpenSession)
+        /// A `sqlite3_session` lost its owner.
+        case session(UnsafeMutableRawPointer)
     }
 
     private let pending = Locked<[Item]>([])

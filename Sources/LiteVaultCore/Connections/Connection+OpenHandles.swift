@@ -64,15 +64,10 @@ extension Connection {
     }
 }
 
-/// An open `sqlite3_session`.
-struct OpenSession {
-    let handle: UnsafeMutableRawPointer
-}
-
 extension Connection {
     /// Ends a session (`sqlite3session_delete`). Called under the lock.
-    func deleteSession(_ session: OpenSession) {
-        lv_session_delete(session.handle)
+    func deleteSession(_ session: UnsafeMutableRawPointer) {
+        lv_session_delete(session)
         sessions -= 1
     }
 }

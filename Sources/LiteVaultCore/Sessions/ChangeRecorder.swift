@@ -50,7 +50,7 @@ public final class ChangeRecorder: @unchecked Sendable {  // the state only unde
     }
 
     deinit {
-        if let session { db.deferring(.session(OpenSession(handle: session))) }
+        if let session { db.deferring(.session(session)) }
     }
 
     /// Whether nothing was changed so far. Changes that cancel each other out still count.
@@ -81,7 +81,7 @@ public final class ChangeRecorder: @unchecked Sendable {  // the state only unde
     /// Ends the recording (`sqlite3session_delete`). What was recorded is gone; ``changeset()`` throws.
     public func close() {
         _ = db.reading { _ in
-            if let session { db.deleteSession(OpenSession(handle: session)) }
+            if let session { db.deleteSession(session) }
             session = nil
         }
     }
