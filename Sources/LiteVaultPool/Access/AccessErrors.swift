@@ -41,12 +41,6 @@ extension VaultError {
             "Commit it, or use transaction(_:block:).")
     }
 
-    static func poolWithoutFile() -> VaultError {
-        VaultError(
-            .usage, "A pool needs a file: each of its connections would have a database of its own in memory",
-            remedy: "Use DatabaseQueue() for a database in memory, or a path in a temporary directory.")
-    }
-
     /// - Parameter path: empty for a database in memory.
     private static func access(_ code: Code, _ message: String, _ path: String, _ remedy: String) -> VaultError {
         VaultError(code, message, path: path.isEmpty ? nil : path, remedy: remedy)

@@ -26,7 +26,11 @@ public final class DatabasePool: DatabaseAccess, DatabaseFileAccess, @unchecked 
         _ path: String, key: DatabaseKey? = nil, settings: CipherSettings = .init(),
         configuration: DatabaseConfiguration = .init()
     ) throws {
-        guard path != ":memory:", !path.utf8.isEmpty else { throw VaultError.poolWithoutFile() }
+        guard path != ":memory:", !path.utf8.isEmpty else {
+            throw VaultError(
+                .usage, "A pool needs a file: each of its connections would have a database of its own in memory",
+                remedy: "Use DatabaseQueue() for a database in memory, or a path in a temporary directory.")
+        }
         super.init(
             try ConnectionCoordinator(
                 ConnectionSource(file: path, key: key, settings: settings), configuration, hasReaders: true))

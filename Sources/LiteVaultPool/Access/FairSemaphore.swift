@@ -8,7 +8,7 @@ final class FairSemaphore: Sendable {
     protocol Waiter: AnyObject, Sendable {
         /// Whether it is admitted while others are refused.
         var isAlwaysAdmitted: Bool { get }
-        /// Ends the wait with an error. It was withdrawn.
+        /// Ends the wait with an error. Called for a waiter that is no longer in the queue.
         func refuse(_ error: any Error)
     }
 

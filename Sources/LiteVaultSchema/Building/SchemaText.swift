@@ -10,7 +10,8 @@ enum SchemaText {
         builder.append(node)
         let places = SQLTokens(builder.sql).filter { $0.kind == .parameter && $0.text == "?" }
         guard places.count == builder.bindings.count else {
-            throw VaultError.misplacedValue(sql: builder.sql)
+            throw VaultError(
+                .misplacedValue, "a value is inside quotes or a comment, or a ? has no value: \(builder.sql)")
         }
         return LiteralSQL.text(builder.sql, builder.bindings, dates: dates)
     }
@@ -133,9 +134,5 @@ extension VaultError {
         VaultError(
             .ambiguousIndex, "table \"\(table)\" has several indexes on \(columns): \(names)",
             remedy: "Drop one by its name.")
-    }
-
-    package static func misplacedValue(sql: String) -> VaultError {
-        VaultError(.misplacedValue, "a value is inside quotes or a comment, or a ? has no value: \(sql)")
     }
 }
