@@ -109,16 +109,16 @@ private final class AggregateBox {
     }
 
     func step(_ context: OpaquePointer, _ arguments: [(any Binding)?]) {
-        perform(context) { try step(state(of: context), arguments) }
+        connection.insideFunction(context) { try step(state(of: context), arguments) }
     }
 
     func inverse(_ context: OpaquePointer, _ arguments: [(any Binding)?]) {
-        perform(context) { try inverse(state(of: context), arguments) }
+        connection.insideFunction(context) { try inverse(state(of: context), arguments) }
     }
 
     /// The result so far; the state stays.
     func value(_ context: OpaquePointer) {
-        perform(context) { setResult(try value(state(of: context)), of: context) }
+        connection.insideFunction(context) { setResult(try value(state(of: context)), of: context) }
     }
 
     /// The result; the state is released. Without rows there was no step, and the state starts here.
@@ -127,12 +127,6 @@ private final class AggregateBox {
         guard let slot = slot(of: context), let pointer = slot.pointee else { return }
         ObjectAddress.release(pointer)
         slot.pointee = nil
-    }
-
-    private func perform(_ context: OpaquePointer, _ body: () throws -> Void) {
-        connection.functionDepth += 1
-        defer { connection.functionDepth -= 1 }
-        do { try body() } catch { setError(error, of: context) }
     }
 
     /// The state of this invocation, in the memory that the engine provides for it (`sqlite3_aggregate_context`).

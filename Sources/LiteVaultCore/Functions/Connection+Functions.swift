@@ -58,9 +58,7 @@ private final class FunctionBox {
     }
 
     func call(_ context: OpaquePointer, _ arguments: [(any Binding)?]) {
-        connection.functionDepth += 1
-        defer { connection.functionDepth -= 1 }
-        do { setResult(try block(arguments), of: context) } catch { setError(error, of: context) }
+        connection.insideFunction(context) { setResult(try block(arguments), of: context) }
     }
 }
 
@@ -85,9 +83,14 @@ func setResult(_ result: (any Binding)?, of context: OpaquePointer) {
     }
 }
 
-/// Sets the error of an SQL function: the statement that called it fails with `SQLITE_ERROR` and this message.
-func setError(_ error: any Error, of context: OpaquePointer) {
-    sqlite3_result_error(context, String(describing: error), -1)
+extension Connection {
+    /// Runs a part of an SQL function. If it throws, the statement that called the function fails with `SQLITE_ERROR` and the
+    /// error as its message.
+    func insideFunction(_ context: OpaquePointer, _ body: () throws -> Void) {
+        functionDepth += 1
+        defer { functionDepth -= 1 }
+        do { try body() } catch { sqlite3_result_error(context, String(describing: error), -1) }
+    }
 }
 
 private func setText(_ text: String, of context: OpaquePointer) {
