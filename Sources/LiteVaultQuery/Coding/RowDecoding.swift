@@ -1,13 +1,31 @@
 public import LiteVaultCore
 
+/// A container of columns, which have no parts.
+protocol ColumnContainer: KeyedDecodingContainerProtocol {}
+
+extension ColumnContainer {
+    var codingPath: [any CodingKey] { [] }
+
+    func nestedContainer<NestedKey: CodingKey>(
+        keyedBy type: NestedKey.Type, forKey key: Key
+    ) throws -> KeyedDecodingContainer<NestedKey> {
+        throw refusal(key)
+    }
+    func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer { throw refusal(key) }
+
+    private func refusal(_ key: Key) -> DecodingError {
+        .dataCorruptedError(
+            forKey: key, in: self, debugDescription: "a column has no parts; make the value a type of its own")
+    }
+}
+
 /// The columns of a row, by coding keys.
 ///
 /// The types that SQLite stores natively have methods of their own and are read without a cast. All others are read by
 /// `ColumnDecoding`.
-struct ColumnDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
+struct ColumnDecodingContainer<Key: CodingKey>: ColumnContainer {
     let row: Row
     let userInfo: [CodingUserInfoKey: Any]
-    var codingPath: [any CodingKey] { [] }
     var allKeys: [Key] { row.columns.names.compactMap { Key(stringValue: $0) } }
 
     func contains(_ key: Key) -> Bool { position(key) != nil }
@@ -87,19 +105,8 @@ struct ColumnDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
         ColumnDecoding.mismatch(type, row.storage.stored(index), [key])
     }
 
-    func nestedContainer<NestedKey: CodingKey>(
-        keyedBy type: NestedKey.Type, forKey key: Key
-    ) throws -> KeyedDecodingContainer<NestedKey> {
-        throw refusal(key)
-    }
-    func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer { throw refusal(key) }
     func superDecoder() throws -> any Decoder { RowDecoder(row: row, userInfo: userInfo) }
     func superDecoder(forKey key: Key) throws -> any Decoder { RowDecoder(row: row, userInfo: userInfo) }
-
-    private func refusal(_ key: Key) -> DecodingError {
-        .dataCorruptedError(
-            forKey: key, in: self, debugDescription: "a column has no parts; make the value a type of its own")
-    }
 }
 
 extension RowCells {

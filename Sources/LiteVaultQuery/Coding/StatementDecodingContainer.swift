@@ -6,12 +6,11 @@ internal import LiteVaultCore
 /// `ColumnDecoding`.
 ///
 /// Trivial, so that copying it retains nothing: see `DecodingHandle`.
-struct StatementDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
+struct StatementDecodingContainer<Key: CodingKey>: ColumnContainer {
     private let handle: DecodingHandle
 
     init(_ handle: DecodingHandle) { self.handle = handle }
 
-    var codingPath: [any CodingKey] { [] }
     var allKeys: [Key] { ((try? handle.rows())?.names ?? []).compactMap { Key(stringValue: $0) } }
 
     func contains(_ key: Key) -> Bool { (try? index(key)) != nil }
@@ -165,17 +164,6 @@ struct StatementDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
     /// A decoder of the same row.
     private var decoder: StatementDecoder { StatementDecoder(handle) }
 
-    func nestedContainer<NestedKey: CodingKey>(
-        keyedBy type: NestedKey.Type, forKey key: Key
-    ) throws -> KeyedDecodingContainer<NestedKey> {
-        throw refusal(key)
-    }
-    func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer { throw refusal(key) }
     func superDecoder() throws -> any Decoder { decoder }
     func superDecoder(forKey key: Key) throws -> any Decoder { decoder }
-
-    private func refusal(_ key: Key) -> DecodingError {
-        .dataCorruptedError(
-            forKey: key, in: self, debugDescription: "a column has no parts; make the value a type of its own")
-    }
 }
