@@ -101,18 +101,27 @@ struct Session {
     /// - Throws: `wrong-kind` if a key is given for a plaintext database, `no-encryption` if the database is encrypted and the
     ///   engine does not encrypt.
     func keyIfEncrypted<Name>(_ database: DatabaseOptions<Name>) throws -> DatabaseKey? {
-        let path = database.path
-        switch try DatabaseFile(path).kind() {
+        try keyIfEncrypted(database.key, for: database.path, DatabaseFile(database.path).kind())
+    }
+
+    /// The key of a database that may be plaintext, by what its bytes show.
+    ///
+    /// - Parameter other: its key if the options name none; nil to ask for it.
+    func keyIfEncrypted<Role>(
+        _ options: KeyOptions<Role>, for path: String, _ kind: FileKind, or other: DatabaseKey? = nil
+    ) throws -> DatabaseKey? {
+        switch kind {
         case .plain, .empty:
-            guard try !database.key.isGiven else { throw Failure.notEncrypted(path) }
+            guard try !options.isGiven else { throw Failure.notEncrypted(path) }
             return nil
         case .notADatabase:
             // With a key it may turn out to be a database whose first page is damaged.
-            guard let key = try keyIfGiven(database.key, for: path) else { throw Failure.notADatabase(path) }
+            guard let key = try keyIfGiven(options, for: path) else { throw Failure.notADatabase(path) }
             return key
         case .encryptedOrUnknown, .plaintextHeader:
             try Preflight.requireEncryption()
-            return try key(database.key, for: path)
+            guard let other else { return try key(options, for: path) }
+            return try keyIfGiven(options, for: path) ?? other
         }
     }
 
