@@ -34,10 +34,8 @@ struct KeyChange: VaultCommand {
         let changed = try unlocked.change(number, to: new.slot)
         session.remember(unlocked)
         let result = try SlotResult(keyring.path, unlocked, changed, new.code)
-        var report = Report(result)
-        report.appendLine("Changed slot \(changed.id) of \(Format.visible(keyring.path)): \(result.slot.line).")
-        result.addCode(to: &report)
-        result.keyringProof.add(to: &report)
+        var report = result.report(
+            "Changed slot \(changed.id) of \(Format.visible(keyring.path)): \(result.slot.line).")
         report.appendLine("Older copies of the keyring still open with the old secret.")
         return report
     }
