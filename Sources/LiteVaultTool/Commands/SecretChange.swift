@@ -31,7 +31,8 @@ struct SecretChange: VaultCommand {
         let number = slot
         let name = new.secretName
         let changed = try runBlocking { try await opened.changeSecret(number, to: secret, name: name) }
-        let result = SecretResult(repository.location, changed, replacing: number)
+        let result = SecretResult(
+            repository: repository.location, secret: SecretSummary(changed), replaced: number)
         var report = Report(result)
         report.appendLine(
             "Replaced secret \(number) of \(Format.visible(repository.location)) by \(changed.number): "
