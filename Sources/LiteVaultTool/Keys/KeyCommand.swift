@@ -20,10 +20,7 @@ struct KeyCommand {
 
         let output: CommandOutput
         do throws(SpawnError) {
-            output = try command.collect(limit: limit) { child in
-                Interruption.shared.watch(child: child)
-                return { Interruption.shared.unwatch(child: child) }
-            }
+            output = try command.collect(limit: limit) { Interruption.shared.watch(child: $0) }
         } catch { throw SecretError.system(error.code) }
         if let limit, output.wasLate {
             throw Failure(
