@@ -65,24 +65,13 @@ struct KeyAdd: VaultCommand {
         var members = try fleet.members(keyring, leavesCompanionsOut: fleet.ownKeyrings)
         if fleet.ownKeyrings { members = members.map { FleetMember(path: Keyring.path(beside: $0.path)) } }
         let unlock = try session.keyringUnlock(opening.key, opening.method, for: Format.count(members.count, "keyring"))
-        let journal =
-            try fleet.dryRun
-            ? nil
-            : fleet.journalPath.map {
-                try FleetJournal($0, of: FleetAddition.change(recipient))
-            }
+        let journal = try fleet.journal(of: FleetAddition.change(recipient))
         let addition = FleetAddition(
             recipient: recipient, slotName: slot.slotName,
             keyrings: OwnKeyrings(
                 unlock: unlock, forgetsOldKeys: false, trusted: try trust.fingerprints(), session: session),
             journal: journal, isDryRun: fleet.dryRun)
-        let run = FleetRun(
-            members: members, width: fleet.width, wait: fleet.dryRun ? .zero : fleet.wait, phase: "adding",
-            reporter: session.reporter)
-        let found = try run.run(addition.run)
-        let result = FleetReport(
-            found.outcomes, returns: found.returns, journal: journal, dryRun: fleet.dryRun, seconds: session.elapsed)
-        if result.isComplete { journal?.remove() }
-        return result.report("keyring", "Added the recipient to")
+        return try fleet.run(members, "adding", journal, session, addition.run)
+            .report("keyring", "Added the recipient to")
     }
 }

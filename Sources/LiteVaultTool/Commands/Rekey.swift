@@ -80,21 +80,10 @@ struct Rekey: VaultCommand {
     private func rekeyAll(_ session: Session) throws -> Report {
         let members = try fleet.members(paths, leavesCompanionsOut: true)
         let target = try target(session, Format.count(members.count, "database"))
-        let journal =
-            try fleet.dryRun
-            ? nil
-            : fleet.journalPath.map {
-                try FleetJournal($0, of: FleetRekey.change(ownKeyrings: fleet.ownKeyrings))
-            }
+        let journal = try fleet.journal(of: FleetRekey.change(ownKeyrings: fleet.ownKeyrings))
         let rekey = FleetRekey(target: target, settings: try cipher.settings(), journal: journal)
         try rekey.requireOwnJournal(members)
-        let run = FleetRun(
-            members: members, width: fleet.width, wait: fleet.dryRun ? .zero : fleet.wait, phase: "rekeying",
-            reporter: session.reporter)
-        let found = try run.run(fleet.dryRun ? rekey.test : rekey.run)
-        let result = FleetReport(
-            found.outcomes, returns: found.returns, journal: journal, dryRun: fleet.dryRun, seconds: session.elapsed)
-        if result.isComplete { journal?.remove() }
+        let result = try fleet.run(members, "rekeying", journal, session, fleet.dryRun ? rekey.test : rekey.run)
         var report = result.report("database", "Rekeyed")
         session.addKeyWarnings(to: &report)
         if result.done > 0 { report.appendLine("Existing copies and backups still open with the old keys.") }
