@@ -67,7 +67,7 @@ struct Dump: VaultCommand {
             defer { Interruption.shared.remove(token) }
             let stream = ResultStream(session.terminal)
             do { _ = try write(to: stream, opened) } catch is ResultStream.Closed {}
-            return .printed
+            return .printed()
         }
         let file = try NewTextFile(destination, noun: "the dump")
         let summary = try write(to: file.stream, opened)

@@ -73,6 +73,6 @@ struct Shell: VaultCommand {
         do {
             try loop.run(target)
         } catch is ResultStream.Closed {}
-        return .printed
+        return .printed()
     }
 }

@@ -58,7 +58,7 @@ struct Stats: VaultCommand {
                 try Self.write(trees, to: format.printer(stream, TreeSummary.columns), \.values)
                 try stream.flush()
             } catch is ResultStream.Closed {}
-            return .printed
+            return .printed()
         }
         return report(found, trees, size: opened.size, session)
     }

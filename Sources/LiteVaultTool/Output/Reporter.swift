@@ -18,9 +18,7 @@ struct Report {
     init(_ results: any Encodable...) { self.results = results }
 
     /// The report of a command that has printed its result.
-    static var printed: Report { printed(.done) }
-
-    static func printed(_ status: ExitStatus) -> Report {
+    static func printed(_ status: ExitStatus = .done) -> Report {
         var report = Report()
         report.isPrinted = true
         report.status = status
