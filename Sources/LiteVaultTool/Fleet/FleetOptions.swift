@@ -68,11 +68,7 @@ struct FleetOptions: ParsableArguments {
         try dryRun ? nil : journalPath.map { try FleetJournal($0, of: change) }
     }
 
-    /// Works on all members, and removes the journal if nothing is left to do.
-    ///
-    /// - Parameters:
-    ///   - phase: what the work is, as a present participle.
-    ///   - work: as that of ``FleetRun/run(_:)``.
+    /// Works on all members, as ``FleetRun`` does, and removes the journal if nothing is left to do.
     func run(
         _ members: [FleetMember], _ phase: String, _ journal: FleetJournal?, _ session: Session,
         _ work: @escaping @Sendable (FleetMember, Duration) throws -> FleetRun.State
