@@ -94,13 +94,8 @@ struct FleetOptions: ParsableArguments {
     }
 
     private static func matches(of pattern: String, _ leavesCompanionsOut: Bool) throws -> [String] {
-        var found = glob_t()
-        defer { globfree(&found) }
-        guard LiteVaultFoundation.glob(pattern, 0, nil, &found) == 0 else {
+        guard let paths = PathPattern.matches(pattern) else {
             throw Failure(.usage, "nothing matches '\(pattern)'", remedy: "Check the pattern.")
-        }
-        let paths = (0..<Int(found.gl_pathc)).compactMap { index in
-            found.gl_pathv[index].map { String(cString: $0) }
         }
         let endings = ["-wal", "-shm", "-journal", ".keys", ".keys.lock"]
         return paths.filter { path in
