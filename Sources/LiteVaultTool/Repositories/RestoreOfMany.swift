@@ -261,10 +261,9 @@ struct RestoreOfMany {
     }
 
     /// What to do about failures: what they say themselves if they agree, and nothing about others if there are none.
-    private func remedy(_ items: [Item], _ failed: Int) -> String {
+    private func remedy(_ items: [Item]) -> String {
         let own = Set(items.filter { $0.state == .failed }.map(\.remedy))
-        let what =
-            own.count == 1 ? own.first.flatMap { $0 } : nil
+        let what = own.count == 1 ? own.first.flatMap { $0 } : nil
         // Neither an existing file nor a database without a snapshot of that time counts.
         let done = items.count { $0.state == .restored || $0.state == .ready }
         let rest = done > 0 ? "The others \(isDry ? "can be" : "are"). " : ""
@@ -322,7 +321,7 @@ struct RestoreOfMany {
             report.failure = Failure(
                 (codes.count == 1 ? codes.first.flatMap(FailureCode.init(rawValue:)) : nil) ?? .jobFailed,
                 "\(failed) of \(Format.count(items.count, "database")) cannot be restored", path: location,
-                remedy: remedy(items, failed))
+                remedy: remedy(items))
         }
         return report
     }
