@@ -112,9 +112,7 @@ struct Diff: VaultCommand {
         let tables = difference.tables.map(TableSummary.init)
         if let format {
             do {
-                let printer = format.printer(stream, TableSummary.columns)
-                for table in tables { try printer.row(table.values) }
-                try printer.end()
+                try format.printer(stream, TableSummary.columns).print(tables.map(\.values))
                 try stream.flush()
             } catch is ResultStream.Closed {}
             return .printed(status)

@@ -74,6 +74,14 @@ protocol RowPrinter: AnyObject {
     func end() throws
 }
 
+extension RowPrinter {
+    /// Prints all rows of a result.
+    func print(_ rows: [[StoredValue]]) throws {
+        for row in rows { try self.row(row) }
+        try end()
+    }
+}
+
 /// The JSON of `--json`: `"columns": […], "rows": [[…], …]`, inside the object of the contract.
 final class ArrayPrinter: RowPrinter {
     private let stream: ResultStream
