@@ -94,8 +94,9 @@ struct Doctor: VaultCommand {
                 findings.ok(
                     .configuration, "is valid, with \(Format.count(configuration.jobs.count, "job"))", path: path)
             }
-            ScheduleExamination(configuration, stores.directories.shown(for: configuration), session).examine(
-                into: &findings)
+            ScheduleExamination(
+                configuration: configuration, local: stores.directories.shown(for: configuration), session: session
+            ).examine(into: &findings)
         } catch {
             findings.problem(.configuration, error, path: path)
         }

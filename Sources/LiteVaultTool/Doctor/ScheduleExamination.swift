@@ -13,12 +13,6 @@ struct ScheduleExamination {
     let session: Session
     private let now = Date()
 
-    init(_ configuration: ScheduleConfiguration, _ local: LocalDirectories, _ session: Session) {
-        self.configuration = configuration
-        self.local = local
-        self.session = session
-    }
-
     func examine(into findings: inout Findings) {
         let secrets = SecretExamination(session)
         secrets.reserveSources(of: configuration, into: &findings)

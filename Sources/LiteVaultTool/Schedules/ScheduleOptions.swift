@@ -99,12 +99,6 @@ private struct ScheduleLogHandler: LogHandler {
     var metadata: Logger.Metadata = [:]
     let terminal: Terminal
 
-    init(form: LogForm, logLevel: Logger.Level, terminal: Terminal) {
-        self.form = form
-        self.logLevel = logLevel
-        self.terminal = terminal
-    }
-
     /// The value of the member `log` of an entry.
     private struct Entry: Encodable {
         let time: String
