@@ -50,9 +50,7 @@ extension Session {
             path: first.path == repository ? repository : "\(repository)/\(first.path)",
             remedy: first.advice.commandLineText)
     }
-}
 
-extension Session {
     /// Prints the warnings of a repository.
     func warn(_ warnings: [RepositoryWarning]) {
         for warning in warnings.prefix(20) {
