@@ -55,7 +55,7 @@ final class KeyReader: Sendable {
         let buffer: SecretBuffer
         do {
             switch source {
-            case .file(let path): buffer = try readFile(path)
+            case .file(let path): buffer = try readFile(path, warnsOfReaders: true)
             case .descriptor(let number): buffer = try readDescriptor(number)
             case .command(let text):
                 buffer = try KeyCommand(
@@ -91,12 +91,15 @@ final class KeyReader: Sendable {
         if case .environment = source { true } else { false }
     }
 
-    private func readFile(_ path: String) throws -> SecretBuffer {
+    /// - Parameter warnsOfReaders: whether it is the user's own file, which nobody else should be able to read.
+    private func readFile(_ path: String, warnsOfReaders: Bool) throws -> SecretBuffer {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw SecretError.system(errno) }
         defer { close(descriptor) }
         var status = stat()
-        if fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o044 != 0 {
+        if warnsOfReaders, fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+            status.st_mode & 0o044 != 0
+        {
             // Only a warning: key files mounted by container runtimes have fixed modes.
             reporter.warning("other users can read this key file; run 'chmod 600' on it", path: path)
         }
@@ -124,12 +127,7 @@ final class KeyReader: Sendable {
                 .keyRejected, "no credentials: CREDENTIALS_DIRECTORY is not set",
                 remedy: "Run litevault in a systemd unit with LoadCredential= or LoadCredentialEncrypted=.")
         }
-        let descriptor = open(directory + "/" + name, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw SecretError.system(errno) }
-        defer { close(descriptor) }
-        let buffer = SecretBuffer()
-        try buffer.fill(from: descriptor)
-        return buffer
+        return try readFile(directory + "/" + name, warnsOfReaders: false)
     }
 
     private func failure(_ error: SecretError, _ source: KeySource) -> Failure {
