@@ -18,7 +18,7 @@ struct ScheduleExamination {
         secrets.reserveSources(of: configuration, into: &findings)
         let state = self.state(into: &findings)
         if let path = configuration.metrics {
-            let directory = FileExamination.directory(of: path)
+            let directory = LocalDirectory.parent(of: path)
             if access(directory, W_OK | X_OK) == 0 {
                 findings.ok(.metrics, "the directory can be written to", path: path)
             } else {
@@ -40,7 +40,7 @@ struct ScheduleExamination {
             }
             var databases = list.databases.compactMap { FileExamination.database($0.path, into: &findings) }
             for database in databases {
-                let directory = FileExamination.directory(of: database.path)
+                let directory = LocalDirectory.parent(of: database.path)
                 sizes[ExactText(directory)] = max(sizes[ExactText(directory)] ?? 0, database.size)
                 if scanned.insert(ExactText(directory)).inserted {
                     FileExamination.leftovers(
