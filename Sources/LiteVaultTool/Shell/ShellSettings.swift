@@ -150,17 +150,7 @@ final class ShellSettings {
                         .usage, "the parameter '\(Format.visible(name))' has no value",
                         remedy: "'.parameter set \(Format.visible(name)) VALUE' gives it one.")
                 }
-                return Self.binding(value)
+                return value.binding
             })
-    }
-
-    private static func binding(_ value: StoredValue) -> (any Binding)? {
-        switch value {
-        case .null: nil
-        case .integer(let number): number
-        case .real(let number): number
-        case .text(let text): text
-        case .blob(let bytes): Blob(bytes: bytes)
-        }
     }
 }
