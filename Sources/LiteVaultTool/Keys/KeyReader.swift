@@ -7,7 +7,7 @@ internal import LiteVaultSystem
 final class KeyReader: Sendable {
     private let reporter: any Reporter
     private let terminal: Terminal
-    /// The time limit of a key command; nil for none.
+    /// The time after which a key command is killed with its process group; nil for no limit, as it may ask a person.
     private let commandLimit: Duration?
     /// Variables that were removed from the environment. Two options may name the same one.
     private let variables = Locked<[String: SecretBuffer]>([:])
@@ -57,10 +57,7 @@ final class KeyReader: Sendable {
             switch source {
             case .file(let path): buffer = try readFile(path, warnsOfReaders: true)
             case .descriptor(let number): buffer = try readDescriptor(number)
-            case .command(let text):
-                buffer = try KeyCommand(
-                    text: text, quiet: reporter is JSONReporter, limit: commandLimit
-                ).read()
+            case .command(let text): buffer = try readCommand(text)
             case .credential(let name): buffer = try readCredential(name)
             case .environment(let name): buffer = try variable(name)
             case .prompt:
@@ -116,6 +113,34 @@ final class KeyReader: Sendable {
         let buffer = SecretBuffer()
         try buffer.fill(from: number)
         return buffer
+    }
+
+    /// Runs a shell command that prints a key, and returns its standard output: a password manager, `systemd-creds decrypt`,
+    /// `gpg --decrypt`. It inherits standard input, as it may ask a person. What it leaves in the background, such as an agent, is not waited
+    /// for. A signal that ends us is passed on, to its group if it has a limit.
+    ///
+    /// - Throws: `key-rejected` if it does not end with status 0, or not in time; `SecretError`.
+    private func readCommand(_ text: String) throws -> SecretBuffer {
+        var command = ShellCommand(text)
+        // With `--json`, our standard error contains only JSON.
+        if reporter is JSONReporter { command.error = .null }
+        let output: CommandOutput
+        do throws(SpawnError) {
+            output = try command.collect(limit: commandLimit) { Interruption.shared.watch(child: $0) }
+        } catch { throw SecretError.system(error.code) }
+        if let commandLimit, output.wasLate {
+            throw Failure(
+                .keyRejected, "the key command exceeded its limit of \(Int(commandLimit.seconds)) s and was killed",
+                remedy: "Run it by itself: in a schedule it must not wait for a person.")
+        }
+        if let problem = output.problem { throw problem }
+        guard output.ending == .status(0) else {
+            throw Failure(
+                .keyRejected,
+                "the key command ended with \(output.ending.map(\.description) ?? "an unknown status")",
+                remedy: "Run it by itself to see why. It must print the key and exit with status 0.")
+        }
+        return output.bytes
     }
 
     private func readCredential(_ name: String) throws -> SecretBuffer {
