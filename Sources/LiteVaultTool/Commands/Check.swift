@@ -122,8 +122,7 @@ struct Check: VaultCommand {
     }
 
     func perform(_ session: Session) throws -> Report {
-        try session.reserveKeySources(repository.secret)
-        try session.reserveKeySources(key)
+        try session.reserveKeySources(repository.secret, key)
         var repository = repository
         // A directory repository contains the standard spool directory.
         if readOnly, repository.stores.directories.spool == nil {

@@ -52,8 +52,7 @@ struct Diff: VaultCommand {
     }
 
     func perform(_ session: Session) throws -> Report {
-        try session.reserveKeySources(left.key)
-        try session.reserveKeySources(rightKey)
+        try session.reserveKeySources(left.key, rightKey)
         guard [output.json, format != nil, sql].count(where: { $0 }) <= 1 else {
             throw Failure(.usage, "--json, --format and --sql exclude each other", remedy: "Keep one of them.")
         }

@@ -48,8 +48,7 @@ struct KeyAdd: VaultCommand {
     private var isFleet: Bool { keyring.count != 1 || fleet.areGiven }
 
     func perform(_ session: Session) throws -> Report {
-        try session.reserveKeySources(opening.key)
-        try session.reserveKeySources(slot.secret)
+        try session.reserveKeySources(opening.key, slot.secret)
         guard !isFleet, let path = keyring.first else { return try addToAll(session) }
         var unlocked = try session.unlock(path, opening.key, opening.method)
         try session.trustIfGiven(&unlocked, trust.fingerprints())

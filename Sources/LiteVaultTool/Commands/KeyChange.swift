@@ -26,8 +26,7 @@ struct KeyChange: VaultCommand {
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func perform(_ session: Session) throws -> Report {
-        try session.reserveKeySources(keyring.key)
-        try session.reserveKeySources(slot.secret)
+        try session.reserveKeySources(keyring.key, slot.secret)
         var unlocked = try session.unlock(keyring.path, keyring.key, keyring.method)
         try session.trustIfGiven(&unlocked, trust.fingerprints())
         let new = try session.prepare(slot, for: keyring.path)

@@ -38,8 +38,7 @@ struct KeyRecover: VaultCommand {
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func perform(_ session: Session) throws -> Report {
-        try session.reserveKeySources(code)
-        try session.reserveKeySources(passphrase)
+        try session.reserveKeySources(code, passphrase)
         var unlocked = try session.unlock(path, code, .recovery)
         try session.trustIfGiven(&unlocked, trust.fingerprints())
         let secret = try session.slotSecret(passphrase, "passphrase", for: path, confirms: true)

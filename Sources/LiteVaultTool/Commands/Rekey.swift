@@ -56,8 +56,7 @@ struct Rekey: VaultCommand {
     }
 
     func perform(_ session: Session) throws -> Report {
-        try session.reserveKeySources(key)
-        try session.reserveKeySources(newKey)
+        try session.reserveKeySources(key, newKey)
         try Preflight.requireEncryption()
         guard paths.count == 1, !fleet.areGiven, let path = paths.first else { return try rekeyAll(session) }
         try Preflight.requireEncrypted(path)

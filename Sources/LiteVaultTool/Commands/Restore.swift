@@ -162,8 +162,7 @@ struct Restore: VaultCommand {
     }
 
     func perform(_ session: Session) throws -> Report {
-        try session.reserveKeySources(repository.secret)
-        try session.reserveKeySources(key)
+        try session.reserveKeySources(repository.secret, key)
         try ownership.check()
         if ifMissing, let dest, try Preflight.isPresent(dest) {
             return unneeded(.destinationExists, "\(Format.visible(dest)) exists")

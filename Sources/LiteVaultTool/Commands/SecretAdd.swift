@@ -23,8 +23,7 @@ struct SecretAdd: VaultCommand {
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func perform(_ session: Session) throws -> Report {
-        try session.reserveKeySources(repository.secret)
-        try session.reserveKeySources(new.key)
+        try session.reserveKeySources(repository.secret, new.key)
         let opened = try session.repository(repository)
         let secret = try session.newRepositorySecret(new, for: repository.location)
         let name = new.secretName ?? ""

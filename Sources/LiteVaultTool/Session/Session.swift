@@ -52,8 +52,8 @@ struct Session {
     // MARK: Keys
 
     /// Removes keys from the environment before anything else runs, and finds conflicting options.
-    func reserveKeySources<Role>(_ options: KeyOptions<Role>) throws(Failure) {
-        try keys.reserve(options.source())
+    func reserveKeySources<each Role: KeyRole>(_ options: repeat KeyOptions<each Role>) throws {
+        repeat try keys.reserve((each options).source())
     }
 
     /// The key that the options name, or that a person types.
