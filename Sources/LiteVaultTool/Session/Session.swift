@@ -145,14 +145,15 @@ struct Session {
             default: nil
             }
         let time = estimate.map { ": 10,000 guesses a second find it in \($0) at most" } ?? ""
-        let warning = KeyWarning(
-            path: path, message: "the passphrase is weak\(time)", remedy: "Better: \(PassphraseRule.text)")
+        let warning = WarningResult(
+            severity: "notice", code: "weak-passphrase", path: path, message: "the passphrase is weak\(time)",
+            remedy: "Better: \(PassphraseRule.text)")
         reporter.warning("\(warning.message). \(warning.remedy)")
         weakKeys.all.append(warning)
     }
 
     /// Adds the warnings of the keys that were set to a report. They were printed when the keys were read.
-    func addKeyWarnings(to report: inout Report) { report.add(KeyWarnings(warnings: weakKeys.all)) }
+    func addKeyWarnings(to report: inout Report) { report.add(WarningsResult(warnings: weakKeys.all)) }
 
     /// The repository's secret that the options name; nil if they name none.
     func repositorySecret(
@@ -234,23 +235,23 @@ private final class Stopwatch {
     func restart() { start = ProcessInfo.processInfo.systemUptime }
 }
 
-/// A warning of a key that was set, with the members that those of repositories have.
-private struct KeyWarning: Encodable {
-    let severity = "notice"
-    let code = "weak-passphrase"
-    /// What the key is for.
+/// A warning in results.
+struct WarningResult: Encodable {
+    let severity: String
+    let code: String
+    /// What it is about.
     let path: String
     let message: String
     let remedy: String
 }
 
-private struct KeyWarnings: Encodable {
-    let warnings: [KeyWarning]
+struct WarningsResult: Encodable {
+    let warnings: [WarningResult]
 }
 
 /// The warnings so far. Used on the main thread only.
 private final class WeakKeys {
-    var all: [KeyWarning] = []
+    var all: [WarningResult] = []
 }
 
 /// The members of a result about a file that a command wrote.
