@@ -49,12 +49,7 @@ struct ScheduleExamination {
                 }
             }
             if let key = job.verification?.key { secrets.databaseKey(key, into: &findings) }
-            let hooks = job.hooks
-            HookExamination.examine(
-                [("before", hooks.before), ("after", hooks.after), ("failed", hooks.failed)].compactMap {
-                    key, command in
-                    command.map { (key, $0) }
-                }, into: &findings)
+            HookExamination.examine(job.hooks, into: &findings)
             let found =
                 repositories[job.repository]
                 ?? repository(job, secrets, largest: databases.map(\.size).max() ?? 0, into: &findings)
