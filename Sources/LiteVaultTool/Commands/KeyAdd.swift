@@ -68,7 +68,7 @@ struct KeyAdd: VaultCommand {
         let addition = FleetAddition(
             recipient: recipient, slotName: slot.slotName,
             keyrings: OwnKeyrings(
-                unlock: unlock, forgetsOldKeys: false, trusted: try trust.fingerprints(), session: session),
+                unlock: unlock, forgetsOldKeys: false, trusted: try trust.fingerprints(), reporter: session.reporter),
             journal: journal, isDryRun: fleet.dryRun)
         return try fleet.run(members, "adding", journal, session, addition.run)
             .report("keyring", "Added the recipient to")

@@ -105,7 +105,8 @@ struct Rekey: VaultCommand {
             return .ownKeyrings(
                 OwnKeyrings(
                     unlock: try session.keyringUnlock(key, key.keyring.method ?? .passphrase, for: subject),
-                    forgetsOldKeys: forgetOldKeys, trusted: try trust.fingerprints(), session: session))
+                    forgetsOldKeys: forgetOldKeys, trusted: try trust.fingerprints(),
+                    reporter: session.reporter))
         }
         let old: @Sendable (String) throws -> DatabaseKey
         if let path = key.keyring.path {
