@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import LiteVaultBackup
 internal import LiteVaultSchedule
-internal import LiteVaultSystem
 
 /// `litevault copy`: keeps a second copy of a repository.
 struct Copy: VaultCommand {

@@ -1,6 +1,5 @@
 internal import ArgumentParser
 internal import LiteVault
-internal import LiteVaultCipher
 internal import LiteVaultFoundation
 
 /// `litevault shell`: SQL statements, typed or from a script.
