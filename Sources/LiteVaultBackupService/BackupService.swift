@@ -93,7 +93,7 @@ public struct BackupService: Service, CustomStringConvertible {
         let runner = ScheduleRunner(
             configuration, state: state, services: services, log: logger, host: host, now: now,
             measure: { recorder.record($0) })
-        recorder.begin(with: runner.samples())
+        recorder.record(runner.samples(), isEarlier: true)
         logger.info("backups started", metadata: ["jobs": "\(configuration.jobs.count)"])
         let supervisor = await runner.follow(grace: stopLimit)
         do {

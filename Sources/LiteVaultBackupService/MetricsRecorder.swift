@@ -30,13 +30,10 @@ final class MetricsRecorder: Sendable {
 
     init(_ factory: any MetricsFactory) { self.factory = factory }
 
-    /// Records the state from before this service: its counters do not count again.
-    func begin(with samples: [MetricSample]) { record(samples, isEarlier: true) }
-
     /// Records a state. Metrics that no longer have a value are removed.
-    func record(_ samples: [MetricSample]) { record(samples, isEarlier: false) }
-
-    private func record(_ samples: [MetricSample], isEarlier: Bool) {
+    ///
+    /// - Parameter isEarlier: whether it is from before this service: its counters do not count again.
+    func record(_ samples: [MetricSample], isEarlier: Bool = false) {
         instruments.withLock { instruments in
             var gone = instruments
             for sample in samples {

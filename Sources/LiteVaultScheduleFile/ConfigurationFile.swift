@@ -63,16 +63,14 @@ extension ScheduleConfiguration {
     }
 
     /// Parses `text`. Messages name `path`, and relative paths start at its directory.
-    package init(text: String, path: String) throws { try self.init(Self.document(text, path), path: path) }
-
-    static func document(_ text: String, _ path: String) throws -> YAMLNode {
+    package init(text: String, path: String) throws {
         var duplicates: [YAMLError] = []
-        let root = try document(text, path, duplicates: &duplicates)
+        let root = try Self.document(text, path, duplicates: &duplicates)
         if let first = duplicates.first { throw ConfigurationSection.error(path, nil, first.place, first.message) }
-        return root
+        try self.init(root, path: path)
     }
 
-    /// As ``document(_:_:)``, without an error for keys that come twice: the first one counts.
+    /// The value of a text, without an error for keys that come twice: the first one counts.
     static func document(_ text: String, _ path: String, duplicates: inout [YAMLError]) throws -> YAMLNode {
         guard Self.hasFewReferences(text) else {
             throw VaultError(

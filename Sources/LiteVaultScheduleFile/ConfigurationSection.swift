@@ -1,6 +1,7 @@
 internal import LiteVaultBackup
 internal import LiteVaultFoundation
 internal import LiteVaultSchedule
+internal import LiteVaultSystem
 
 /// A mapping of the configuration file with a fixed set of keys. Errors name the line.
 struct ConfigurationSection {
@@ -159,25 +160,10 @@ private enum Similarity {
     static func nearest(_ word: String, in known: [String]) -> String? {
         // A text much longer than any key is not a misspelt key.
         guard word.utf8.count <= 64 else { return nil }
-        let scored = known.map { ($0, distance(Array(word.lowercased()), Array($0))) }
+        let scored = known.map { ($0, editDistance(Array(word.lowercased()), Array($0))) }
         guard let best = scored.min(by: { $0.1 < $1.1 }), best.1 <= max(2, best.0.count / 3) else {
             return known.first { $0.hasPrefix(word) || word.hasPrefix($0) }
         }
         return best.0
-    }
-
-    /// The Levenshtein distance.
-    private static func distance(_ left: [Character], _ right: [Character]) -> Int {
-        var row = Array(0...right.count)
-        for (i, a) in left.enumerated() {
-            var diagonal = row[0]
-            row[0] = i + 1
-            for (j, b) in right.enumerated() {
-                let next = min(row[j] + 1, row[j + 1] + 1, diagonal + (a == b ? 0 : 1))
-                diagonal = row[j + 1]
-                row[j + 1] = next
-            }
-        }
-        return row[right.count]
     }
 }

@@ -12,7 +12,8 @@ enum UsageMessage {
         return ShortHelp.text(full, of: command(in: arguments).words)
     }
 
-    /// The command that arguments begin with. Names of commands, and nothing else, are repeated.
+    /// The command that arguments begin with, and the first of them that is not a command's name, with the names that it could have been.
+    /// Names of commands, and nothing else, are repeated.
     private static func command(
         in arguments: [String]
     ) -> (words: [String], unknown: (name: String, commands: [any ParsableCommand.Type])?) {
@@ -20,7 +21,7 @@ enum UsageMessage {
         for argument in arguments {
             let commands = command.configuration.subcommands
             guard let next = commands.first(where: { $0._commandName == argument }) else {
-                return (words, !commands.isEmpty && !argument.hasPrefix("-") ? (argument, commands) : nil)
+                return (words, (argument, commands))
             }
             (command, words) = (next, words + [argument])
         }
@@ -30,7 +31,9 @@ enum UsageMessage {
     /// The failure for an error of the parser.
     static func failure(for error: any Error, arguments: [String]) -> Failure {
         let (words, unknown) = command(in: arguments)
-        if let unknown { return unknownCommand(unknown.name, unknown.commands, words) }
+        if let unknown, !unknown.commands.isEmpty, !unknown.name.hasPrefix("-") {
+            return unknownCommand(unknown.name, unknown.commands, words)
+        }
         let help = (words + ["--help"]).joined(separator: " ")
         return Failure(
             .usage, redacted(LiteVaultCommand.message(for: error)), remedy: "See '\(help)' for arguments and examples.")
@@ -39,15 +42,8 @@ enum UsageMessage {
     /// The failure for `help WORD…` of a command that does not exist; nil if it does. The parser shows the help of another one then.
     static func unknownHelp(arguments: [String]) -> Failure? {
         guard arguments.first == "help" else { return nil }
-        var (command, words): (any ParsableCommand.Type, [String]) = (LiteVaultCommand.self, ["litevault"])
-        for word in arguments.dropFirst() where !word.hasPrefix("-") && word != "help" {
-            let commands = command.configuration.subcommands
-            guard let next = commands.first(where: { $0._commandName == word }) else {
-                return unknownCommand(word, commands, words)
-            }
-            (command, words) = (next, words + [word])
-        }
-        return nil
+        let (words, unknown) = command(in: arguments.dropFirst().filter { !$0.hasPrefix("-") && $0 != "help" })
+        return unknown.map { unknownCommand($0.name, $0.commands, words) }
     }
 
     private static func unknownCommand(
@@ -55,17 +51,15 @@ enum UsageMessage {
     ) -> Failure {
         let names = commands.map { $0._commandName }
         let parent = words.joined(separator: " ")
-        guard !names.isEmpty else {
-            return Failure(
-                .usage, "unknown command", remedy: "'\(parent)' has no commands: see '\(parent) --help'.")
-        }
-        if let close = Spelling.closest(to: name, in: names) {
-            return Failure(
-                .usage, "unknown command", remedy: "Did you mean '\(parent) \(close)'?")
-        }
-        return Failure(
-            .usage, "unknown command",
-            remedy: "The commands of '\(parent)' are \(Format.list(names)).")
+        let remedy =
+            if names.isEmpty {
+                "'\(parent)' has no commands: see '\(parent) --help'."
+            } else if let close = Spelling.closest(to: name, in: names) {
+                "Did you mean '\(parent) \(close)'?"
+            } else {
+                "The commands of '\(parent)' are \(Format.list(names))."
+            }
+        return Failure(.usage, "unknown command", remedy: remedy)
     }
 
     /// The parser's message in the style of ours, without values that could be a key.

@@ -1,6 +1,7 @@
 package import LiteVaultBackup
 internal import LiteVaultFoundation
 internal import LiteVaultQuoting
+internal import LiteVaultSystem
 
 /// The databases that a job's sources match.
 package struct SourceList: Sendable, Equatable {
@@ -149,10 +150,7 @@ package struct SourceList: Sendable, Equatable {
     }
 
     private static func matches(_ pattern: String) -> [String] {
-        var result = glob_t()
-        defer { globfree(&result) }
-        guard glob(pattern, GLOB_NOSORT, nil, &result) == 0, let paths = result.gl_pathv else { return [] }
-        return (0..<Int(result.gl_pathc)).compactMap { paths[$0].map { String(cString: $0) } }
+        PathPattern.matches(pattern, flags: GLOB_NOSORT) ?? []
     }
 
     /// The symbolic links that lead nowhere among what a pattern matches, or its directories, whether they have wildcards or not: of an

@@ -80,6 +80,19 @@ struct PathParts: Equatable {
     }
 }
 
+/// Patterns of paths (`glob`).
+package enum PathPattern {
+    /// The paths that match; nil if none does.
+    ///
+    /// - Parameter flags: those of `glob`.
+    package static func matches(_ pattern: String, flags: Int32 = 0) -> [String]? {
+        var found = glob_t()
+        defer { globfree(&found) }
+        guard glob(pattern, flags, nil, &found) == 0, let paths = found.gl_pathv else { return nil }
+        return (0..<Int(found.gl_pathc)).compactMap { paths[$0].map { String(cString: $0) } }
+    }
+}
+
 /// The name of a file that another writer has created.
 package enum DurableName {
     /// Makes the name of an existing file durable, behind symbolic links, without opening the file.

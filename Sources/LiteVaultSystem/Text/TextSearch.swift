@@ -71,3 +71,18 @@ extension String {
         }
     }
 }
+
+/// The Levenshtein distance: how many elements have to be inserted, removed or replaced.
+package func editDistance<Element: Equatable>(_ left: [Element], _ right: [Element]) -> Int {
+    var row = Array(0...right.count)
+    for (i, a) in left.enumerated() {
+        var diagonal = row[0]
+        row[0] = i + 1
+        for (j, b) in right.enumerated() {
+            let above = row[j + 1]
+            row[j + 1] = min(row[j] + 1, above + 1, diagonal + (a == b ? 0 : 1))
+            diagonal = above
+        }
+    }
+    return row[right.count]
+}

@@ -34,8 +34,7 @@ struct Backup: VaultCommand {
     }
 
     func perform(_ session: Session) throws -> Report {
-        try session.reserveKeySources(source.key)
-        try session.reserveKeySources(copyKey)
+        try session.reserveKeySources(source.key, copyKey)
         try Preflight.requireSource(source.path)
         try Preflight.requireAbsent(dest)
         let key = try session.keyIfEncrypted(source)

@@ -1,6 +1,5 @@
 internal import ArgumentParser
 internal import LiteVaultBackup
-internal import LiteVaultSystem
 
 /// `litevault compact`: joins the segments of followed logs.
 struct Compact: VaultCommand {

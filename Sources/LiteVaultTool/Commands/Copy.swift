@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import LiteVaultBackup
 internal import LiteVaultSchedule
-internal import LiteVaultSystem
 
 /// `litevault copy`: keeps a second copy of a repository.
 struct Copy: VaultCommand {
@@ -117,78 +116,10 @@ struct Copy: VaultCommand {
     }
 }
 
-/// How the object store of a copy keeps what is uploaded.
-struct CopyUploadArguments: ParsableArguments {
-    @Option(
-        name: .customLong("to-s3-storage-class"),
-        help: .init("As --s3-storage-class, for the copy only.", valueName: "name"))
-    var storageClass: String?
-
-    @Option(
-        name: .customLong("to-s3-encryption"),
-        help: .init("As --s3-encryption, for the copy only; none leaves it to the bucket.", valueName: "name"))
-    var encryption: String?
-
-    @Option(name: .customLong("to-s3-kms-key"), help: .init("As --s3-kms-key, for the copy only.", valueName: "id"))
-    var key: String?
-
-    @Option(
-        name: .customLong("to-s3-lock-mode"),
-        help: .init("As --s3-lock-mode, for the copy only; none leaves it to the bucket.", valueName: "mode"))
-    var lockMode: String?
-
-    @Option(
-        name: .customLong("to-s3-lock-days"), help: .init("As --s3-lock-days, for the copy only.", valueName: "days"))
-    var lockDays: Int?
-
-    /// The options with the given ones in place of those of both places.
-    ///
-    /// - Throws: `VaultError` `config` for invalid or incomplete ones.
-    func applied(to both: UploadOptions) throws -> UploadOptions {
-        var uploads = both
-        try uploads.apply(
-            storageClass: storageClass, encryption: encryption, key: key, lockMode: lockMode, lockDays: lockDays)
-        return uploads
-    }
-}
-
 /// How the object stores of both places are reached.
 struct CopyStoreOptions: ParsableArguments {
-    @Option(
-        name: .customLong("s3-endpoint"),
-        help: .init(
-            "Object-store endpoint (default: AWS_ENDPOINT_URL_S3, the profile's, Amazon's).", valueName: "url"))
-    var endpoint: String?
-
-    @Option(
-        name: .customLong("s3-region"),
-        help: .init("Object-store region (default: AWS_REGION, the profile's, us-east-1).", valueName: "name"))
-    var region: String?
-
-    @Flag(name: .customLong("s3-path-style"), help: "Put the bucket in the path of URLs, not in the host name.")
-    var usesPathStyle = false
-
-    @Option(
-        name: .customLong("s3-proxy"),
-        help: .init("Proxy of the object store, or none (default: HTTPS_PROXY, HTTP_PROXY).", valueName: "url"))
-    var proxy: String?
-
-    @OptionGroup var uploads: UploadArguments
-
-    @Option(
-        name: .customLong("to-s3-endpoint"), help: .init("As --s3-endpoint, for the copy only.", valueName: "url"))
-    var toEndpoint: String?
-
-    @Option(name: .customLong("to-s3-region"), help: .init("As --s3-region, for the copy only.", valueName: "name"))
-    var toRegion: String?
-
-    @Flag(name: .customLong("to-s3-path-style"), help: "As --s3-path-style, for the copy only.")
-    var toUsesPathStyle = false
-
-    @Option(name: .customLong("to-s3-proxy"), help: .init("As --s3-proxy, for the copy only.", valueName: "url"))
-    var toProxy: String?
-
-    @OptionGroup var toUploads: CopyUploadArguments
+    @OptionGroup var s3: S3Options<BothPlaces>
+    @OptionGroup var toS3: S3Options<CopyPlace>
 
     @Option(
         name: .customLong("sftp-command"),
@@ -205,19 +136,11 @@ struct CopyStoreOptions: ParsableArguments {
         from source: String, to destination: String
     ) throws -> (from: RepositoryReference, to: RepositoryReference) {
         var from = RepositoryReference(source)
-        from.endpoint = endpoint
-        from.region = region
-        from.usesPathStyle = usesPathStyle
-        from.proxy = proxy
-        from.uploads = try uploads.applied(to: UploadOptions())
+        try s3.apply(to: &from)
         from.sftpCommand = sftpCommand
         var to = from
         to.location = destination
-        to.endpoint = toEndpoint ?? endpoint
-        to.region = toRegion ?? region
-        to.usesPathStyle = toUsesPathStyle || usesPathStyle
-        to.proxy = toProxy ?? proxy
-        to.uploads = try toUploads.applied(to: from.uploads)
+        try toS3.apply(to: &to)
         to.sftpCommand = toSFTPCommand ?? sftpCommand
         return (from, to)
     }

@@ -52,8 +52,7 @@ struct Diff: VaultCommand {
     }
 
     func perform(_ session: Session) throws -> Report {
-        try session.reserveKeySources(left.key)
-        try session.reserveKeySources(rightKey)
+        try session.reserveKeySources(left.key, rightKey)
         guard [output.json, format != nil, sql].count(where: { $0 }) <= 1 else {
             throw Failure(.usage, "--json, --format and --sql exclude each other", remedy: "Keep one of them.")
         }
@@ -96,21 +95,12 @@ struct Diff: VaultCommand {
 
     /// The key of B: its own, or that of A if B is encrypted, too.
     private func keyOfRight(_ session: Session, _ leftKey: DatabaseKey?) throws -> DatabaseKey? {
-        switch try DatabaseFile(b).kind() {
-        case .plain, .empty:
-            guard try !rightKey.isGiven else {
-                throw Failure.notEncrypted(
-                    b, remedy: "The options '--to-key-…' are for B. Give a key of A with '--key-…', as '--key-file'.")
-            }
-            return nil
-        case .notADatabase:
-            guard let key = try session.keyIfGiven(rightKey, for: b) else { throw Failure.notADatabase(b) }
-            return key
-        case .encryptedOrUnknown, .plaintextHeader:
-            try Preflight.requireEncryption()
-            if let key = try session.keyIfGiven(rightKey, for: b) ?? leftKey { return key }
-            return try session.key(rightKey, for: b)
+        let kind = try DatabaseFile(b).kind()
+        if [.plain, .empty].contains(kind), try rightKey.isGiven {
+            throw Failure.notEncrypted(
+                b, remedy: "The options '--to-key-…' are for B. Give a key of A with '--key-…', as '--key-file'.")
         }
+        return try session.keyIfEncrypted(rightKey, for: b, kind, or: leftKey)
     }
 
     private func report(
@@ -121,9 +111,7 @@ struct Diff: VaultCommand {
         let tables = difference.tables.map(TableSummary.init)
         if let format {
             do {
-                let printer = format.printer(stream, TableSummary.columns)
-                for table in tables { try printer.row(table.values) }
-                try printer.end()
+                try format.printer(stream, TableSummary.columns).print(tables.map(\.values))
                 try stream.flush()
             } catch is ResultStream.Closed {}
             return .printed(status)

@@ -94,8 +94,9 @@ struct Doctor: VaultCommand {
                 findings.ok(
                     .configuration, "is valid, with \(Format.count(configuration.jobs.count, "job"))", path: path)
             }
-            ScheduleExamination(configuration, stores.directories.shown(for: configuration), session).examine(
-                into: &findings)
+            ScheduleExamination(
+                configuration: configuration, local: stores.directories.shown(for: configuration), session: session
+            ).examine(into: &findings)
         } catch {
             findings.problem(.configuration, error, path: path)
         }
@@ -108,7 +109,7 @@ struct Doctor: VaultCommand {
         let source = subject.flatMap { FileExamination.database($0, into: &findings) }
         if let subject, source != nil {
             FileExamination.leftovers(
-                in: FileExamination.directory(of: subject), .leftover,
+                in: LocalDirectory.parent(of: subject), .leftover,
                 remedy: "Remove it; a new operation on its file does, too.", into: &findings)
         }
         do {
@@ -146,6 +147,6 @@ struct Doctor: VaultCommand {
         let age = Format.duration(max(0, Date().timeIntervalSince(newest)))
         findings.ok(.snapshot, "the newest snapshot is \(age) old", path: location)
         FileExamination.restoreSpace(
-            largest, in: subject.map(FileExamination.directory(of:)) ?? ".", into: &findings)
+            largest, in: subject.map(LocalDirectory.parent(of:)) ?? ".", into: &findings)
     }
 }

@@ -1,8 +1,6 @@
 internal import ArgumentParser
-internal import LiteVaultSystem
 internal import LiteVault
 internal import LiteVaultCipher
-internal import LiteVaultFoundation
 
 /// `litevault dump`: prints a database as SQL text.
 struct Dump: VaultCommand {
@@ -69,35 +67,19 @@ struct Dump: VaultCommand {
             defer { Interruption.shared.remove(token) }
             let stream = ResultStream(session.terminal)
             do { _ = try write(to: stream, opened) } catch is ResultStream.Closed {}
-            return .printed
+            return .printed()
         }
-        let file = try withErrorContext(path: destination) {
-            try ReplacementFile(destination: destination)
-        }
-        let descriptor = open(file.path, O_WRONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw Self.failure(errno, destination) }
-        defer { close(descriptor) }
-        let stream = ResultStream { bytes in
-            let code = Terminal.write(bytes, to: descriptor)
-            guard code == 0 else { throw Self.failure(code, destination) }
-        }
-        let summary = try write(to: stream, opened)
-        try withErrorContext(path: destination) { try file.publish() }
+        let file = try NewTextFile(destination, noun: "the dump")
+        let summary = try write(to: file.stream, opened)
+        try file.publish()
         var report = Report(
             Result(
-                database: path, output: destination, size: stream.size, tables: summary.tables, rows: summary.rows,
-                seconds: session.elapsed))
+                database: path, output: destination, size: file.stream.size, tables: summary.tables,
+                rows: summary.rows, seconds: session.elapsed))
         report.appendLine(
             "Dumped \(Format.visible(path)) to \(Format.visible(destination)): "
-                + "\(Format.count(Int(summary.rows), "row")), \(Format.size(stream.size)).")
+                + "\(Format.count(Int(summary.rows), "row")), \(Format.size(file.stream.size)).")
         return report
-    }
-
-    private static func failure(_ code: Int32, _ path: String) -> Failure {
-        Failure(
-            code == ENOSPC || code == EDQUOT ? .noSpace : .inputOutput,
-            "the dump cannot be written: \(String(cString: strerror(code)))", path: path,
-            remedy: "Nothing is left of it. Free some space, or choose another place.")
     }
 
     private func write(to stream: ResultStream, _ opened: ReadableDatabase) throws -> SQLDump.Summary {

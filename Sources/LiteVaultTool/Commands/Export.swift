@@ -34,8 +34,7 @@ struct Export: VaultCommand {
     }
 
     func perform(_ session: Session) throws -> Report {
-        try session.reserveKeySources(source.key)
-        try session.reserveKeySources(copyKey)
+        try session.reserveKeySources(source.key, copyKey)
         try Preflight.requireEncryption()
         try Preflight.requireEncrypted(source.path)
         try Preflight.requireAbsent(dest)

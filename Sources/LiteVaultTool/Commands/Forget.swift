@@ -1,6 +1,5 @@
 internal import ArgumentParser
 internal import LiteVaultBackup
-internal import LiteVaultSystem
 
 /// `litevault forget`: applies retention rules.
 struct Forget: VaultCommand {

@@ -48,8 +48,7 @@ struct KeyAdd: VaultCommand {
     private var isFleet: Bool { keyring.count != 1 || fleet.areGiven }
 
     func perform(_ session: Session) throws -> Report {
-        try session.reserveKeySources(opening.key)
-        try session.reserveKeySources(slot.secret)
+        try session.reserveKeySources(opening.key, slot.secret)
         guard !isFleet, let path = keyring.first else { return try addToAll(session) }
         var unlocked = try session.unlock(path, opening.key, opening.method)
         try session.trustIfGiven(&unlocked, trust.fingerprints())
@@ -57,11 +56,7 @@ struct KeyAdd: VaultCommand {
         let added = try unlocked.add(new.slot)
         session.remember(unlocked)
         let result = try SlotResult(path, unlocked, added, new.code)
-        var report = Report(result)
-        report.appendLine("Added slot \(added.id) to \(Format.visible(path)): \(result.slot.line).")
-        result.addCode(to: &report)
-        result.keyringProof.add(to: &report)
-        return report
+        return result.report("Added slot \(added.id) to \(Format.visible(path)): \(result.slot.line).")
     }
 
     private func addToAll(_ session: Session) throws -> Report {
@@ -69,24 +64,13 @@ struct KeyAdd: VaultCommand {
         var members = try fleet.members(keyring, leavesCompanionsOut: fleet.ownKeyrings)
         if fleet.ownKeyrings { members = members.map { FleetMember(path: Keyring.path(beside: $0.path)) } }
         let unlock = try session.keyringUnlock(opening.key, opening.method, for: Format.count(members.count, "keyring"))
-        let journal =
-            try fleet.dryRun
-            ? nil
-            : fleet.journalPath.map {
-                try FleetJournal($0, of: FleetAddition.change(recipient))
-            }
+        let journal = try fleet.journal(of: FleetAddition.change(recipient))
         let addition = FleetAddition(
             recipient: recipient, slotName: slot.slotName,
             keyrings: OwnKeyrings(
-                unlock: unlock, forgetsOldKeys: false, trusted: try trust.fingerprints(), session: session),
+                unlock: unlock, forgetsOldKeys: false, trusted: try trust.fingerprints(), reporter: session.reporter),
             journal: journal, isDryRun: fleet.dryRun)
-        let run = FleetRun(
-            members: members, width: fleet.width, wait: fleet.dryRun ? .zero : fleet.wait, phase: "adding",
-            reporter: session.reporter)
-        let found = try run.run(addition.run)
-        let result = FleetReport(
-            found.outcomes, returns: found.returns, journal: journal, dryRun: fleet.dryRun, seconds: session.elapsed)
-        if result.isComplete { journal?.remove() }
-        return result.report("keyring", "Added the recipient to")
+        return try fleet.run(members, "adding", journal, session, addition.run)
+            .report("keyring", "Added the recipient to")
     }
 }

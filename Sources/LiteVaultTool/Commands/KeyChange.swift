@@ -26,18 +26,15 @@ struct KeyChange: VaultCommand {
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func perform(_ session: Session) throws -> Report {
-        try session.reserveKeySources(keyring.key)
-        try session.reserveKeySources(slot.secret)
+        try session.reserveKeySources(keyring.key, slot.secret)
         var unlocked = try session.unlock(keyring.path, keyring.key, keyring.method)
         try session.trustIfGiven(&unlocked, trust.fingerprints())
         let new = try session.prepare(slot, for: keyring.path)
         let changed = try unlocked.change(number, to: new.slot)
         session.remember(unlocked)
         let result = try SlotResult(keyring.path, unlocked, changed, new.code)
-        var report = Report(result)
-        report.appendLine("Changed slot \(changed.id) of \(Format.visible(keyring.path)): \(result.slot.line).")
-        result.addCode(to: &report)
-        result.keyringProof.add(to: &report)
+        var report = result.report(
+            "Changed slot \(changed.id) of \(Format.visible(keyring.path)): \(result.slot.line).")
         report.appendLine("Older copies of the keyring still open with the old secret.")
         return report
     }

@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import LiteVault
 internal import LiteVaultKeyring
-internal import LiteVaultSystem
 
 /// `litevault key export-recipient`: the public key of an identity.
 struct KeyExportRecipient: VaultCommand {

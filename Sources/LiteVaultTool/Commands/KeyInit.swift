@@ -33,10 +33,8 @@ struct KeyInit: VaultCommand {
         let unlocked = try session.keyring(path).create(with: [new.slot])
         session.remember(unlocked)
         let result = try SlotResult(path, unlocked, unlocked.slot, new.code)
-        var report = Report(result)
-        report.appendLine("Created \(Format.visible(path)). Slot \(unlocked.slot.id): \(result.slot.line).")
-        result.addCode(to: &report)
-        result.keyringProof.add(to: &report)
+        var report = result.report(
+            "Created \(Format.visible(path)). Slot \(unlocked.slot.id): \(result.slot.line).")
         report.appendLine("Without this file and a slot, its databases are lost: keep copies, and add a second slot.")
         return report
     }

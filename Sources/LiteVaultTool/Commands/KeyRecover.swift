@@ -38,8 +38,7 @@ struct KeyRecover: VaultCommand {
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func perform(_ session: Session) throws -> Report {
-        try session.reserveKeySources(code)
-        try session.reserveKeySources(passphrase)
+        try session.reserveKeySources(code, passphrase)
         var unlocked = try session.unlock(path, code, .recovery)
         try session.trustIfGiven(&unlocked, trust.fingerprints())
         let secret = try session.slotSecret(passphrase, "passphrase", for: path, confirms: true)
@@ -48,11 +47,7 @@ struct KeyRecover: VaultCommand {
         let set = try replace.map { try unlocked.change($0, to: slot) } ?? unlocked.add(slot)
         session.remember(unlocked)
         let result = try SlotResult(path, unlocked, set, nil)
-        var report = Report(result)
-        report.appendLine(
-            "\(replace == nil ? "Added" : "Changed") slot \(set.id) of \(Format.visible(path)):"
-                + " \(SlotSummary(set).line).")
-        result.keyringProof.add(to: &report)
-        return report
+        return result.report(
+            "\(replace == nil ? "Added" : "Changed") slot \(set.id) of \(Format.visible(path)): \(result.slot.line).")
     }
 }

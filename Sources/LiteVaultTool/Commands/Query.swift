@@ -102,7 +102,7 @@ struct Query: VaultCommand {
             }
             try stream.flush()
         } catch is ResultStream.Closed {}
-        guard let changed else { return .printed }
+        guard let changed else { return .printed() }
         var report = Report(Changed(columns: [], rows: [], changes: changed))
         report.appendLine(Format.count(changed, "row") + " changed.")
         return report

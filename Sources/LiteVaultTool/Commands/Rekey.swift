@@ -56,8 +56,7 @@ struct Rekey: VaultCommand {
     }
 
     func perform(_ session: Session) throws -> Report {
-        try session.reserveKeySources(key)
-        try session.reserveKeySources(newKey)
+        try session.reserveKeySources(key, newKey)
         try Preflight.requireEncryption()
         guard paths.count == 1, !fleet.areGiven, let path = paths.first else { return try rekeyAll(session) }
         try Preflight.requireEncrypted(path)
@@ -80,21 +79,10 @@ struct Rekey: VaultCommand {
     private func rekeyAll(_ session: Session) throws -> Report {
         let members = try fleet.members(paths, leavesCompanionsOut: true)
         let target = try target(session, Format.count(members.count, "database"))
-        let journal =
-            try fleet.dryRun
-            ? nil
-            : fleet.journalPath.map {
-                try FleetJournal($0, of: FleetRekey.change(ownKeyrings: fleet.ownKeyrings))
-            }
+        let journal = try fleet.journal(of: FleetRekey.change(ownKeyrings: fleet.ownKeyrings))
         let rekey = FleetRekey(target: target, settings: try cipher.settings(), journal: journal)
         try rekey.requireOwnJournal(members)
-        let run = FleetRun(
-            members: members, width: fleet.width, wait: fleet.dryRun ? .zero : fleet.wait, phase: "rekeying",
-            reporter: session.reporter)
-        let found = try run.run(fleet.dryRun ? rekey.test : rekey.run)
-        let result = FleetReport(
-            found.outcomes, returns: found.returns, journal: journal, dryRun: fleet.dryRun, seconds: session.elapsed)
-        if result.isComplete { journal?.remove() }
+        let result = try fleet.run(members, "rekeying", journal, session, fleet.dryRun ? rekey.test : rekey.run)
         var report = result.report("database", "Rekeyed")
         session.addKeyWarnings(to: &report)
         if result.done > 0 { report.appendLine("Existing copies and backups still open with the old keys.") }
@@ -117,7 +105,8 @@ struct Rekey: VaultCommand {
             return .ownKeyrings(
                 OwnKeyrings(
                     unlock: try session.keyringUnlock(key, key.keyring.method ?? .passphrase, for: subject),
-                    forgetsOldKeys: forgetOldKeys, trusted: try trust.fingerprints(), session: session))
+                    forgetsOldKeys: forgetOldKeys, trusted: try trust.fingerprints(),
+                    reporter: session.reporter))
         }
         let old: @Sendable (String) throws -> DatabaseKey
         if let path = key.keyring.path {

@@ -162,8 +162,7 @@ struct Restore: VaultCommand {
     }
 
     func perform(_ session: Session) throws -> Report {
-        try session.reserveKeySources(repository.secret)
-        try session.reserveKeySources(key)
+        try session.reserveKeySources(repository.secret, key)
         try ownership.check()
         if ifMissing, let dest, try Preflight.isPresent(dest) {
             return unneeded(.destinationExists, "\(Format.visible(dest)) exists")
@@ -203,21 +202,16 @@ struct Restore: VaultCommand {
         options.progress = session.backupProgress
         if verifyWithKey { options.verify = try verification(session) }
         let chosen = options
-        guard toStdout else {
-            let path = dest ?? ""
-            let found = try runBlocking {
-                try await opened.restore(
-                    selection, database: name, to: path, options: chosen, warning: warnings.add)
-            }
+        let temporary = try toStdout ? TemporaryRestore(in: repository.stores.directories.spool) : nil
+        let path = temporary?.file ?? dest ?? ""
+        let found = try runBlocking {
+            try await opened.restore(selection, database: name, to: path, options: chosen, warning: warnings.add)
+        }
+        guard let temporary else {
             try ownership.apply(to: [path, found.keyring?.writtenPath])
             return report(found, opened, selection, warnings, session)
         }
-        let restored = try TemporaryRestore(in: repository.stores.directories.spool)
-        let found = try runBlocking {
-            try await opened.restore(
-                selection, database: name, to: restored.file, options: chosen, warning: warnings.add)
-        }
-        try restored.write(to: session.terminal)
+        try temporary.write(to: session.terminal)
         var report = report(found, opened, selection, warnings, session)
         // Standard output has the database.
         for line in report.takeLines() where !output.quiet { session.terminal.printMessage(line) }

@@ -41,7 +41,7 @@ struct RestoreAll: VaultCommand {
 
     func perform(_ session: Session) throws -> Report {
         try session.reserveKeySources(repository.secret)
-        var restore = RestoreOfMany(directory: dir, location: repository.location, options)
+        var restore = RestoreOfMany(directory: dir, location: repository.location, options: options)
         restore.wanted = database
         try restore.checkDirectory()
         let names = database

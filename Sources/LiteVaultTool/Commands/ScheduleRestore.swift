@@ -48,7 +48,7 @@ struct ScheduleRestore: VaultCommand {
                 remedy: "Its jobs are: \(Format.list(configuration.jobs.map(\.name))).")
         }
         let services = try session.scheduleServices(configuration, schedule, output)
-        var restore = RestoreOfMany(directory: dir, location: job.repository.location, options)
+        var restore = RestoreOfMany(directory: dir, location: job.repository.location, options: options)
         restore.nothingChosen = "no database was backed up from the sources of the job '\(job.name)'"
         restore.isStray = { snapshot in !configuration.jobs.contains { SourceList.matches($0, snapshot) } }
         try restore.checkDirectory()

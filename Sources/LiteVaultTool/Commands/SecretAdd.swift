@@ -23,13 +23,12 @@ struct SecretAdd: VaultCommand {
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func perform(_ session: Session) throws -> Report {
-        try session.reserveKeySources(repository.secret)
-        try session.reserveKeySources(new.key)
+        try session.reserveKeySources(repository.secret, new.key)
         let opened = try session.repository(repository)
         let secret = try session.newRepositorySecret(new, for: repository.location)
         let name = new.secretName ?? ""
         let added = try runBlocking { try await opened.addSecret(secret, name: name) }
-        let result = SecretResult(repository.location, added)
+        let result = SecretResult(repository: repository.location, secret: SecretSummary(added))
         var report = Report(result)
         report.appendLine(
             "Added secret \(added.number) to \(Format.visible(repository.location)): \(result.secret.line).")
@@ -54,13 +53,7 @@ struct SecretResult: Encodable {
     let repository: String
     let secret: SecretSummary
     /// The number of the secret that is no longer there.
-    let replaced: Int?
-
-    init(_ repository: String, _ slot: RepositorySecretSlot, replacing replaced: Int? = nil) {
-        self.repository = repository
-        self.replaced = replaced
-        secret = SecretSummary(slot)
-    }
+    var replaced: Int?
 }
 
 extension Session {

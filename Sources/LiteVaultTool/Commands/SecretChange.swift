@@ -24,14 +24,14 @@ struct SecretChange: VaultCommand {
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func perform(_ session: Session) throws -> Report {
-        try session.reserveKeySources(repository.secret)
-        try session.reserveKeySources(new.key)
+        try session.reserveKeySources(repository.secret, new.key)
         let opened = try session.repository(repository)
         let secret = try session.newRepositorySecret(new, for: repository.location)
         let number = slot
         let name = new.secretName
         let changed = try runBlocking { try await opened.changeSecret(number, to: secret, name: name) }
-        let result = SecretResult(repository.location, changed, replacing: number)
+        let result = SecretResult(
+            repository: repository.location, secret: SecretSummary(changed), replaced: number)
         var report = Report(result)
         report.appendLine(
             "Replaced secret \(number) of \(Format.visible(repository.location)) by \(changed.number): "

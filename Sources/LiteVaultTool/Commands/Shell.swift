@@ -1,6 +1,5 @@
 internal import ArgumentParser
 internal import LiteVault
-internal import LiteVaultCipher
 internal import LiteVaultFoundation
 
 /// `litevault shell`: SQL statements, typed or from a script.
@@ -73,6 +72,6 @@ struct Shell: VaultCommand {
         do {
             try loop.run(target)
         } catch is ResultStream.Closed {}
-        return .printed
+        return .printed()
     }
 }

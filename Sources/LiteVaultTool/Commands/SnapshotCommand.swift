@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import LiteVault
 internal import LiteVaultBackup
-internal import LiteVaultSystem
 
 /// `litevault snapshot`: stores a snapshot of a database in a repository.
 struct SnapshotCommand: VaultCommand {

@@ -55,10 +55,10 @@ struct Stats: VaultCommand {
         if let format {
             let stream = ResultStream(session.terminal)
             do {
-                try Self.write(trees, to: format.printer(stream, TreeSummary.columns), \.values)
+                try format.printer(stream, TreeSummary.columns).print(trees.map(\.values))
                 try stream.flush()
             } catch is ResultStream.Closed {}
-            return .printed
+            return .printed()
         }
         return report(found, trees, size: opened.size, session)
     }
@@ -80,20 +80,13 @@ struct Stats: VaultCommand {
         report.appendLine("")
         let text = ResultText()
         // Collected in memory: neither can fail.
-        try? Self.write(trees, to: RowFormat.table.printer(text.stream, TreeSummary.columns), \.text)
+        try? RowFormat.table.printer(text.stream, TreeSummary.columns).print(trees.map(\.text))
         for line in text.lines() { report.appendLine(line) }
         if found.method == .values {
             report.appendLine("")
             report.appendLine("This engine cannot count pages (it has no dbstat): sizes are those of the values.")
         }
         return report
-    }
-
-    private static func write(
-        _ trees: [TreeSummary], to printer: any RowPrinter, _ values: KeyPath<TreeSummary, [StoredValue]>
-    ) throws {
-        for tree in trees { try printer.row(tree[keyPath: values]) }
-        try printer.end()
     }
 }
 

@@ -65,7 +65,8 @@ struct FileExamination {
         guard access(file + "-wal", F_OK) == 0 else { return true }
         let index = file + "-shm"
         let isThere = access(index, F_OK) == 0
-        guard isThere ? access(index, R_OK | W_OK) != 0 : access(directory(of: file), W_OK | X_OK) != 0 else {
+        guard isThere ? access(index, R_OK | W_OK) != 0 : access(LocalDirectory.parent(of: file), W_OK | X_OK) != 0
+        else {
             return true
         }
         // On a medium that is read-only for everybody there is nobody to keep away.
@@ -169,12 +170,6 @@ struct FileExamination {
             path = path.contains("/") ? String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]) : "."
         }
         return path.isEmpty ? "/" : path
-    }
-
-    /// The directory of a file.
-    static func directory(of path: String) -> String {
-        guard let slash = path.lastIndex(of: "/") else { return "." }
-        return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
     // MARK: Permissions

@@ -13,18 +13,12 @@ struct ScheduleExamination {
     let session: Session
     private let now = Date()
 
-    init(_ configuration: ScheduleConfiguration, _ local: LocalDirectories, _ session: Session) {
-        self.configuration = configuration
-        self.local = local
-        self.session = session
-    }
-
     func examine(into findings: inout Findings) {
         let secrets = SecretExamination(session)
         secrets.reserveSources(of: configuration, into: &findings)
         let state = self.state(into: &findings)
         if let path = configuration.metrics {
-            let directory = FileExamination.directory(of: path)
+            let directory = LocalDirectory.parent(of: path)
             if access(directory, W_OK | X_OK) == 0 {
                 findings.ok(.metrics, "the directory can be written to", path: path)
             } else {
@@ -46,7 +40,7 @@ struct ScheduleExamination {
             }
             var databases = list.databases.compactMap { FileExamination.database($0.path, into: &findings) }
             for database in databases {
-                let directory = FileExamination.directory(of: database.path)
+                let directory = LocalDirectory.parent(of: database.path)
                 sizes[ExactText(directory)] = max(sizes[ExactText(directory)] ?? 0, database.size)
                 if scanned.insert(ExactText(directory)).inserted {
                     FileExamination.leftovers(
@@ -55,12 +49,7 @@ struct ScheduleExamination {
                 }
             }
             if let key = job.verification?.key { secrets.databaseKey(key, into: &findings) }
-            let hooks = job.hooks
-            HookExamination.examine(
-                [("before", hooks.before), ("after", hooks.after), ("failed", hooks.failed)].compactMap {
-                    key, command in
-                    command.map { (key, $0) }
-                }, into: &findings)
+            HookExamination.examine(job.hooks, into: &findings)
             let found =
                 repositories[job.repository]
                 ?? repository(job, secrets, largest: databases.map(\.size).max() ?? 0, into: &findings)

@@ -76,9 +76,9 @@ struct SecretExamination {
 
 /// Examines the hooks of a job without running them.
 enum HookExamination {
-    /// - Parameter hooks: the commands, by their keys in the configuration.
-    static func examine(_ hooks: [(key: String, command: String)], into findings: inout Findings) {
-        for (key, command) in hooks {
+    static func examine(_ hooks: BackupJob.Hooks, into findings: inout Findings) {
+        for (key, command) in [("before", hooks.before), ("after", hooks.after), ("failed", hooks.failed)] {
+            guard let command else { continue }
             if let message = problem(command) {
                 findings.problem(
                     .hook, "'\(key)': \(message)", remedy: "Correct 'hooks' of the job, or install the command.")

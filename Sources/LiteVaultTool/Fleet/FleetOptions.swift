@@ -63,6 +63,25 @@ struct FleetOptions: ParsableArguments {
         return members
     }
 
+    /// Opens the journal of a change, or creates it; nil for a dry run, or without one.
+    func journal(of change: String) throws -> FleetJournal? {
+        try dryRun ? nil : journalPath.map { try FleetJournal($0, of: change) }
+    }
+
+    /// Works on all members, as ``FleetRun`` does, and removes the journal if nothing is left to do.
+    func run(
+        _ members: [FleetMember], _ phase: String, _ journal: FleetJournal?, _ session: Session,
+        _ work: @escaping @Sendable (FleetMember, Duration) throws -> FleetRun.State
+    ) throws -> FleetReport {
+        let run = FleetRun(
+            members: members, width: width, wait: dryRun ? .zero : wait, phase: phase, reporter: session.reporter)
+        let found = try run.run(work)
+        let result = FleetReport(
+            found.outcomes, returns: found.returns, journal: journal, dryRun: dryRun, seconds: session.elapsed)
+        if result.isComplete { journal?.remove() }
+        return result
+    }
+
     private static func lines(of list: String) throws -> [String] {
         try Preflight.requireSource(list)
         guard let size = Preflight.size(list), size <= 1 << 26, let data = FileManager.default.contents(atPath: list)
@@ -75,13 +94,8 @@ struct FleetOptions: ParsableArguments {
     }
 
     private static func matches(of pattern: String, _ leavesCompanionsOut: Bool) throws -> [String] {
-        var found = glob_t()
-        defer { globfree(&found) }
-        guard LiteVaultFoundation.glob(pattern, 0, nil, &found) == 0 else {
+        guard let paths = PathPattern.matches(pattern) else {
             throw Failure(.usage, "nothing matches '\(pattern)'", remedy: "Check the pattern.")
-        }
-        let paths = (0..<Int(found.gl_pathc)).compactMap { index in
-            found.gl_pathv[index].map { String(cString: $0) }
         }
         let endings = ["-wal", "-shm", "-journal", ".keys", ".keys.lock"]
         return paths.filter { path in

@@ -174,14 +174,9 @@ struct FleetRekey: Sendable {
 struct OwnKeyrings: Sendable {
     let unlock: KeyringUnlock
     let forgetsOldKeys: Bool
-    private let trusted: [KeyringFingerprint]
-    private let reporter: any Reporter
-
-    /// - Parameter trusted: fingerprints of keyrings that are trusted, whichever of them they are of.
-    init(unlock: KeyringUnlock, forgetsOldKeys: Bool, trusted: [KeyringFingerprint], session: Session) {
-        (self.unlock, self.forgetsOldKeys, self.trusted) = (unlock, forgetsOldKeys, trusted)
-        reporter = session.reporter
-    }
+    /// Fingerprints of keyrings that are trusted, whichever of them they are of.
+    let trusted: [KeyringFingerprint]
+    let reporter: any Reporter
 
     /// Opens one of the keyrings.
     func unlock(_ path: String, _ timeout: Duration) throws -> UnlockedKeyring {

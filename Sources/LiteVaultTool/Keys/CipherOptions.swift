@@ -56,24 +56,11 @@ struct CipherOptions<Side: CipherSide>: ParsableArguments {
     }
 }
 
-extension CipherOptions<ReadSide> {
+extension CipherOptions where Side: ReadingSide {
     /// The settings of a file to be read, with the salt of the salt file.
     ///
     /// - Throws: `usage` if the salt file is not one, `no-input` if it cannot be read.
-    func settings() throws -> CipherSettings { try readSettings() }
-}
-
-extension CipherOptions<OtherReadSide> {
-    /// The settings of the second file to be read.
-    ///
-    /// - Throws: as for the first one.
-    func settings() throws -> CipherSettings { try readSettings() }
-}
-
-extension CipherOptions {
-    fileprivate func readSettings() throws -> CipherSettings {
-        settings(salt: try saltFile.map { try SaltFile(path: $0).read() })
-    }
+    func settings() throws -> CipherSettings { settings(salt: try saltFile.map { try SaltFile(path: $0).read() }) }
 }
 
 extension CipherOptions<WrittenSide> {
@@ -152,8 +139,11 @@ enum WrittenSide: CipherSide {
     static let saltHelp = "Write the salt to this file (with --plaintext-header). Keep it with the key."
 }
 
+/// A file that a command reads.
+protocol ReadingSide: CipherSide {}
+
 /// The file that a command reads.
-enum ReadSide: CipherSide {
+enum ReadSide: ReadingSide {
     static let prefix = "source-"
     static let compatibilityName = "compatibility"
     static let verb = "read"
@@ -161,7 +151,7 @@ enum ReadSide: CipherSide {
 }
 
 /// The second of two files that a command reads.
-enum OtherReadSide: CipherSide {
+enum OtherReadSide: ReadingSide {
     static let prefix = "to-"
     static let compatibilityName = "to-compatibility"
     static let verb = "read second"
@@ -208,12 +198,11 @@ private struct SaltFile {
     ///
     /// - Throws: `cannot-create` if the file exists, `io` or `no-space`. No file is left behind.
     func write(_ salt: [UInt8]) throws {
-        let digits = salt.map { byte in String(byte >> 4, radix: 16) + String(byte & 15, radix: 16) }.joined() + "\n"
         do {
             let file = try ReplacementFile(destination: path)
             let descriptor = open(file.path, O_WRONLY | O_CLOEXEC)
             guard descriptor >= 0 else { throw Failure(.inputOutput, "cannot write the salt file", path: path) }
-            let bytes = Array(digits.utf8)
+            let bytes = Array((salt.hexadecimal + "\n").utf8)
             let written = LiteVaultFoundation.write(descriptor, bytes, bytes.count)
             let code = errno
             close(descriptor)

@@ -7,7 +7,7 @@ internal import LiteVaultSystem
 final class KeyReader: Sendable {
     private let reporter: any Reporter
     private let terminal: Terminal
-    /// The time limit of a key command; nil for none.
+    /// The time after which a key command is killed with its process group; nil for no limit, as it may ask a person.
     private let commandLimit: Duration?
     /// Variables that were removed from the environment. Two options may name the same one.
     private let variables = Locked<[String: SecretBuffer]>([:])
@@ -55,12 +55,9 @@ final class KeyReader: Sendable {
         let buffer: SecretBuffer
         do {
             switch source {
-            case .file(let path): buffer = try readFile(path)
+            case .file(let path): buffer = try readFile(path, warnsOfReaders: true)
             case .descriptor(let number): buffer = try readDescriptor(number)
-            case .command(let text):
-                buffer = try KeyCommand(
-                    text: text, quiet: reporter is JSONReporter, limit: commandLimit
-                ).read()
+            case .command(let text): buffer = try readCommand(text)
             case .credential(let name): buffer = try readCredential(name)
             case .environment(let name): buffer = try variable(name)
             case .prompt:
@@ -91,12 +88,15 @@ final class KeyReader: Sendable {
         if case .environment = source { true } else { false }
     }
 
-    private func readFile(_ path: String) throws -> SecretBuffer {
+    /// - Parameter warnsOfReaders: whether it is the user's own file, which nobody else should be able to read.
+    private func readFile(_ path: String, warnsOfReaders: Bool) throws -> SecretBuffer {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw SecretError.system(errno) }
         defer { close(descriptor) }
         var status = stat()
-        if fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o044 != 0 {
+        if warnsOfReaders, fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+            status.st_mode & 0o044 != 0
+        {
             // Only a warning: key files mounted by container runtimes have fixed modes.
             reporter.warning("other users can read this key file; run 'chmod 600' on it", path: path)
         }
@@ -115,6 +115,34 @@ final class KeyReader: Sendable {
         return buffer
     }
 
+    /// Runs a shell command that prints a key, and returns its standard output: a password manager, `systemd-creds decrypt`,
+    /// `gpg --decrypt`. It inherits standard input, as it may ask a person. What it leaves in the background, such as an agent, is not waited
+    /// for. A signal that ends us is passed on, to its group if it has a limit.
+    ///
+    /// - Throws: `key-rejected` if it does not end with status 0, or not in time; `SecretError`.
+    private func readCommand(_ text: String) throws -> SecretBuffer {
+        var command = ShellCommand(text)
+        // With `--json`, our standard error contains only JSON.
+        if reporter is JSONReporter { command.error = .null }
+        let output: CommandOutput
+        do throws(SpawnError) {
+            output = try command.collect(limit: commandLimit) { Interruption.shared.watch(child: $0) }
+        } catch { throw SecretError.system(error.code) }
+        if let commandLimit, output.wasLate {
+            throw Failure(
+                .keyRejected, "the key command exceeded its limit of \(Int(commandLimit.seconds)) s and was killed",
+                remedy: "Run it by itself: in a schedule it must not wait for a person.")
+        }
+        if let problem = output.problem { throw problem }
+        guard output.ending == .status(0) else {
+            throw Failure(
+                .keyRejected,
+                "the key command ended with \(output.ending.map(\.description) ?? "an unknown status")",
+                remedy: "Run it by itself to see why. It must print the key and exit with status 0.")
+        }
+        return output.bytes
+    }
+
     private func readCredential(_ name: String) throws -> SecretBuffer {
         guard !name.contains("/"), name != ".", name != "..", !name.isEmpty else {
             throw Failure(.usage, "invalid credential name '\(name)'", remedy: "Give the name without a path.")
@@ -124,12 +152,7 @@ final class KeyReader: Sendable {
                 .keyRejected, "no credentials: CREDENTIALS_DIRECTORY is not set",
                 remedy: "Run litevault in a systemd unit with LoadCredential= or LoadCredentialEncrypted=.")
         }
-        let descriptor = open(directory + "/" + name, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw SecretError.system(errno) }
-        defer { close(descriptor) }
-        let buffer = SecretBuffer()
-        try buffer.fill(from: descriptor)
-        return buffer
+        return try readFile(directory + "/" + name, warnsOfReaders: false)
     }
 
     private func failure(_ error: SecretError, _ source: KeySource) -> Failure {

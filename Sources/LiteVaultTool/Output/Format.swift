@@ -1,5 +1,6 @@
 internal import LiteVaultFoundation
 internal import LiteVaultQuoting
+internal import LiteVaultSystem
 
 /// How text output shows values. JSON output has numbers in bytes and seconds instead.
 enum Format {
@@ -70,23 +71,8 @@ enum Format {
 enum Spelling {
     /// The word that differs from `name` by at most two letters, and by the fewest; nil if there is none.
     static func closest(to name: String, in words: [String]) -> String? {
-        let close = words.map { ($0, distance($0, name)) }.min { $0.1 < $1.1 }
+        let start = Array(name.utf8.prefix(32))
+        let close = words.map { ($0, editDistance(Array($0.utf8.prefix(32)), start)) }.min { $0.1 < $1.1 }
         return close.flatMap { $0.1 <= 2 ? $0.0 : nil }
-    }
-
-    /// The Levenshtein distance.
-    private static func distance(_ left: String, _ right: String) -> Int {
-        let (left, right) = (Array(left.utf8.prefix(32)), Array(right.utf8.prefix(32)))
-        var row = Array(0...right.count)
-        for (i, a) in left.enumerated() {
-            var diagonal = row[0]
-            row[0] = i + 1
-            for (j, b) in right.enumerated() {
-                let above = row[j + 1]
-                row[j + 1] = min(row[j] + 1, above + 1, diagonal + (a == b ? 0 : 1))
-                diagonal = above
-            }
-        }
-        return row[right.count]
     }
 }

@@ -49,11 +49,14 @@ final class Terminal: Sendable {
             Self.erase(&status)
             return Self.write(line + "\n", to: STDOUT_FILENO)
         }
+        try Self.requireWritten(code, remedy: "The operation itself has succeeded; only its report is lost.")
+    }
+
+    private static func requireWritten(_ code: Int32, remedy: String) throws(Failure) {
         guard code == 0 || code == EPIPE else {
             throw Failure(
                 code == ENOSPC ? .noSpace : .inputOutput,
-                "cannot write the result to standard output: \(String(cString: strerror(code)))",
-                remedy: "The operation itself has succeeded; only its report is lost.")
+                "cannot write the result to standard output: \(String(cString: strerror(code)))", remedy: remedy)
         }
     }
 
@@ -80,12 +83,7 @@ final class Terminal: Sendable {
             guard outputIsTerminal else { return Self.write(bytes, to: STDOUT_FILENO) }
             return Self.write(Quoting.terminalLines(String(decoding: bytes, as: UTF8.self)), to: STDOUT_FILENO)
         }
-        guard code == 0 || code == EPIPE else {
-            throw Failure(
-                code == ENOSPC ? .noSpace : .inputOutput,
-                "cannot write the result to standard output: \(String(cString: strerror(code)))",
-                remedy: "What was written is incomplete.")
-        }
+        try Self.requireWritten(code, remedy: "What was written is incomplete.")
         return code == 0
     }
 
@@ -122,16 +120,15 @@ final class Terminal: Sendable {
     }
 
     /// The width of the terminal in columns; 80 if unknown.
-    var width: Int {
-        var size = winsize()
-        guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
-        return Int(size.ws_col)
-    }
+    var width: Int { Self.columns(of: STDERR_FILENO) ?? 80 }
 
     /// The width of the terminal that shows results, in columns; nil if standard output leads elsewhere, or its width is unknown.
-    var resultWidth: Int? {
+    var resultWidth: Int? { outputIsTerminal ? Self.columns(of: STDOUT_FILENO) : nil }
+
+    /// The width of a terminal in columns; nil if unknown.
+    static func columns(of descriptor: Int32) -> Int? {
         var size = winsize()
-        guard outputIsTerminal, ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+        guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
         return Int(size.ws_col)
     }
 

@@ -119,17 +119,14 @@ final class Interruption: Sendable {
     ///
     /// - Parameter finishing: whether the first signal ends neither at once: the child may finish within a short time, is ended then, and the
     ///   operation that waits for it stops by itself.
-    func watch(child: pid_t, finishing: Bool = false) {
+    /// - Returns: what to call once it was waited for: its number may be reused.
+    func watch(child: pid_t, finishing: Bool = false) -> @Sendable () -> Void {
         state.withLock { state in
             state.children[child] = finishing
             // The signal came after the child was started and before this.
             if state.received != 0 { Self.pass(state.received, to: child) }
         }
-    }
-
-    /// Removes a child process that was waited for: its number may be reused.
-    func unwatch(child: pid_t) {
-        state.withLock { _ = $0.children.removeValue(forKey: child) }
+        return { [self] in state.withLock { _ = $0.children.removeValue(forKey: child) } }
     }
 
     /// SIGINT becomes SIGTERM: with `-c`, dash handles SIGINT itself, and the handler ignores one that arrives while a command

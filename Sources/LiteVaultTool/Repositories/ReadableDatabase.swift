@@ -95,9 +95,8 @@ enum ReadableDatabase {
 
 extension Session {
     /// Removes the keys of such a command from the environment, and finds conflicting options.
-    func reserveKeySources(_ database: DatabaseOptions<ReadArgument>, _ source: SnapshotSource) throws(Failure) {
-        try reserveKeySources(source.secret)
-        try reserveKeySources(database.key)
+    func reserveKeySources(_ database: DatabaseOptions<ReadArgument>, _ source: SnapshotSource) throws {
+        try reserveKeySources(source.secret, database.key)
     }
 
     /// Finds the database that a command reads, and its key. A file is opened when it is read.
@@ -126,25 +125,11 @@ extension Session {
         // They concern other objects.
         warn(warnings.all)
         do {
-            let key = try key(of: image, database.key)
+            let key = try keyIfEncrypted(database.key, for: image.name, image.kind())
             let opened = try SnapshotDatabase(image, key: key, settings: database.cipher.settings())
             return .snapshot(opened, image, reporter)
         } catch {
             throw try ReadableDatabase.explained(error, image)
-        }
-    }
-
-    private func key(of image: SnapshotImage, _ options: KeyOptions<DatabaseKeyRole>) throws -> DatabaseKey? {
-        switch try image.kind() {
-        case .plain, .empty:
-            guard try !options.isGiven else { throw Failure.notEncrypted(image.name) }
-            return nil
-        case .notADatabase:
-            guard let key = try keyIfGiven(options, for: image.name) else { throw Failure.notADatabase(image.name) }
-            return key
-        case .encryptedOrUnknown, .plaintextHeader:
-            try Preflight.requireEncryption()
-            return try key(options, for: image.name)
         }
     }
 }

@@ -37,7 +37,7 @@ extension Session {
     /// - Parameter done: what the command did in spite of damage elsewhere in the repository. Damage is then a failure that
     ///   begins with it. Nil if damage elsewhere does not matter to the command.
     func add(_ warnings: [RepositoryWarning], of repository: String, after done: String?, to report: inout Report) {
-        report.add(WarningsResult(warnings: warnings.map(WarningResult.init)))
+        report.add(WarningsResult(warnings: warnings.map { WarningResult($0) }))
         warn(warnings)
         let damage = warnings.filter { $0.severity == .damage }
         guard let done, let first = damage.first(where: { $0.code == .damaged }) ?? damage.first,
@@ -50,9 +50,7 @@ extension Session {
             path: first.path == repository ? repository : "\(repository)/\(first.path)",
             remedy: first.advice.commandLineText)
     }
-}
 
-extension Session {
     /// Prints the warnings of a repository.
     func warn(_ warnings: [RepositoryWarning]) {
         for warning in warnings.prefix(20) {
@@ -62,23 +60,11 @@ extension Session {
     }
 }
 
-private struct WarningsResult: Encodable {
-    let warnings: [WarningResult]
-}
-
-private struct WarningResult: Encodable {
-    let severity: String
-    let code: String
-    let path: String
-    let message: String
-    let remedy: String
-
-    init(_ warning: RepositoryWarning) {
-        severity = warning.severity.rawValue
-        code = FailureCode(warning.code).rawValue
-        path = warning.path
-        message = warning.message
-        remedy = warning.advice.commandLineText
+extension WarningResult {
+    fileprivate init(_ warning: RepositoryWarning) {
+        self.init(
+            severity: warning.severity.rawValue, code: FailureCode(warning.code).rawValue, path: warning.path,
+            message: warning.message, remedy: warning.advice.commandLineText)
     }
 }
 

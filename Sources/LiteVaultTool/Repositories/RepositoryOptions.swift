@@ -53,26 +53,7 @@ struct RepositoryOptions: ParsableArguments {
 struct StoreOptions: ParsableArguments {
     @OptionGroup var directories: LocalDirectoryOptions
 
-    @Option(
-        name: .customLong("s3-endpoint"),
-        help: .init(
-            "Object-store endpoint (default: AWS_ENDPOINT_URL_S3, the profile's, Amazon's).", valueName: "url"))
-    var endpoint: String?
-
-    @Option(
-        name: .customLong("s3-region"),
-        help: .init("Object-store region (default: AWS_REGION, the profile's, us-east-1).", valueName: "name"))
-    var region: String?
-
-    @Flag(name: .customLong("s3-path-style"), help: "Put the bucket in the path of URLs, not in the host name.")
-    var usesPathStyle = false
-
-    @Option(
-        name: .customLong("s3-proxy"),
-        help: .init("Proxy of the object store, or none (default: HTTPS_PROXY, HTTP_PROXY).", valueName: "url"))
-    var proxy: String?
-
-    @OptionGroup var uploads: UploadArguments
+    @OptionGroup var s3: S3Options<BothPlaces>
 
     @Option(
         name: .customLong("sftp-command"),
@@ -85,11 +66,7 @@ struct StoreOptions: ParsableArguments {
     /// - Throws: `usage` or `unsupported` for a location of another kind, `config` for invalid settings of an object store.
     func store(_ location: String, timeLimit: Duration? = nil) throws -> any ObjectStore {
         var reference = RepositoryReference(location)
-        reference.endpoint = endpoint
-        reference.region = region
-        reference.usesPathStyle = usesPathStyle
-        reference.proxy = proxy
-        reference.uploads = try uploads.applied(to: UploadOptions())
+        try s3.apply(to: &reference)
         reference.sftpCommand = sftpCommand
         return try Self.store(reference, cache: directories.applied(to: .standard).cache, timeLimit: timeLimit)
     }
@@ -146,41 +123,108 @@ struct StoreOptions: ParsableArguments {
     }
 }
 
-/// How an object store keeps what is uploaded.
-struct UploadArguments: ParsableArguments {
+/// How an object store is reached, and how it keeps what is uploaded.
+struct S3Options<Place: S3Place>: ParsableArguments {
     @Option(
-        name: .customLong("s3-storage-class"),
-        help: .init("Storage class of packs, such as STANDARD_IA (default: the bucket's).", valueName: "name"))
+        name: .customLong(Place.prefix + "s3-endpoint"),
+        help: .init(
+            Place.help(
+                "s3-endpoint", "Object-store endpoint (default: AWS_ENDPOINT_URL_S3, the profile's, Amazon's)."),
+            valueName: "url"))
+    var endpoint: String?
+
+    @Option(
+        name: .customLong(Place.prefix + "s3-region"),
+        help: .init(
+            Place.help("s3-region", "Object-store region (default: AWS_REGION, the profile's, us-east-1)."),
+            valueName: "name"))
+    var region: String?
+
+    @Flag(
+        name: .customLong(Place.prefix + "s3-path-style"),
+        help: .init(Place.help("s3-path-style", "Put the bucket in the path of URLs, not in the host name.")))
+    var usesPathStyle = false
+
+    @Option(
+        name: .customLong(Place.prefix + "s3-proxy"),
+        help: .init(
+            Place.help("s3-proxy", "Proxy of the object store, or none (default: HTTPS_PROXY, HTTP_PROXY)."),
+            valueName: "url"))
+    var proxy: String?
+
+    @Option(
+        name: .customLong(Place.prefix + "s3-storage-class"),
+        help: .init(
+            Place.help(
+                "s3-storage-class", "Storage class of packs, such as STANDARD_IA (default: the bucket's)."),
+            valueName: "name"))
     var storageClass: String?
 
     @Option(
-        name: .customLong("s3-encryption"),
-        help: .init("Encryption at rest by the store: AES256 or aws:kms (default: the bucket's).", valueName: "name"))
+        name: .customLong(Place.prefix + "s3-encryption"),
+        help: .init(
+            Place.help(
+                "s3-encryption", "Encryption at rest by the store: AES256 or aws:kms (default: the bucket's)."),
+            valueName: "name"))
     var encryption: String?
 
     @Option(
-        name: .customLong("s3-kms-key"),
-        help: .init("Key for the encryption aws:kms (default: the account's).", valueName: "id"))
+        name: .customLong(Place.prefix + "s3-kms-key"),
+        help: .init(
+            Place.help("s3-kms-key", "Key for the encryption aws:kms (default: the account's)."), valueName: "id"))
     var key: String?
 
     @Option(
-        name: .customLong("s3-lock-mode"),
-        help: .init("Object lock of packs, manifests and segments: governance or compliance.", valueName: "mode"))
+        name: .customLong(Place.prefix + "s3-lock-mode"),
+        help: .init(
+            Place.help(
+                "s3-lock-mode", "Object lock of packs, manifests and segments: governance or compliance."),
+            valueName: "mode"))
     var lockMode: String?
 
     @Option(
-        name: .customLong("s3-lock-days"),
-        help: .init("Days of the object lock, from the upload of each object.", valueName: "days"))
+        name: .customLong(Place.prefix + "s3-lock-days"),
+        help: .init(
+            Place.help("s3-lock-days", "Days of the object lock, from the upload of each object."),
+            valueName: "days"))
     var lockDays: Int?
 
-    /// The options with the given ones in place of `standard`.
+    /// Puts the given options in place of those that a reference has.
     ///
     /// - Throws: `VaultError` `config` for invalid or incomplete ones.
-    func applied(to standard: UploadOptions) throws -> UploadOptions {
-        var uploads = standard
-        try uploads.apply(
+    func apply(to reference: inout RepositoryReference) throws {
+        reference.endpoint = endpoint ?? reference.endpoint
+        reference.region = region ?? reference.region
+        reference.usesPathStyle = usesPathStyle || reference.usesPathStyle
+        reference.proxy = proxy ?? reference.proxy
+        try reference.uploads.apply(
             storageClass: storageClass, encryption: encryption, key: key, lockMode: lockMode, lockDays: lockDays)
-        return uploads
+    }
+}
+
+/// The repositories that a group of options is about. It decides the prefix of their names.
+protocol S3Place {
+    static var prefix: String { get }
+    /// The help of an option.
+    ///
+    /// - Parameters:
+    ///   - option: its name without the prefix.
+    ///   - text: what it means.
+    static func help(_ option: String, _ text: String) -> String
+}
+
+/// The repository of a command, or both of them.
+enum BothPlaces: S3Place {
+    static let prefix = ""
+    static func help(_: String, _ text: String) -> String { text }
+}
+
+/// The copy of a repository.
+enum CopyPlace: S3Place {
+    static let prefix = "to-"
+    static func help(_ option: String, _: String) -> String {
+        let canBeReset = ["s3-encryption", "s3-lock-mode"].contains(option)
+        return "As --\(option), for the copy only" + (canBeReset ? "; none leaves it to the bucket." : ".")
     }
 }
 

@@ -60,13 +60,7 @@ struct RestoreOfMany {
     let directory: String?
     /// The repository, for messages.
     let location: String
-    private let selection: SnapshotSelection
-    /// Whether existing databases are skipped, instead of being a failure.
-    private let skipsPresent: Bool
-    /// Whether nothing is written.
-    private let isDry: Bool
-    private let restoresKeyrings: Bool
-    private let ownership: OwnerOption
+    let options: RestoreOfManyOptions
     /// Names and patterns of which each must match a database.
     var wanted: [String] = []
     /// Whether a database that is not chosen should have been: it is named in a warning.
@@ -105,23 +99,14 @@ struct RestoreOfMany {
         let items: [Item]
     }
 
-    /// - Parameters:
-    ///   - directory: where the databases go; nil restores each to the path it was backed up from.
-    ///   - location: the repository, for messages.
-    init(directory: String?, location: String, _ options: RestoreOfManyOptions) {
-        (self.directory, self.location) = (directory, location)
-        selection = options.at ?? .latest
-        (skipsPresent, isDry) = (options.ifMissing, options.dryRun)
-        restoresKeyrings = !options.noKeyring
-        ownership = options.ownership
-    }
+    private var selection: SnapshotSelection { options.at ?? .latest }
 
     /// Rejects a directory that is not empty, unless existing databases are skipped.
     ///
     /// - Throws: `cannot-create`.
     func checkDirectory() throws(Failure) {
-        try ownership.check()
-        guard let directory, !skipsPresent else { return }
+        try options.ownership.check()
+        guard let directory, !options.ifMissing else { return }
         guard let content = try? FileManager.default.contentsOfDirectory(atPath: directory) else {
             return try Preflight.requireAbsent(directory)
         }
@@ -182,13 +167,13 @@ struct RestoreOfMany {
         let name = newest.database
         do {
             let destination = try destination(of: newest)
-            if skipsPresent, try Preflight.isPresent(destination) {
+            if options.ifMissing, try Preflight.isPresent(destination) {
                 return Item(database: name, state: .present, destination: destination)
             }
-            var options = RestoreOptions()
-            options.keyring = restoresKeyrings ? .besideDatabase : .none
-            options.progress = session.backupProgress
-            let (chosen, isDry, selection) = (options, isDry, selection)
+            var settings = RestoreOptions()
+            settings.keyring = options.noKeyring ? .none : .besideDatabase
+            settings.progress = session.backupProgress
+            let (chosen, isDry, selection) = (settings, options.dryRun, selection)
             let found = try runBlocking {
                 if isDry { return try await opened.planRestore(selection, database: name, warning: warnings.add) }
                 try Self.createDirectory(LocalDirectory.parent(of: destination))
@@ -198,7 +183,7 @@ struct RestoreOfMany {
             if !isDry {
                 // To where it was backed up from, it goes to whom the directory belongs to: root's file would be of no use there.
                 let parent = LocalDirectory.parent(of: destination)
-                try ownership.apply(
+                try options.ownership.apply(
                     to: [destination, found.keyring?.writtenPath],
                     standard: directory == nil && UserIdentity.isRoot ? UserIdentity(ownerOf: parent) : nil)
             }
@@ -261,13 +246,12 @@ struct RestoreOfMany {
     }
 
     /// What to do about failures: what they say themselves if they agree, and nothing about others if there are none.
-    private func remedy(_ items: [Item], _ failed: Int) -> String {
+    private func remedy(_ items: [Item]) -> String {
         let own = Set(items.filter { $0.state == .failed }.map(\.remedy))
-        let what =
-            own.count == 1 ? own.first.flatMap { $0 } : nil
+        let what = own.count == 1 ? own.first.flatMap { $0 } : nil
         // Neither an existing file nor a database without a snapshot of that time counts.
         let done = items.count { $0.state == .restored || $0.state == .ready }
-        let rest = done > 0 ? "The others \(isDry ? "can be" : "are"). " : ""
+        let rest = done > 0 ? "The others \(options.dryRun ? "can be" : "are"). " : ""
         return rest + (what ?? "'litevault check' examines the repository.")
     }
 
@@ -285,7 +269,7 @@ struct RestoreOfMany {
         var report = Report(
             Result(
                 repository: location, authenticated: opened.isAuthenticated, directory: directory, wanted: wanted,
-                dryRun: isDry, total: items.count, restored: count(.restored), present: count(.present),
+                dryRun: options.dryRun, total: items.count, restored: count(.restored), present: count(.present),
                 absent: count(.absent), failed: failed, seconds: session.elapsed, items: items))
         for item in items {
             let text =
@@ -303,10 +287,10 @@ struct RestoreOfMany {
         .filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
         let counts = left.joined(separator: ", ")
         if done == 0 {
-            report.appendLine("Nothing \(isDry ? "would be" : "was") restored: \(counts).")
+            report.appendLine("Nothing \(options.dryRun ? "would be" : "was") restored: \(counts).")
         } else {
             report.appendLine(
-                "\(isDry ? "Would restore" : "Restored") \(Format.count(done, "database")) to "
+                "\(options.dryRun ? "Would restore" : "Restored") \(Format.count(done, "database")) to "
                     + (directory.map(Format.visible) ?? (done == 1 ? "its path" : "their paths"))
                     + (left.isEmpty ? "." : "; \(counts)."))
         }
@@ -322,7 +306,7 @@ struct RestoreOfMany {
             report.failure = Failure(
                 (codes.count == 1 ? codes.first.flatMap(FailureCode.init(rawValue:)) : nil) ?? .jobFailed,
                 "\(failed) of \(Format.count(items.count, "database")) cannot be restored", path: location,
-                remedy: remedy(items, failed))
+                remedy: remedy(items))
         }
         return report
     }

@@ -1,4 +1,5 @@
 internal import LiteVaultSystem
+internal import LiteVault
 internal import LiteVaultFoundation
 
 /// Where rows go: standard output, or a new file. Bytes are collected and written in large pieces.
@@ -51,6 +52,43 @@ final class ResultStream {
     }
 
     private static let capacity = 1 << 16
+}
+
+/// A file of text that appears with mode 0600 once it is complete, or not at all.
+final class NewTextFile {
+    let stream: ResultStream
+    private let file: ReplacementFile
+    private let path: String
+    private let descriptor: Int32
+
+    /// - Parameter noun: what it is in messages.
+    /// - Throws: `cannot-create` if the path exists or cannot be created.
+    init(_ path: String, noun: String = "the file") throws {
+        try Preflight.requireAbsent(path)
+        file = try withErrorContext(path: path) { try ReplacementFile(destination: path) }
+        let descriptor = open(file.path, O_WRONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw Self.failure(errno, path, noun) }
+        (self.path, self.descriptor) = (path, descriptor)
+        stream = ResultStream { bytes in
+            let code = Terminal.write(bytes, to: descriptor)
+            guard code == 0 else { throw Self.failure(code, path, noun) }
+        }
+    }
+
+    deinit { close(descriptor) }
+
+    /// Makes it durable and gives it its name.
+    func publish() throws {
+        try stream.flush()
+        try withErrorContext(path: path) { try file.publish() }
+    }
+
+    private static func failure(_ code: Int32, _ path: String, _ noun: String) -> Failure {
+        Failure(
+            code == ENOSPC || code == EDQUOT ? .noSpace : .inputOutput,
+            "\(noun) cannot be written: \(String(cString: strerror(code)))", path: path,
+            remedy: "Nothing is left of it. Free some space, or choose another place.")
+    }
 }
 
 /// Rows as lines of a report: for a result that is small.

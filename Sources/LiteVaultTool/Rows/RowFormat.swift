@@ -2,7 +2,6 @@ internal import ArgumentParser
 internal import LiteVault
 internal import LiteVaultFoundation
 internal import LiteVaultQuoting
-internal import LiteVaultSystem
 
 /// How `litevault query` prints rows. A blob is `x'…'` in hexadecimal digits in every format but `typed-json`.
 enum RowFormat: String, ExpressibleByArgument, CaseIterable {
@@ -72,6 +71,14 @@ protocol RowPrinter: AnyObject {
     func row(_ values: [StoredValue]) throws
     /// Prints what follows the last row, or what stands for no rows.
     func end() throws
+}
+
+extension RowPrinter {
+    /// Prints all rows of a result.
+    func print(_ rows: [[StoredValue]]) throws {
+        for row in rows { try self.row(row) }
+        try end()
+    }
 }
 
 /// The JSON of `--json`: `"columns": […], "rows": [[…], …]`, inside the object of the contract.

@@ -107,10 +107,10 @@ extension PlacedStatement {
     }
 }
 
-extension String {
+extension StringProtocol {
     /// The text without spaces at its end.
-    fileprivate var trimmedEnd: String {
-        var text = self
+    var trimmedEnd: String {
+        var text = String(self)
         while text.last?.isWhitespace == true { text.removeLast() }
         return text
     }

@@ -33,8 +33,8 @@ struct HookCommand {
             throw VaultError(
                 .jobFailed, "cannot start a hook: \(error)", remedy: "Check the limit on processes, then try again.")
         }
-        Interruption.shared.watch(child: child.signalTarget)
-        defer { Interruption.shared.unwatch(child: child.signalTarget) }
+        let unwatch = Interruption.shared.watch(child: child.signalTarget)
+        defer { unwatch() }
         guard await child.hasEnded(by: Deadline(in: limit)) else {
             await child.terminateGroup(grace: Self.grace)
             try Task.checkCancellation()

@@ -21,7 +21,7 @@ struct NewConfiguration {
     var text: String {
         var lines = [
             "# Made by 'litevault schedule install'. The man page litevault-schedule.yml(5) describes all keys.",
-            "repository: \(Quoting.yamlScalar(Self.isAddress(repository) ? repository : Self.absolute(repository)))",
+            "repository: \(Quoting.yamlScalar(repository.contains("://") ? repository : Self.absolute(repository)))",
         ]
         if let secretFile {
             lines += [
@@ -73,8 +73,6 @@ struct NewConfiguration {
         try PublicText.createParents(of: path)
         try PublicText.write(text, to: path, replacing: false)
     }
-
-    private static func isAddress(_ location: String) -> Bool { location.contains("://") }
 
     private static func absolute(_ path: String) -> String { URL(fileURLWithPath: path).standardizedFileURL.path }
 }

@@ -82,14 +82,8 @@ enum LogForm: String, ExpressibleByArgument, CaseIterable {
 enum LogLevel: String, ExpressibleByArgument, CaseIterable {
     case debug, info, warning, error
 
-    fileprivate var value: Logger.Level {
-        switch self {
-        case .debug: .debug
-        case .info: .info
-        case .warning: .warning
-        case .error: .error
-        }
-    }
+    /// The logger has these levels, and more.
+    fileprivate var value: Logger.Level? { Logger.Level(rawValue: rawValue) }
 }
 
 /// Writes log entries to standard error, as lines of text or as JSON objects.
@@ -98,12 +92,6 @@ private struct ScheduleLogHandler: LogHandler {
     var logLevel: Logger.Level
     var metadata: Logger.Metadata = [:]
     let terminal: Terminal
-
-    init(form: LogForm, logLevel: Logger.Level, terminal: Terminal) {
-        self.form = form
-        self.logLevel = logLevel
-        self.terminal = terminal
-    }
 
     /// The value of the member `log` of an entry.
     private struct Entry: Encodable {

@@ -48,7 +48,9 @@ struct ServiceEnvironment {
         let pattern = isOptional ? String(setting.dropFirst()) : setting
         let paths: [String]
         do throws(UnknownSystemdValue) {
-            paths = Self.matches(try Quoting.systemdText(pattern, of: unit))
+            let text = try Quoting.systemdText(pattern, of: unit)
+            // The path itself where nothing matches.
+            paths = PathPattern.matches(text, flags: GLOB_NOCHECK) ?? [text]
         } catch { return lose("a value that depends on EnvironmentFile=\(setting), where \(error.reason)") }
         for path in paths {
             do throws(SystemError) {
@@ -67,16 +69,6 @@ struct ServiceEnvironment {
     private mutating func lose(_ reason: String) {
         values = [:]
         gap = reason
-    }
-
-    /// The existing files of a pattern; the path itself where nothing matches.
-    private static func matches(_ pattern: String) -> [String] {
-        var found = glob_t()
-        defer { globfree(&found) }
-        guard LiteVaultFoundation.glob(pattern, GLOB_NOCHECK, nil, &found) == 0, let paths = found.gl_pathv else {
-            return [pattern]
-        }
-        return (0..<Int(found.gl_pathc)).compactMap { paths[$0].map { String(cString: $0) } }
     }
 
     /// The values of a setting that is a list. An empty one drops those before it.

@@ -222,10 +222,7 @@ struct ServiceManager: Sendable {
         try Interruption.shared.check()
         unanswered.withLock { $0 = "\(command) \(arguments[0])" }
         do throws(SpawnError) {
-            output = try shell.collect(limit: limit) { child in
-                Interruption.shared.watch(child: child, finishing: true)
-                return { Interruption.shared.unwatch(child: child) }
-            }
+            output = try shell.collect(limit: limit) { Interruption.shared.watch(child: $0, finishing: true) }
         } catch { throw Failure(.internal, "'\(command)' cannot be started: \(error)") }
         // After a signal it is given a short time. What it has answered within that is true; the next call, or step, is not begun.
         if case .status? = output.ending, !output.wasLate {

@@ -31,12 +31,9 @@ struct SourceProblem: Encodable {
             return unmatched + list.databases.compactMap { SourceProblem(job, $0.path) }
         }
     }
+}
 
-    private init(job: String, path: String, message: String, remedy: String, isCertain: Bool) {
-        (self.job, self.path, self.message, self.remedy) = (job, path, message, remedy)
-        self.isCertain = isCertain
-    }
-
+extension SourceProblem {
     /// Nil if the file shows none, or cannot be read.
     private init?(_ job: BackupJob, _ path: String) {
         guard let kind = try? DatabaseFile(path).kind() else { return nil }

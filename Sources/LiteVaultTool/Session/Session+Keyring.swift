@@ -106,10 +106,7 @@ extension Session {
     func externalCommand(_ text: String) -> ExternalCommand {
         var command = ExternalCommand(text)
         command.discardsErrors = reporter is JSONReporter
-        command.watch = { target in
-            Interruption.shared.watch(child: target)
-            return { Interruption.shared.unwatch(child: target) }
-        }
+        command.watch = { Interruption.shared.watch(child: $0) }
         return command
     }
 

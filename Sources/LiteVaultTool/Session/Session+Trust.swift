@@ -5,9 +5,7 @@ internal import LiteVaultKeyring
 
 extension Session {
     /// A keyring, with what this machine remembers of keyrings.
-    func keyring(_ path: String, lockTimeout: Duration = .seconds(5)) -> Keyring {
-        Keyring(path, lockTimeout: lockTimeout, memory: .standard)
-    }
+    func keyring(_ path: String) -> Keyring { Keyring(path, memory: .standard) }
 
     /// Makes sure that a keyring may have new data under its key. A person is asked, if there is one.
     ///

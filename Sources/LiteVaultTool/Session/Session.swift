@@ -52,8 +52,8 @@ struct Session {
     // MARK: Keys
 
     /// Removes keys from the environment before anything else runs, and finds conflicting options.
-    func reserveKeySources<Role>(_ options: KeyOptions<Role>) throws(Failure) {
-        try keys.reserve(options.source())
+    func reserveKeySources<each Role: KeyRole>(_ options: repeat KeyOptions<each Role>) throws {
+        repeat try keys.reserve((each options).source())
     }
 
     /// The key that the options name, or that a person types.
@@ -101,18 +101,27 @@ struct Session {
     /// - Throws: `wrong-kind` if a key is given for a plaintext database, `no-encryption` if the database is encrypted and the
     ///   engine does not encrypt.
     func keyIfEncrypted<Name>(_ database: DatabaseOptions<Name>) throws -> DatabaseKey? {
-        let path = database.path
-        switch try DatabaseFile(path).kind() {
+        try keyIfEncrypted(database.key, for: database.path, DatabaseFile(database.path).kind())
+    }
+
+    /// The key of a database that may be plaintext, by what its bytes show.
+    ///
+    /// - Parameter other: its key if the options name none; nil to ask for it.
+    func keyIfEncrypted<Role>(
+        _ options: KeyOptions<Role>, for path: String, _ kind: FileKind, or other: DatabaseKey? = nil
+    ) throws -> DatabaseKey? {
+        switch kind {
         case .plain, .empty:
-            guard try !database.key.isGiven else { throw Failure.notEncrypted(path) }
+            guard try !options.isGiven else { throw Failure.notEncrypted(path) }
             return nil
         case .notADatabase:
             // With a key it may turn out to be a database whose first page is damaged.
-            guard let key = try keyIfGiven(database.key, for: path) else { throw Failure.notADatabase(path) }
+            guard let key = try keyIfGiven(options, for: path) else { throw Failure.notADatabase(path) }
             return key
         case .encryptedOrUnknown, .plaintextHeader:
             try Preflight.requireEncryption()
-            return try key(database.key, for: path)
+            guard let other else { return try key(options, for: path) }
+            return try keyIfGiven(options, for: path) ?? other
         }
     }
 
@@ -136,14 +145,15 @@ struct Session {
             default: nil
             }
         let time = estimate.map { ": 10,000 guesses a second find it in \($0) at most" } ?? ""
-        let warning = KeyWarning(
-            path: path, message: "the passphrase is weak\(time)", remedy: "Better: \(PassphraseRule.text)")
+        let warning = WarningResult(
+            severity: "notice", code: "weak-passphrase", path: path, message: "the passphrase is weak\(time)",
+            remedy: "Better: \(PassphraseRule.text)")
         reporter.warning("\(warning.message). \(warning.remedy)")
         weakKeys.all.append(warning)
     }
 
     /// Adds the warnings of the keys that were set to a report. They were printed when the keys were read.
-    func addKeyWarnings(to report: inout Report) { report.add(KeyWarnings(warnings: weakKeys.all)) }
+    func addKeyWarnings(to report: inout Report) { report.add(WarningsResult(warnings: weakKeys.all)) }
 
     /// The repository's secret that the options name; nil if they name none.
     func repositorySecret(
@@ -225,23 +235,23 @@ private final class Stopwatch {
     func restart() { start = ProcessInfo.processInfo.systemUptime }
 }
 
-/// A warning of a key that was set, with the members that those of repositories have.
-private struct KeyWarning: Encodable {
-    let severity = "notice"
-    let code = "weak-passphrase"
-    /// What the key is for.
+/// A warning in results.
+struct WarningResult: Encodable {
+    let severity: String
+    let code: String
+    /// What it is about.
     let path: String
     let message: String
     let remedy: String
 }
 
-private struct KeyWarnings: Encodable {
-    let warnings: [KeyWarning]
+struct WarningsResult: Encodable {
+    let warnings: [WarningResult]
 }
 
 /// The warnings so far. Used on the main thread only.
 private final class WeakKeys {
-    var all: [KeyWarning] = []
+    var all: [WarningResult] = []
 }
 
 /// The members of a result about a file that a command wrote.

@@ -264,10 +264,8 @@ final class LineEditor {
     private func draw() { draw(prompt: prompt, line) }
 
     private func draw(prompt: String, _ line: EditedLine) {
-        var size = winsize()
-        let known = ioctl(output, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
         let taken = prompt.reduce(0) { $0 + DisplayWidth.columns(of: $1) }
-        let (text, cursor) = line.window(columns: max(8, (known ? Int(size.ws_col) : 80) - taken))
+        let (text, cursor) = line.window(columns: max(8, (Terminal.columns(of: output) ?? 80) - taken))
         let shown = Self.replacing(text, by: "↵")
         write("\r" + prompt + shown + "\u{1B}[K\r" + (taken + cursor > 0 ? "\u{1B}[\(taken + cursor)C" : ""))
     }

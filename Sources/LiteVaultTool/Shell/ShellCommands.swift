@@ -8,14 +8,10 @@ internal import LiteVaultQuoting
 
 /// The commands of the shell that begin with a point.
 struct ShellCommands {
-    private let database: ShellDatabase
-    private let session: Session
-    private let output: ShellOutput
-    private let settings: ShellSettings
-
-    init(_ database: ShellDatabase, _ session: Session, _ output: ShellOutput, _ settings: ShellSettings) {
-        (self.database, self.session, self.output, self.settings) = (database, session, output, settings)
-    }
+    let database: ShellDatabase
+    let session: Session
+    let output: ShellOutput
+    let settings: ShellSettings
 
     /// Runs one command.
     ///

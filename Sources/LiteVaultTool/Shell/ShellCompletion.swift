@@ -3,9 +3,7 @@ internal import LiteVaultQuoting
 
 /// What Tab completes in the shell: commands and formats, names of the schema, and words of SQL.
 struct ShellCompletion {
-    private let database: ShellDatabase
-
-    init(_ database: ShellDatabase) { self.database = database }
+    let database: ShellDatabase
 
     /// The words of SQL that people begin to type; not all that the engine reserves.
     private static let words = """

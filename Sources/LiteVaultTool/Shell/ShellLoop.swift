@@ -87,7 +87,7 @@ final class ShellLoop {
 
     /// - Returns: the database to open then; nil at the end.
     private func loop(_ database: ShellDatabase) throws -> ShellOpening? {
-        let commands = ShellCommands(database, session, output, settings)
+        let commands = ShellCommands(database: database, session: session, output: output, settings: settings)
         while true {
             let wasInTransaction = database.connection.isInTransaction
             endsShell = pending.isEmpty && inputs.count == 1
@@ -306,7 +306,7 @@ final class ShellLoop {
             if showsPrompts, isTyped { try output.prompt(prompt(database)) }
             return try inputs[inputs.count - 1].next()
         }
-        let completion = ShellCompletion(database)
+        let completion = ShellCompletion(database: database)
         while true {
             let isStatementOpen = !buffer.isBlank
             let answer = editor.read(prompt(database), history: history.lines) {

@@ -1,7 +1,3 @@
-internal import LiteVaultSystem
-internal import LiteVault
-internal import LiteVaultFoundation
-
 /// Where the shell prints: standard output, or a new file that `.output` or `.once` names.
 final class ShellOutput {
     private let standard: ResultStream
@@ -50,40 +46,4 @@ final class ShellOutput {
 
     /// Prints a line.
     func print(_ line: String) throws { try stream.append(line + "\n") }
-}
-
-/// A file of text that appears with mode 0600 once it is complete, or not at all.
-final class NewTextFile {
-    let stream: ResultStream
-    private let file: ReplacementFile
-    private let path: String
-    private let descriptor: Int32
-
-    /// - Throws: `cannot-create` if the path exists or cannot be created.
-    init(_ path: String) throws {
-        try Preflight.requireAbsent(path)
-        file = try withErrorContext(path: path) { try ReplacementFile(destination: path) }
-        let descriptor = open(file.path, O_WRONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw Self.failure(errno, path) }
-        (self.path, self.descriptor) = (path, descriptor)
-        stream = ResultStream { bytes in
-            let code = Terminal.write(bytes, to: descriptor)
-            guard code == 0 else { throw Self.failure(code, path) }
-        }
-    }
-
-    deinit { close(descriptor) }
-
-    /// Makes it durable and gives it its name.
-    func publish() throws {
-        try stream.flush()
-        try withErrorContext(path: path) { try file.publish() }
-    }
-
-    private static func failure(_ code: Int32, _ path: String) -> Failure {
-        Failure(
-            code == ENOSPC || code == EDQUOT ? .noSpace : .inputOutput,
-            "the file cannot be written: \(String(cString: strerror(code)))", path: path,
-            remedy: "Nothing is left of it. Free some space, or choose another place.")
-    }
 }

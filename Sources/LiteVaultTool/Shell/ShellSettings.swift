@@ -115,7 +115,7 @@ final class ShellSettings {
 
     /// A value: a literal or another expression of SQL, or else the text itself. Double quotes around all of it are left out.
     private static func value(_ words: [String], _ text: String, _ connection: Connection) throws -> StoredValue {
-        let typed = text.split(maxSplits: 3, whereSeparator: \.isWhitespace).last.map { $0.trimmingSpaces } ?? ""
+        let typed = text.split(maxSplits: 3, whereSeparator: \.isWhitespace).last.map { $0.trimmedEnd } ?? ""
         let expression = typed.hasPrefix("\"") && words.count == 1 ? words[0] : typed
         try MisplacedKey.refuse(inStatement: expression)
         guard let statement = try? connection.prepare("SELECT " + expression), statement.isReadOnly,
@@ -150,26 +150,7 @@ final class ShellSettings {
                         .usage, "the parameter '\(Format.visible(name))' has no value",
                         remedy: "'.parameter set \(Format.visible(name)) VALUE' gives it one.")
                 }
-                return Self.binding(value)
+                return value.binding
             })
-    }
-
-    private static func binding(_ value: StoredValue) -> (any Binding)? {
-        switch value {
-        case .null: nil
-        case .integer(let number): number
-        case .real(let number): number
-        case .text(let text): text
-        case .blob(let bytes): Blob(bytes: bytes)
-        }
-    }
-}
-
-extension Substring {
-    /// The text without spaces at its end.
-    fileprivate var trimmingSpaces: String {
-        var text = self
-        while text.last?.isWhitespace == true { text.removeLast() }
-        return String(text)
     }
 }
