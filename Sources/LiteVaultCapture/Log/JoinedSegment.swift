@@ -81,16 +81,16 @@ package struct JoinedSegment: Sendable, Equatable {
 /// A joined segment in a file. Its content was compared with its hash before.
 package struct JoinedSegmentFile {
     package let segment: JoinedSegment
-    let file: CompanionFile
+    let file: LocalFile
     /// Where the header starts in the file.
     private let offset: Int64
 
     /// - Parameter offset: the offset in the file at which the segment starts.
     /// - Throws: `VaultError` `damaged` if it is not a complete joined segment.
     package init(_ path: String, from offset: Int64 = 0) throws {
-        guard let file = try CompanionFile(path: path) else { throw VaultError(.noInput, "no such file", path: path) }
+        guard let file = try LocalFile(ifExists: path) else { throw VaultError(.noInput, "no such file", path: path) }
         guard
-            let segment = JoinedSegment(header: try file.read(count: JoinedSegment.headerLength, at: offset)),
+            let segment = JoinedSegment(header: try file.read(upTo: JoinedSegment.headerLength, at: offset)),
             try file.size() - offset == segment.byteCount
         else { throw VaultError(.damaged, "is not a complete joined segment", path: path) }
         (self.file, self.offset, self.segment) = (file, offset, segment)
@@ -103,7 +103,7 @@ package struct JoinedSegmentFile {
         let length = Int64(JoinedSegment.pageHeaderLength + segment.pageSize)
         for index in 0..<segment.pageCount {
             let place = offset + Int64(JoinedSegment.headerLength) + Int64(index) * length
-            let number = try file.read(count: JoinedSegment.pageHeaderLength, at: place)
+            let number = try file.read(upTo: JoinedSegment.pageHeaderLength, at: place)
             guard number.count == JoinedSegment.pageHeaderLength, number.word(0) != 0 else {
                 throw VaultError(.damaged, "page \(index) of the joined segment is damaged", path: file.path)
             }
