@@ -59,7 +59,7 @@ public struct ExternalCommand: Sendable {
     func run(feeding input: UnsafeRawBufferPointer?) throws -> Outcome {
         var command = ShellCommand(text)
         if discardsErrors { command.error = .null }
-        let entry = try input.map { _ in try starting { () throws(SpawnError) in try CommandPipe() } }
+        let entry = try input.map { _ in try starting { () throws(SystemError) in try CommandPipe() } }
         defer { entry?.close() }
         if let input, let entry {
             // Nobody reads yet: all of it has to fit into the pipe, which holds 16 KiB or more on all systems.
@@ -69,7 +69,7 @@ public struct ExternalCommand: Sendable {
             entry.closeWriting()
             command.input = .descriptor(entry.reading)
         }
-        let output = try starting { () throws(SpawnError) in try command.collect(limit: limit, watch: watch) }
+        let output = try starting { () throws(SystemError) in try command.collect(limit: limit, watch: watch) }
         if output.wasLate {
             throw VaultError(
                 .keyMaterialRejected,
@@ -82,8 +82,8 @@ public struct ExternalCommand: Sendable {
         return Outcome(ending: output.ending, output: output.bytes)
     }
 
-    private func starting<T>(_ body: () throws(SpawnError) -> T) throws -> T {
-        do throws(SpawnError) { return try body() } catch {
+    private func starting<T>(_ body: () throws(SystemError) -> T) throws -> T {
+        do throws(SystemError) { return try body() } catch {
             throw VaultError(.io, "The command cannot be started: \(error)", cause: error)
         }
     }

@@ -19,7 +19,7 @@ struct KeyCommand {
         if quiet { command.error = .null }
 
         let output: CommandOutput
-        do throws(SpawnError) {
+        do throws(SystemError) {
             output = try command.collect(limit: limit) { child in
                 Interruption.shared.watch(child: child)
                 return { Interruption.shared.unwatch(child: child) }

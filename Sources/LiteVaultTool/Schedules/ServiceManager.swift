@@ -221,7 +221,7 @@ struct ServiceManager: Sendable {
         let output: CommandOutput
         try Interruption.shared.check()
         unanswered.withLock { $0 = "\(command) \(arguments[0])" }
-        do throws(SpawnError) {
+        do throws(SystemError) {
             output = try shell.collect(limit: limit) { child in
                 Interruption.shared.watch(child: child, finishing: true)
                 return { Interruption.shared.unwatch(child: child) }
