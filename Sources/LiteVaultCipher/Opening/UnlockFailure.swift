@@ -92,36 +92,3 @@ struct UnlockFailure {
         }
     }
 }
-
-/// Finds the format of an encrypted file by trying the known formats.
-package enum CipherProbe {
-    /// Returns the settings under which the key opens the file: the given ones if they do, else the defaults of SQLCipher 4
-    /// to 1.
-    ///
-    /// - Throws: ``VaultError`` `keyRejected` when none does; otherwise as for opening.
-    package static func settings(
-        of path: String, key: DatabaseKey, trying settings: CipherSettings = .init(), lockTimeout: Duration = .zero
-    ) throws -> CipherSettings {
-        let engine = try CipherEngine.require(for: path)
-        var candidates = [settings]
-        for format in [4, 3, 2, 1] where format <= engine.defaultCompatibility {
-            let candidate = CipherSettings(compatibility: format)
-            if format == engine.defaultCompatibility && settings == CipherSettings() { continue }
-            candidates.append(candidate)
-        }
-        for candidate in candidates {
-            do {
-                _ = try Connection(
-                    .existing(path), key: key, settings: candidate, readonly: false, lockTimeout: lockTimeout,
-                    explainsFailure: false)
-                return candidate
-            } catch let error as VaultError where error.code == .keyRejected {
-                continue
-            }
-        }
-        // Once more, for the reason.
-        _ = try Connection(
-            .existing(path), key: key, settings: settings, readonly: false, lockTimeout: lockTimeout)
-        throw VaultError(.keyRejected, "The key does not open the file in any known format", path: path)
-    }
-}
