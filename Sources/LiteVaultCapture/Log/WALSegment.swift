@@ -55,16 +55,8 @@ package struct WALSegment: Sendable, Equatable {
     package var header: [UInt8] {
         var bytes = Self.magic + run
         func put(_ value: some FixedWidthInteger) { withUnsafeBytes(of: value.bigEndian) { bytes += $0 } }
-        put(sequence)
-        put(after)
-        put(seen)
-        put(salts)
-        put(firstFrame)
-        put(frameCount)
-        put(UInt32(pageSize))
-        put(UInt32(bigEndian ? 1 : 0))
-        put(checksum[0])
-        put(checksum[1])
+        for value in [sequence, after, seen, salts] { put(value) }
+        for value in [firstFrame, frameCount, UInt32(pageSize), bigEndian ? 1 : 0] + checksum { put(value) }
         return bytes
     }
 
