@@ -33,8 +33,6 @@ struct PageOverlay {
 
     var byteCount: Int64 { Int64(pageCount) * Int64(pageSize) }
 
-    mutating func rewind() { next = 0 }
-
     /// Copies the pages, or parts of them, that belong into `buffer`, which holds the image's bytes from `offset` on. Called
     /// with runs in their order; there may be gaps between them.
     mutating func apply(to buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws {
