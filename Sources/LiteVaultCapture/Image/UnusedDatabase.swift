@@ -71,8 +71,7 @@ package final class UnusedDatabase {
 
     /// Whether a path names this file.
     private static func isFile(_ path: String, _ file: FileMetadata) throws -> Bool {
-        guard let there = try FileMetadata.ifExists(path: path) else { return false }
-        return there.device == file.device && there.inode == file.inode
+        try FileMetadata.ifExists(path: path)?.isSameFile(as: file) ?? false
     }
 
     private func merge(_ overlay: PageOverlay) throws {
