@@ -87,14 +87,6 @@ public struct KeyMaterial: Sendable {
         return isDecoded ? bytes : nil
     }
 
-    /// A part of the bytes; nil beyond them.
-    func part(_ offset: Int, _ length: Int) throws -> KeyMaterial? {
-        guard offset >= 0, length > 0, length <= count - min(offset, count) else { return nil }
-        return try withBytes {
-            try KeyMaterial(contentsOf: UnsafeRawBufferPointer(rebasing: $0[offset..<offset + length]))
-        }
-    }
-
     /// The bytes of several, one after the other.
     static func joined(_ parts: [KeyMaterial]) throws -> KeyMaterial {
         try KeyMaterial(count: parts.reduce(0) { $0 + $1.count }) { target in
