@@ -29,12 +29,6 @@ public struct ExternalCommand: Sendable {
         self.limit = limit
     }
 
-    /// How a run ended.
-    struct Outcome {
-        let ending: ChildProcess.Ending?
-        let output: SecretBuffer
-    }
-
     /// Runs the command and returns what it printed.
     ///
     /// - Parameter input: its standard input, at most 16 KiB; nil for that of this process.
@@ -48,15 +42,15 @@ public struct ExternalCommand: Sendable {
                 "The command ended with \(outcome.ending.map(\.description) ?? "an unknown status")",
                 remedy: "Run it by itself to see why.")
         }
-        guard outcome.output.count > 0 else {
+        guard outcome.bytes.count > 0 else {
             throw VaultError(
                 .keyMaterialRejected, "The command printed nothing", remedy: "Run it by itself to see why.")
         }
-        return try outcome.output.keyMaterial()
+        return try outcome.bytes.keyMaterial()
     }
 
     /// Runs the command to its end, whatever its status. What it leaves in the background is not waited for.
-    func run(feeding input: UnsafeRawBufferPointer?) throws -> Outcome {
+    func run(feeding input: UnsafeRawBufferPointer?) throws -> CommandOutput {
         var command = ShellCommand(text)
         if discardsErrors { command.error = .null }
         let entry = try input.map { _ in try starting { () throws(SystemError) in try CommandPipe() } }
@@ -79,7 +73,7 @@ public struct ExternalCommand: Sendable {
         if output.problem != nil {
             throw VaultError(.keyMaterialRejected, "The output of the command cannot be read")
         }
-        return Outcome(ending: output.ending, output: output.bytes)
+        return output
     }
 
     private func starting<T>(_ body: () throws(SystemError) -> T) throws -> T {
