@@ -1,10 +1,11 @@
 #define _GNU_SOURCE
 #include "CEngineSupport.h"
 
-#include <dlfcn.h>
+#include "EngineLibrary.h"
+
 #include <stdlib.h>
 
-// AES-256-CBC by OpenSSL (man 3 EVP_DecryptInit), found as the digests are: see Digests.c. It decrypts pages that were
+// AES-256-CBC by OpenSSL (man 3 EVP_DecryptInit), found as the digests are: see EngineLibrary.h. It decrypts pages that were
 // written by the engine, to compare them; nothing here encrypts.
 typedef void *(*context_new_function)(void);
 typedef void (*context_free_function)(void *);
@@ -13,18 +14,12 @@ typedef int (*init_function)(void *, const void *, void *, const unsigned char *
 typedef int (*update_function)(void *, unsigned char *, int *, const unsigned char *, int);
 typedef int (*padding_function)(void *, int);
 
-#if defined(__APPLE__)
-#define OPTIONAL __attribute__((weak_import))
-#else
-#define OPTIONAL __attribute__((weak))
-#endif
-extern void *EVP_CIPHER_CTX_new(void) OPTIONAL;
-extern void EVP_CIPHER_CTX_free(void *) OPTIONAL;
-extern const void *EVP_aes_256_cbc(void) OPTIONAL;
-extern int EVP_DecryptInit_ex(void *, const void *, void *, const unsigned char *, const unsigned char *) OPTIONAL;
-extern int EVP_DecryptUpdate(void *, unsigned char *, int *, const unsigned char *, int) OPTIONAL;
-extern int EVP_CIPHER_CTX_set_padding(void *, int) OPTIONAL;
-#define FIND(type, function) ((type)(function ? (void *)&function : dlsym(RTLD_DEFAULT, #function)))
+extern void *EVP_CIPHER_CTX_new(void) LV_OPTIONAL;
+extern void EVP_CIPHER_CTX_free(void *) LV_OPTIONAL;
+extern const void *EVP_aes_256_cbc(void) LV_OPTIONAL;
+extern int EVP_DecryptInit_ex(void *, const void *, void *, const unsigned char *, const unsigned char *) LV_OPTIONAL;
+extern int EVP_DecryptUpdate(void *, unsigned char *, int *, const unsigned char *, int) LV_OPTIONAL;
+extern int EVP_CIPHER_CTX_set_padding(void *, int) LV_OPTIONAL;
 
 struct lv_decryption {
     context_free_function free;
@@ -34,14 +29,14 @@ struct lv_decryption {
 };
 
 struct lv_decryption *lv_decryption_create(const void *key) {
-    context_new_function new = FIND(context_new_function, EVP_CIPHER_CTX_new);
-    cipher_function cipher = FIND(cipher_function, EVP_aes_256_cbc);
-    padding_function pad = FIND(padding_function, EVP_CIPHER_CTX_set_padding);
+    context_new_function new = LV_FIND(context_new_function, EVP_CIPHER_CTX_new);
+    cipher_function cipher = LV_FIND(cipher_function, EVP_aes_256_cbc);
+    padding_function pad = LV_FIND(padding_function, EVP_CIPHER_CTX_set_padding);
     struct lv_decryption *decryption = calloc(1, sizeof *decryption);
     if (!decryption) return 0;
-    decryption->free = FIND(context_free_function, EVP_CIPHER_CTX_free);
-    decryption->init = FIND(init_function, EVP_DecryptInit_ex);
-    decryption->update = FIND(update_function, EVP_DecryptUpdate);
+    decryption->free = LV_FIND(context_free_function, EVP_CIPHER_CTX_free);
+    decryption->init = LV_FIND(init_function, EVP_DecryptInit_ex);
+    decryption->update = LV_FIND(update_function, EVP_DecryptUpdate);
     // Pages are whole blocks of the cipher: with padding, the last one would be kept back.
     if (new && cipher && pad && decryption->free && decryption->init && decryption->update &&
         (decryption->context = new()) && decryption->init(decryption->context, cipher(), 0, key, 0) == 1 &&

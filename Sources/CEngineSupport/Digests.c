@@ -1,7 +1,8 @@
 #define _GNU_SOURCE
 #include "CEngineSupport.h"
 
-#include <dlfcn.h>
+#include "EngineLibrary.h"
+
 #include <stdlib.h>
 
 // OpenSSL's own documentation: man 3 PKCS5_PBKDF2_HMAC, man 3 HMAC, man 3 EVP_sha512. SQLCipher is linked to libcrypto,
@@ -24,35 +25,27 @@ struct crypto {
     hmac_final_function hmac_final;
 };
 
-// Weak references first: a self-contained program hides the symbols of its static libraries, so dlsym finds nothing there.
-// dlsym second: a weak reference is null where libcrypto is not linked directly, but comes with the engine.
-#if defined(__APPLE__)
-#define OPTIONAL __attribute__((weak_import))
-#else
-#define OPTIONAL __attribute__((weak))
-#endif
-extern const void *EVP_sha1(void) OPTIONAL;
-extern const void *EVP_sha256(void) OPTIONAL;
-extern const void *EVP_sha512(void) OPTIONAL;
+extern const void *EVP_sha1(void) LV_OPTIONAL;
+extern const void *EVP_sha256(void) LV_OPTIONAL;
+extern const void *EVP_sha512(void) LV_OPTIONAL;
 extern int PKCS5_PBKDF2_HMAC(const char *, int, const unsigned char *, int, int, const void *, int,
-                             unsigned char *) OPTIONAL;
-extern void *HMAC_CTX_new(void) OPTIONAL;
-extern void HMAC_CTX_free(void *) OPTIONAL;
-extern int HMAC_Init_ex(void *, const void *, int, const void *, void *) OPTIONAL;
-extern int HMAC_Update(void *, const unsigned char *, size_t) OPTIONAL;
-extern int HMAC_Final(void *, unsigned char *, unsigned int *) OPTIONAL;
-#define FIND(type, function) ((type)(function ? (void *)&function : dlsym(RTLD_DEFAULT, #function)))
+                             unsigned char *) LV_OPTIONAL;
+extern void *HMAC_CTX_new(void) LV_OPTIONAL;
+extern void HMAC_CTX_free(void *) LV_OPTIONAL;
+extern int HMAC_Init_ex(void *, const void *, int, const void *, void *) LV_OPTIONAL;
+extern int HMAC_Update(void *, const unsigned char *, size_t) LV_OPTIONAL;
+extern int HMAC_Final(void *, unsigned char *, unsigned int *) LV_OPTIONAL;
 
 static bool find(struct crypto *c) {
-    c->sha1 = FIND(digest_function, EVP_sha1);
-    c->sha256 = FIND(digest_function, EVP_sha256);
-    c->sha512 = FIND(digest_function, EVP_sha512);
-    c->pbkdf2 = FIND(pbkdf2_function, PKCS5_PBKDF2_HMAC);
-    c->hmac_new = FIND(hmac_new_function, HMAC_CTX_new);
-    c->hmac_free = FIND(hmac_free_function, HMAC_CTX_free);
-    c->hmac_init = FIND(hmac_init_function, HMAC_Init_ex);
-    c->hmac_update = FIND(hmac_update_function, HMAC_Update);
-    c->hmac_final = FIND(hmac_final_function, HMAC_Final);
+    c->sha1 = LV_FIND(digest_function, EVP_sha1);
+    c->sha256 = LV_FIND(digest_function, EVP_sha256);
+    c->sha512 = LV_FIND(digest_function, EVP_sha512);
+    c->pbkdf2 = LV_FIND(pbkdf2_function, PKCS5_PBKDF2_HMAC);
+    c->hmac_new = LV_FIND(hmac_new_function, HMAC_CTX_new);
+    c->hmac_free = LV_FIND(hmac_free_function, HMAC_CTX_free);
+    c->hmac_init = LV_FIND(hmac_init_function, HMAC_Init_ex);
+    c->hmac_update = LV_FIND(hmac_update_function, HMAC_Update);
+    c->hmac_final = LV_FIND(hmac_final_function, HMAC_Final);
     return c->sha1 && c->sha256 && c->sha512 && c->pbkdf2 && c->hmac_new && c->hmac_free && c->hmac_init &&
            c->hmac_update && c->hmac_final;
 }

@@ -1,4 +1,4 @@
-// Functions that only some builds of the engine have. For the C files of this target alone.
+// Functions that only some builds of the engine, or of what comes with it, have. For the C files of this target alone.
 #ifndef LITEVAULT_ENGINE_LIBRARY_H
 #define LITEVAULT_ENGINE_LIBRARY_H
 
@@ -36,5 +36,9 @@ static inline bool lv_is_of_the_engine(const void *function) {
         }                                                                       \
         has != 0;                                                               \
     })
+
+// A function of libcrypto. Weak references first: a self-contained program hides the symbols of its static libraries, so dlsym finds
+// nothing there. dlsym second: a weak reference is null where libcrypto is not linked directly, but comes with the engine.
+#define LV_FIND(type, function) ((type)(function ? (void *)&function : dlsym(RTLD_DEFAULT, #function)))
 
 #endif

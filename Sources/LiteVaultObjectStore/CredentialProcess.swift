@@ -71,7 +71,7 @@ package struct CredentialProcess: Sendable {
         shell.input = .null
         shell.error = .null
         let output: CommandOutput
-        do throws(SpawnError) { output = try shell.collect(limit: timeLimit) } catch {
+        do throws(SystemError) { output = try shell.collect(limit: timeLimit) } catch {
             throw failure("cannot be started: \(error)")
         }
         if let problem = output.problem {

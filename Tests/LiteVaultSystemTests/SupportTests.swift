@@ -157,7 +157,7 @@ import Testing
         child.signal(SIGTERM)
         child.waitUntilEnded()
         #expect(try child.wait() == .signal(SIGTERM))
-        #expect(throws: SpawnError.self) { try child.wait() }
+        #expect(throws: SystemError.self) { try child.wait() }
     }
 
     @Test func `a child process has the signals unblocked that we block`() throws {

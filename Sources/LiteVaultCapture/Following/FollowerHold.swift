@@ -12,7 +12,7 @@ final class FollowerHold {
     }
 
     private let file: SourceFile
-    private let log: CompanionFile
+    private let log: LocalFile
     private let index: WALIndex
     private let limits: FollowerLimits
     private let identity: [UInt64]
@@ -46,12 +46,12 @@ final class FollowerHold {
         let file = try SourceFile(path: path)
         try SourceVolume.requireLocal(file.path)
         // Without a log the database may be in rollback-journal mode, where the lock would keep others from writing.
-        guard CompanionFile.exists(file.path + "-wal") else {
+        guard LocalFile.exists(file.path + "-wal") else {
             throw LogLostError(reason: "there is no write-ahead log")
         }
         let identity = Self.identity(file.path)
         guard try file.lockShared() else { throw LogLostError(reason: "the database is locked exclusively") }
-        guard let log = try CompanionFile(path: file.path + "-wal"), try file.size() > 0 else {
+        guard let log = try LocalFile(ifExists: file.path + "-wal"), try file.size() > 0 else {
             throw LogLostError(reason: "there is no write-ahead log")
         }
         guard let region = try Self.map(file) else { throw LogLostError(reason: "the log has no index yet") }

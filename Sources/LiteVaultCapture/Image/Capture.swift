@@ -123,7 +123,7 @@ package struct Capture {
                 .busy, "copying took longer than the limit of \(limits.maximumLockDuration) and was abandoned",
                 path: file.path, remedy: "Allow more time, or back up to a faster disk.")
         }
-        if CompanionFile.size(file.path + "-wal") - walBytes > limits.maximumWALGrowth {
+        if LocalFile.size(file.path + "-wal") - walBytes > limits.maximumWALGrowth {
             throw VaultError(
                 .busy,
                 "its write-ahead log grew by more than the limit of \(limits.maximumWALGrowth) bytes during the copy",

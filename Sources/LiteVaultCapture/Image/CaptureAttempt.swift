@@ -68,7 +68,7 @@ struct CaptureAttempt {
 
     /// The image under the SHARED lock, which the caller holds; takes a read mark as well if there is a log.
     func image() throws -> CapturedImage {
-        guard CompanionFile.exists(logPath) else {
+        guard LocalFile.exists(logPath) else {
             let overlay = try HotJournal.overlay(of: file)
             var image = try CapturedImage(mode: .rollback, of: file, overlay: overlay)
             image.rolledBack = overlay != nil
@@ -83,7 +83,7 @@ struct CaptureAttempt {
         guard try file.size() > 0 else {
             // No database that the log could belong to: SQLite removes it.
             var image = try CapturedImage(mode: .wal, of: file)
-            image.walBytes = CompanionFile.size(logPath)
+            image.walBytes = LocalFile.size(logPath)
             return image
         }
         if let region = try mapIndex() {
@@ -100,7 +100,7 @@ struct CaptureAttempt {
     /// The image on read-only media: nothing can change, and locks cannot be taken.
     func readOnlyImage() throws -> CapturedImage {
         let stamp = FileStamp(file.path, logPath)
-        let log = try CompanionFile(path: logPath)
+        let log = try LocalFile(ifExists: logPath)
         let content = try log.flatMap { try file.size() > 0 ? LogContent(scanning: $0) : nil }
         let overlay = try content?.overlay ?? (log == nil ? HotJournal.overlay(of: file) : nil)
         var image = try CapturedImage(mode: .readOnly, of: file, overlay: overlay)
@@ -114,7 +114,7 @@ struct CaptureAttempt {
 
     /// Checks, before the locks are released, that the copy is consistent.
     func confirm(_ image: CapturedImage) throws {
-        if image.mode == .rollback, CompanionFile.exists(logPath) {
+        if image.mode == .rollback, LocalFile.exists(logPath) {
             throw RetryableCaptureError(reason: "a write-ahead log appeared during the copy", hasCopied: true)
         }
         if let stamp = image.stamp, FileStamp(file.path, logPath) != stamp {
@@ -134,7 +134,7 @@ struct CaptureAttempt {
     /// read the header again. The SHARED lock keeps the log from being removed, the read mark keeps it from being
     /// reset.
     private func indexedImage(_ index: WALIndex, _ header: WALIndexHeader) throws -> CapturedImage {
-        let walBytes = CompanionFile.size(logPath)
+        let walBytes = LocalFile.size(logPath)
         if index.backfilled == header.lastFrame {
             // The log is fully checkpointed: mark 0 keeps checkpoints from writing to the database, and the log is not
             // needed.
@@ -147,7 +147,7 @@ struct CaptureAttempt {
             image.position = LogPosition(salts: header.salts, frame: header.lastFrame)
             image.end = end(header)
             image.walBytes = walBytes
-            if let basis, let log = try CompanionFile(path: logPath) {
+            if let basis, let log = try LocalFile(ifExists: logPath) {
                 image.changes = try basis.changes(in: log, to: header, path: file.path)
             }
             return image
@@ -156,7 +156,7 @@ struct CaptureAttempt {
             throw RetryableCaptureError(reason: "all read marks are in use")
         }
         try confirmHeader(index, header, slot: slot)
-        guard let log = try CompanionFile(path: logPath),
+        guard let log = try LocalFile(ifExists: logPath),
             let content = try LogContent(
                 log, salts: header.salts, through: header.lastFrame, checksum: header.frameChecksum)
         else {
@@ -196,7 +196,7 @@ struct CaptureAttempt {
         if let region = try mapIndex(), WALIndex(region: region, file: file).header() != nil {
             throw RetryableCaptureError(reason: "another process has recovered the write-ahead log")
         }
-        let log = try CompanionFile(path: logPath)
+        let log = try LocalFile(ifExists: logPath)
         let walBytes = try log?.size() ?? 0
         let content = try log.map { try LogContent(scanning: $0) }
         try observe?(.marked(slot: 0))

@@ -95,7 +95,7 @@ extension CaptureBasis {
     ///   - header: that of the log's index, up to which the new image goes. The caller holds a lock that keeps pages from being
     ///     written to the database from behind it.
     ///   - path: the database file.
-    func changes(in log: CompanionFile, to header: WALIndexHeader, path: String) throws -> ImageChanges? {
+    func changes(in log: LocalFile, to header: WALIndexHeader, path: String) throws -> ImageChanges? {
         if let mark = self.log, let changes = try changes(since: mark, nil, in: log, to: header, path) {
             return changes
         }
@@ -107,7 +107,7 @@ extension CaptureBasis {
     ///   - mark: where to read the log from.
     ///   - known: what is known to have changed before.
     private func changes(
-        since mark: LogMark, _ known: FollowedChanges?, in log: CompanionFile, to header: WALIndexHeader, _ path: String
+        since mark: LogMark, _ known: FollowedChanges?, in log: LocalFile, to header: WALIndexHeader, _ path: String
     ) throws -> ImageChanges? {
         guard header.pageSize > 0 else { return nil }
         // Before its first frame a log shows nothing but the file's times.

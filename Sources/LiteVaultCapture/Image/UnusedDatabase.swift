@@ -59,7 +59,7 @@ package final class UnusedDatabase {
         // In SQLite's order: a journal is rolled back before a log is read.
         if let overlay = try HotJournal.overlay(of: file) { try merge(overlay) }
         try remove("-journal")
-        if let log = try CompanionFile(path: path + "-wal"), try file.size() > 0,
+        if let log = try LocalFile(ifExists: path + "-wal"), try file.size() > 0,
             let overlay = try LogContent(scanning: log).overlay
         {
             try merge(overlay)
@@ -71,8 +71,7 @@ package final class UnusedDatabase {
 
     /// Whether a path names this file.
     private static func isFile(_ path: String, _ file: FileMetadata) throws -> Bool {
-        guard let there = try FileMetadata.ifExists(path: path) else { return false }
-        return there.device == file.device && there.inode == file.inode
+        try FileMetadata.ifExists(path: path)?.isSameFile(as: file) ?? false
     }
 
     private func merge(_ overlay: PageOverlay) throws {

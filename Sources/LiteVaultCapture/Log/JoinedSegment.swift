@@ -81,16 +81,16 @@ package struct JoinedSegment: Sendable, Equatable {
 /// A joined segment in a file. Its content was compared with its hash before.
 package struct JoinedSegmentFile {
     package let segment: JoinedSegment
-    let file: CompanionFile
+    let file: LocalFile
     /// Where the header starts in the file.
     private let offset: Int64
 
     /// - Parameter offset: the offset in the file at which the segment starts.
     /// - Throws: `VaultError` `damaged` if it is not a complete joined segment.
     package init(_ path: String, from offset: Int64 = 0) throws {
-        guard let file = try CompanionFile(path: path) else { throw VaultError(.noInput, "no such file", path: path) }
+        guard let file = try LocalFile(ifExists: path) else { throw VaultError(.noInput, "no such file", path: path) }
         guard
-            let segment = JoinedSegment(header: try file.read(count: JoinedSegment.headerLength, at: offset)),
+            let segment = JoinedSegment(header: try file.read(upTo: JoinedSegment.headerLength, at: offset)),
             try file.size() - offset == segment.byteCount
         else { throw VaultError(.damaged, "is not a complete joined segment", path: path) }
         (self.file, self.offset, self.segment) = (file, offset, segment)
@@ -100,14 +100,8 @@ package struct JoinedSegmentFile {
     ///
     /// - Throws: `VaultError` `damaged` for page 0.
     func forEachPlace(_ body: (UInt32, Int64) throws -> Void) throws {
-        let length = Int64(JoinedSegment.pageHeaderLength + segment.pageSize)
-        for index in 0..<segment.pageCount {
-            let place = offset + Int64(JoinedSegment.headerLength) + Int64(index) * length
-            let number = try file.read(count: JoinedSegment.pageHeaderLength, at: place)
-            guard number.count == JoinedSegment.pageHeaderLength, number.word(0) != 0 else {
-                throw VaultError(.damaged, "page \(index) of the joined segment is damaged", path: file.path)
-            }
-            try body(number.word(0), place + Int64(JoinedSegment.pageHeaderLength))
+        try forEachEntry(reading: JoinedSegment.pageHeaderLength) { entry, place in
+            try body(entry.word(0), place + Int64(JoinedSegment.pageHeaderLength))
         }
     }
 
@@ -115,17 +109,22 @@ package struct JoinedSegmentFile {
     ///
     /// - Throws: `VaultError` `damaged` for page 0.
     func forEachPage(_ body: (UInt32, UnsafeRawBufferPointer) throws -> Void) throws {
-        let length = JoinedSegment.pageHeaderLength + segment.pageSize
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: length, alignment: 16)
+        try forEachEntry(reading: JoinedSegment.pageHeaderLength + segment.pageSize) { entry, _ in
+            try body(entry.word(0), UnsafeRawBufferPointer(rebasing: entry[JoinedSegment.pageHeaderLength...]))
+        }
+    }
+
+    /// Reads the first bytes of each entry, the number of the page among them, and passes them to `body` with their offset in the file.
+    private func forEachEntry(reading count: Int, _ body: (UnsafeRawBufferPointer, Int64) throws -> Void) throws {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 16)
         defer { buffer.deallocate() }
+        let entry = UnsafeRawBufferPointer(buffer)
         for index in 0..<segment.pageCount {
-            let place = offset + Int64(JoinedSegment.headerLength) + Int64(index) * Int64(length)
-            let count = try file.read(into: buffer, at: place)
-            let entry = UnsafeRawBufferPointer(buffer)
-            guard count == length, entry.word(0) != 0 else {
+            let place = offset + JoinedSegment.byteCount(pages: index, pageSize: segment.pageSize)
+            guard try file.read(into: buffer, at: place) == count, entry.word(0) != 0 else {
                 throw VaultError(.damaged, "page \(index) of the joined segment is damaged", path: file.path)
             }
-            try body(entry.word(0), UnsafeRawBufferPointer(rebasing: entry[JoinedSegment.pageHeaderLength...]))
+            try body(entry, place)
         }
     }
 }

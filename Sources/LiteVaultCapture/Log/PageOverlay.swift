@@ -3,7 +3,7 @@ internal import LiteVaultFoundation
 
 /// Pages in another file that replace pages of the database file in an image.
 struct PageOverlay {
-    let file: CompanionFile
+    let file: LocalFile
     let pageSize: Int
     /// Pages of the complete image.
     let pageCount: UInt32
@@ -12,7 +12,7 @@ struct PageOverlay {
     private var next = 0
 
     /// - Parameter pages: page numbers, from 1, and the offsets of their bytes in `file`.
-    init(file: CompanionFile, pageSize: Int, pageCount: UInt32, pages: [UInt32: Int64]) {
+    init(file: LocalFile, pageSize: Int, pageCount: UInt32, pages: [UInt32: Int64]) {
         self.file = file
         self.pageSize = pageSize
         self.pageCount = pageCount
@@ -23,7 +23,7 @@ struct PageOverlay {
     /// Passes each page to `body`, with its offset in the image.
     func forEachPage(_ body: (Int64, UnsafeRawBufferPointer) throws -> Void) throws {
         for page in pages {
-            let bytes = try file.read(count: pageSize, at: page.offset)
+            let bytes = try file.read(upTo: pageSize, at: page.offset)
             guard bytes.count == pageSize else {
                 throw VaultError(.damaged, "was truncated during the read", path: file.path)
             }
@@ -32,8 +32,6 @@ struct PageOverlay {
     }
 
     var byteCount: Int64 { Int64(pageCount) * Int64(pageSize) }
-
-    mutating func rewind() { next = 0 }
 
     /// Copies the pages, or parts of them, that belong into `buffer`, which holds the image's bytes from `offset` on. Called
     /// with runs in their order; there may be gaps between them.
@@ -66,7 +64,7 @@ struct LogContent {
     var unreachable = 0
 
     /// All committed pages of a log without a reliable index: what SQLite would recover.
-    init(scanning file: CompanionFile) throws {
+    init(scanning file: LocalFile) throws {
         guard let reader = try WALReader(file) else {
             (overlay, position) = (nil, nil)
             return
@@ -78,7 +76,7 @@ struct LogContent {
     }
 
     /// Frames 1 to `last`, which ends a transaction; nil if the log does not contain all of them.
-    init?(_ file: CompanionFile, salts: UInt64, through last: UInt32, checksum: [UInt32]) throws {
+    init?(_ file: LocalFile, salts: UInt64, through last: UInt32, checksum: [UInt32]) throws {
         guard let reader = try WALReader(file), reader.salts == salts else { return nil }
         let (content, sums, isWhole) = try Self.read(reader, through: last)
         guard isWhole, sums == checksum, content.position?.frame == last else { return nil }
@@ -128,12 +126,12 @@ enum HotJournal {
     ///
     /// Call it under the SHARED lock: a connection that holds RESERVED has not written to the file yet.
     static func overlay(of file: SourceFile) throws -> PageOverlay? {
-        guard let journal = try CompanionFile(path: file.path + "-journal") else { return nil }
+        guard let journal = try LocalFile(ifExists: file.path + "-journal") else { return nil }
         // The journal of a transaction in progress: its pages are still those of the file.
         if try file.isReserved() { return nil }
         guard try file.size() > 0,
             let content = try RollbackJournal(
-                size: journal.size(), exists: CompanionFile.exists, read: { try journal.read(count: $1, at: $0) })
+                size: journal.size(), exists: LocalFile.exists, read: { try journal.read(upTo: $1, at: $0) })
         else { return nil }
         return PageOverlay(
             file: journal, pageSize: content.pageSize, pageCount: content.pageCount, pages: content.pages)

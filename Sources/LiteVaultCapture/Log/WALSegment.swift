@@ -55,16 +55,8 @@ package struct WALSegment: Sendable, Equatable {
     package var header: [UInt8] {
         var bytes = Self.magic + run
         func put(_ value: some FixedWidthInteger) { withUnsafeBytes(of: value.bigEndian) { bytes += $0 } }
-        put(sequence)
-        put(after)
-        put(seen)
-        put(salts)
-        put(firstFrame)
-        put(frameCount)
-        put(UInt32(pageSize))
-        put(UInt32(bigEndian ? 1 : 0))
-        put(checksum[0])
-        put(checksum[1])
+        for value in [sequence, after, seen, salts] { put(value) }
+        for value in [firstFrame, frameCount, UInt32(pageSize), bigEndian ? 1 : 0] + checksum { put(value) }
         return bytes
     }
 
@@ -101,16 +93,16 @@ package struct WALSegment: Sendable, Equatable {
 /// A segment in a file, verified while it is read.
 package struct SegmentFile {
     package let segment: WALSegment
-    let file: CompanionFile
+    let file: LocalFile
     /// Where the header starts in the file.
     private let start: Int64
 
     /// - Parameter start: the offset in the file at which the segment starts.
     /// - Throws: `VaultError` `damaged` if it is not a complete segment.
     package init(_ path: String, from start: Int64 = 0) throws {
-        guard let file = try CompanionFile(path: path) else { throw VaultError(.noInput, "no such file", path: path) }
+        guard let file = try LocalFile(ifExists: path) else { throw VaultError(.noInput, "no such file", path: path) }
         self.start = start
-        guard let segment = WALSegment(header: try file.read(count: WALSegment.headerLength, at: start)),
+        guard let segment = WALSegment(header: try file.read(upTo: WALSegment.headerLength, at: start)),
             try file.size() - start == segment.byteCount
         else { throw VaultError(.damaged, "is not a complete log segment", path: path) }
         self.file = file
@@ -122,7 +114,7 @@ package struct SegmentFile {
         var result: [UInt32] = []
         for number in 0..<segment.frameCount {
             let offset = start + Int64(WALSegment.headerLength) + Int64(number) * Int64(segment.frameLength)
-            let header = try file.read(count: 8, at: offset)
+            let header = try file.read(upTo: 8, at: offset)
             if header.count == 8, header.word(4) != 0 { result.append(segment.firstFrame + number) }
         }
         return result

@@ -9,7 +9,7 @@ struct WALReader {
     static let headerLength = 32
     static let frameHeaderLength = 24
 
-    let file: CompanionFile
+    let file: LocalFile
     let pageSize: Int
     let bigEndian: Bool
     private(set) var salts: UInt64
@@ -19,8 +19,8 @@ struct WALReader {
     private var buffer: [UInt8] = []
 
     /// Nil if the log has no valid header: it is empty, or was truncated.
-    init?(_ file: CompanionFile) throws {
-        let header = try file.read(count: Self.headerLength, at: 0)
+    init?(_ file: LocalFile) throws {
+        let header = try file.read(upTo: Self.headerLength, at: 0)
         guard header.count == Self.headerLength, header.word(0) & 0xffff_fffe == 0x377f_0682 else { return nil }
         let size = Int(header.word(8))
         guard (512...65536).contains(size), size & (size - 1) == 0, header.word(4) == 3_007_000 else { return nil }
@@ -88,7 +88,7 @@ struct WALReader {
         guard frame < last else { return 0 }
         // Limits reading to a few seconds: a sparse file may have any length.
         for number in (frame + 1)...min(last, frame + min(UInt32.max - frame, 1_000_000)) {
-            let header = try file.read(count: 16, at: offset(ofFrame: number))
+            let header = try file.read(upTo: 16, at: offset(ofFrame: number))
             guard header.count == 16 else { break }
             if header.word(4) != 0, UInt64(header.word(8)) << 32 | UInt64(header.word(12)) == salts { count += 1 }
         }
@@ -236,4 +236,16 @@ package struct LogPosition: Sendable, Hashable {
         self.salts = salts
         self.frame = frame
     }
+}
+
+extension UnsafeRawBufferPointer {
+    /// The big-endian 32-bit number at `offset`.
+    package func word(_ offset: Int) -> UInt32 {
+        UInt32(bigEndian: loadUnaligned(fromByteOffset: offset, as: UInt32.self))
+    }
+}
+
+extension [UInt8] {
+    /// The big-endian 32-bit number at `offset`.
+    func word(_ offset: Int) -> UInt32 { withUnsafeBytes { $0.word(offset) } }
 }

@@ -128,28 +128,25 @@ final class SourceFile {
     ///
     /// The first user of a `-shm` file truncates it, as SQLite does: after a crash its content is invalid.
     func mapIndex() throws -> UnsafeMutableRawPointer? {
-        guard methods.iVersion >= 2 else { throw notMappable(SQLITE_MISUSE) }
-        var region: UnsafeMutableRawPointer?
-        isMapped = true
-        let code = methods.xShmMap?(file, 0, 32768, 0, &region)
-        if code.map({ $0 & 0xff }) == SQLITE_BUSY {
-            throw VaultError(.busy, "the log's index is being built", path: path)
-        }
-        guard code == SQLITE_OK else { throw notMappable(code) }
-        return region
+        try map(0, extending: false)
     }
 
     /// A region of the index, 32 KB, which is added if it does not exist.
     func region(_ number: Int) throws -> UnsafeMutableRawPointer {
+        guard let region = try map(Int32(number), extending: true) else { throw notMappable(SQLITE_OK) }
+        return region
+    }
+
+    private func map(_ number: Int32, extending: Bool) throws -> UnsafeMutableRawPointer? {
         guard methods.iVersion >= 2 else { throw notMappable(SQLITE_MISUSE) }
         var region: UnsafeMutableRawPointer?
         isMapped = true
-        let code = methods.xShmMap?(file, Int32(number), 32768, 1, &region)
+        let code = methods.xShmMap?(file, number, 32768, extending ? 1 : 0, &region)
         if code.map({ $0 & 0xff }) == SQLITE_BUSY {
             throw VaultError(.busy, "the log's index is being built", path: path)
         }
-        if code.map({ $0 & 0xff }) == SQLITE_IOERR { try check(code, "extending the log's index") }
-        guard code == SQLITE_OK, let region else { throw notMappable(code) }
+        if extending, code.map({ $0 & 0xff }) == SQLITE_IOERR { try check(code, "extending the log's index") }
+        guard code == SQLITE_OK else { throw notMappable(code) }
         return region
     }
 

@@ -6,7 +6,7 @@ package struct NewestPages {
     package let pageSize: Int
     /// Pages in the database after the commit.
     package private(set) var pageCount: UInt32 = 0
-    private var files: [CompanionFile] = []
+    private var files: [LocalFile] = []
     private var places: [UInt32: (file: Int, offset: Int64)] = [:]
 
     /// The number of pages to write.
@@ -50,14 +50,14 @@ package struct NewestPages {
     ///
     /// - Parameter path: the image, a complete database file.
     package mutating func add(differencesOf path: String, from database: StandbyDatabase) throws {
-        guard let file = try CompanionFile(path: path) else { throw VaultError(.noInput, "no such file", path: path) }
+        guard let file = try LocalFile(ifExists: path) else { throw VaultError(.noInput, "no such file", path: path) }
         guard let pages = UInt32(exactly: try file.size() / Int64(pageSize)), pages > 0 else {
             throw VaultError(.damaged, "has no whole page", path: path)
         }
         files.append(file)
         for number in 1...pages {
             let offset = Int64(number - 1) * Int64(pageSize)
-            let new = try file.read(count: pageSize, at: offset)
+            let new = try file.read(upTo: pageSize, at: offset)
             let old = number > database.pageCount ? [] : try database.page(number)
             if new != old {
                 places[number] = (files.count - 1, offset)
@@ -71,7 +71,7 @@ package struct NewestPages {
     /// The bytes of a page that is to be written.
     package func page(_ number: UInt32) throws -> [UInt8] {
         guard let place = places[number] else { throw VaultError(.internalFailure, "there is no page \(number)") }
-        let bytes = try files[place.file].read(count: pageSize, at: place.offset)
+        let bytes = try files[place.file].read(upTo: pageSize, at: place.offset)
         guard bytes.count == pageSize else {
             throw VaultError(.damaged, "was truncated during the read", path: files[place.file].path)
         }

@@ -55,7 +55,7 @@ package final class StandbyDatabase {
             try Self.wait(patience, busy) { [file] in try file.lockSlot(slot, exclusively: true) }
         }
         let name = file.path + "-wal"
-        if !CompanionFile.exists(name) { try Self.createLog(name, of: file.path) }
+        if !LocalFile.exists(name) { try Self.createLog(name, of: file.path) }
         log = try LocalFile(updating: name)
         try readLog()
         try dropTail()
@@ -112,12 +112,12 @@ package final class StandbyDatabase {
 
     private func readLog() throws {
         let known = index.header()
-        guard let companion = try CompanionFile(path: log.path) else {
+        guard let companion = try LocalFile(ifExists: log.path) else {
             throw VaultError(.io, "was removed", path: log.path)
         }
         let reader = try WALReader(companion)
         if let reader {
-            checkpoints = try companion.read(count: 16, at: 0).word(12)
+            checkpoints = try companion.read(upTo: 16, at: 0).word(12)
             guard known?.lastFrame == 0 || reader.pageSize == pageSize else {
                 throw VaultError(.damaged, "has pages of \(reader.pageSize) bytes", path: log.path)
             }

@@ -2,8 +2,8 @@ internal import CSystem
 package import LiteVaultFoundation
 internal import LiteVaultSystem
 
-/// An open file that LiteVault owns, such as a spool or a pack; never a database that may be open, as closing a second
-/// descriptor would drop SQLite's locks.
+/// An open file that LiteVault owns, such as a spool or a pack, or a `-wal` or `-journal`, which carries no locks; never a database that
+/// may be open, as closing a second descriptor would drop SQLite's locks.
 ///
 /// Every call takes a position, so readers on several threads do not interfere.
 package final class LocalFile: Sendable {
@@ -45,6 +45,15 @@ package final class LocalFile: Sendable {
 
     /// Opens an existing file for reading.
     package convenience init(reading path: String) throws { try self.init(path: path, flags: O_RDONLY) }
+
+    /// Opens a file for reading; nil if it does not exist.
+    convenience init?(ifExists path: String) throws {
+        do {
+            try self.init(reading: path)
+        } catch let error as VaultError where error.code == .missing {
+            return nil
+        }
+    }
 
     /// Opens an existing file of an open directory for reading. The path is for errors.
     convenience init(reading name: String, at directory: Int32, path: String) throws {
@@ -94,15 +103,18 @@ package final class LocalFile: Sendable {
     ///
     /// - Throws: `VaultError` `damaged` if the file is shorter.
     package func read(at offset: Int64, count: Int) throws -> [UInt8] {
-        var read = 0
-        let bytes = try [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
-            read = try self.read(into: UnsafeMutableRawBufferPointer(buffer), at: offset)
-            initialized = read
-        }
-        guard read == count else {
-            throw VaultError(.damaged, "is \(count - read) bytes too short", path: path)
+        let bytes = try read(upTo: count, at: offset)
+        guard bytes.count == count else {
+            throw VaultError(.damaged, "is \(count - bytes.count) bytes too short", path: path)
         }
         return bytes
+    }
+
+    /// Reads `count` bytes at `offset`, fewer at the end of the file.
+    func read(upTo count: Int, at offset: Int64) throws -> [UInt8] {
+        try [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+            initialized = try read(into: UnsafeMutableRawBufferPointer(buffer), at: offset)
+        }
     }
 
     /// Reads the whole file.
@@ -125,6 +137,18 @@ package final class LocalFile: Sendable {
             try body(offset, UnsafeRawBufferPointer(rebasing: buffer[..<count]))
             offset += Int64(count)
         }
+    }
+
+    /// Whether something has the name, be it a link to nothing.
+    static func exists(_ path: String) -> Bool {
+        var status = stat()
+        return lstat(path, &status) == 0
+    }
+
+    /// The size in bytes of the file at a path; 0 without one.
+    static func size(_ path: String) -> Int64 {
+        var status = stat()
+        return stat(path, &status) == 0 ? Int64(status.st_size) : 0
     }
 
     /// Truncates the file, or extends it with zeros.

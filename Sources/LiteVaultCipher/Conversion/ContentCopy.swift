@@ -141,30 +141,13 @@ extension Connection {
     /// interrupts the statement, and is thrown.
     func watching<T>(_ report: () throws -> Void, _ body: () throws -> T) throws -> T {
         try withoutActuallyEscaping(report) { report in
-            let watch = Watch(report)
+            let reporter = Reporter { _ in try report() }
             return try withHandle { handle in
-                let context = Unmanaged.passUnretained(watch).toOpaque()
-                sqlite3_progress_handler(
-                    handle, 100_000, { $0.map { Unmanaged<Watch>.fromOpaque($0).takeUnretainedValue().call() } ?? 0 },
-                    context)
-                defer { withExtendedLifetime(watch) { sqlite3_progress_handler(handle, 0, nil, nil) } }
-                do { return try body() } catch { throw watch.error ?? error }
+                let context = Unmanaged.passUnretained(reporter).toOpaque()
+                sqlite3_progress_handler(handle, 100_000, { Reporter.call($0, 0) }, context)
+                defer { withExtendedLifetime(reporter) { sqlite3_progress_handler(handle, 0, nil, nil) } }
+                do { return try body() } catch { throw reporter.error ?? error }
             }
         }
-    }
-}
-
-private final class Watch {
-    private let report: () throws -> Void
-    private(set) var error: (any Error)?
-
-    init(_ report: @escaping () throws -> Void) { self.report = report }
-
-    func call() -> Int32 {
-        do { try report() } catch {
-            self.error = error
-            return 1
-        }
-        return 0
     }
 }

@@ -4,7 +4,7 @@ package import LiteVaultCore
 ///
 /// Statistics of the engine (`sqlite_stat…`), the page size, auto-vacuum and free pages do not belong to it.
 package struct ContentDifference: Sendable {
-    /// What happened to an object of the schema, from the left database to the right one.
+    /// What happened to an object of the schema, or a row, from the left database to the right one.
     package enum Change: String, Sendable {
         case added
         case removed
@@ -131,8 +131,8 @@ package struct ContentDifference: Sendable {
             table.added = try right.count(name)
             return table
         }
-        try RowMerge(key, left.connection, right.connection).forEach { row in
-            switch row {
+        try RowMerge(key, left.connection, right.connection).forEach { change, _, _ in
+            switch change {
             case .added: table.added += 1
             case .removed: table.removed += 1
             case .changed: table.changed += 1

@@ -95,7 +95,8 @@ package struct DifferenceScript {
         guard !new.sequence.isEmpty else { return }
         var text = SQLText(isUTF8: isUTF8)
         try new.connection.forEach("SELECT name, seq FROM sqlite_sequence ORDER BY rowid") { row in
-            try write(row, 0..<2, "INSERT INTO sqlite_sequence (name, seq) VALUES (", ");", &text)
+            try text.set(row, 0..<2, after: "INSERT INTO sqlite_sequence (name, seq) VALUES (")
+            try write(text)
         }
     }
 
@@ -140,19 +141,22 @@ package struct DifferenceScript {
             let shape = try TableShape(table.name, in: new.connection)
             let start = Self.insertion(table.name, shape.columns.map(quoted))
             return try new.connection.forEach(SQL(sql: shape.selection)) { row in
-                try write(row, 0..<row.count, start, ");", &text)
+                try text.set(row, 0..<row.count, after: start)
+                try write(text)
             }
         }
         let start = Self.insertion(table.name, key.insertion.names)
         let columns = key.insertion.first..<key.names.count
         guard !isWhole else {
             return try new.connection.forEach(SQL(sql: key.selection)) { row in
-                try write(row, columns, start, ");", &text)
+                try text.set(row, columns, after: start)
+                try write(text)
             }
         }
         try RowMerge(key, old.connection, new.connection).forEach { change, _, row in
             guard change != .removed else { return }
-            try row.withPrepared { try write(RowView($0), columns, start, ");", &text) }
+            try row.withPrepared { try text.set(RowView($0), columns, after: start) }
+            try write(text)
         }
     }
 
@@ -160,23 +164,5 @@ package struct DifferenceScript {
         "INSERT INTO \(quoted(table)) (\(names.joined(separator: ", "))) VALUES ("
     }
 
-    /// Writes the columns of a row as literals between two pieces of text.
-    private func write(
-        _ row: borrowing RowView, _ columns: Range<Int>, _ start: String, _ end: String, _ text: inout SQLText
-    ) throws {
-        text.removeAll()
-        text.append(start)
-        for index in columns {
-            if index > columns.lowerBound { text.append(", ") }
-            try text.appendLiteral(row, index)
-        }
-        text.append(end + "\n")
-        try write(text)
-    }
-
-    private func line(_ sql: String) throws {
-        var text = SQLText(isUTF8: true)
-        text.append(sql + "\n")
-        try write(text)
-    }
+    private func line(_ sql: String) throws { try write(SQLText(line: sql)) }
 }

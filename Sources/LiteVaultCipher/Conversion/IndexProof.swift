@@ -170,10 +170,23 @@ struct RowDigest {
 
 // MARK: Statements for C
 
-private final class Reporter {
-    let report: (Int64) throws -> Void
-    var error: (any Error)?
+/// A report that C calls, and what it threw.
+final class Reporter {
+    private let report: (Int64) throws -> Void
+    private(set) var error: (any Error)?
+
     init(_ report: @escaping (Int64) throws -> Void) { self.report = report }
+
+    /// Calls the report of a context; a result other than 0 ends the work.
+    static func call(_ context: UnsafeMutableRawPointer?, _ rows: Int64) -> Int32 {
+        guard let context else { return 0 }
+        let reporter = Unmanaged<Reporter>.fromOpaque(context).takeUnretainedValue()
+        do { try reporter.report(rows) } catch {
+            reporter.error = error
+            return 1
+        }
+        return 0
+    }
 }
 
 /// Calls `body` with a C function that calls `report`, and throws the error of `report`.
@@ -185,16 +198,7 @@ func withProgress<T>(
         let reporter = Reporter(report)
         do {
             let result = try withExtendedLifetime(reporter) {
-                try body(
-                    { context, rows in
-                        guard let context else { return 0 }
-                        let reporter = Unmanaged<Reporter>.fromOpaque(context).takeUnretainedValue()
-                        do { try reporter.report(rows) } catch {
-                            reporter.error = error
-                            return 1
-                        }
-                        return 0
-                    }, Unmanaged.passUnretained(reporter).toOpaque())
+                try body({ Reporter.call($0, $1) }, Unmanaged.passUnretained(reporter).toOpaque())
             }
             if let error = reporter.error { throw error }
             return result

@@ -73,13 +73,6 @@ struct RowKey: Equatable {
     }
 }
 
-/// A row that differs.
-enum RowChange {
-    case added
-    case removed
-    case changed
-}
-
 /// Walks through the rows of a table in two databases at the same time, in the order of their keys.
 struct RowMerge {
     private let key: RowKey
@@ -98,13 +91,8 @@ struct RowMerge {
         }
     }
 
-    /// Calls `body` for each row that differs, with the kind of the difference.
-    func forEach(_ body: (RowChange) throws -> Void) throws {
-        try forEach { change, _, _ in try body(change) }
-    }
-
     /// Calls `body` for each row that differs, with the current rows of both sides: that of a side that lacks the row is another.
-    func forEach(_ body: (RowChange, Statement, Statement) throws -> Void) throws {
+    func forEach(_ body: (ContentDifference.Change, Statement, Statement) throws -> Void) throws {
         let (one, other) = (try left.prepare(key.selection), try right.prepare(key.selection))
         defer {
             one.clear()
@@ -113,7 +101,7 @@ struct RowMerge {
         var (hasOne, hasOther) = (try one.advance(), try other.advance())
         while hasOne || hasOther {
             let order = hasOne && hasOther ? try compare(one, other) : hasOne ? -1 : 1
-            if let change: RowChange = order < 0 ? .removed : order > 0 ? .added : nil {
+            if let change: ContentDifference.Change = order < 0 ? .removed : order > 0 ? .added : nil {
                 try body(change, one, other)
             } else if try !Self.areEqual(one, other) {
                 try body(.changed, one, other)

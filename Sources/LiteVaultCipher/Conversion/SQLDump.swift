@@ -153,13 +153,7 @@ package struct SQLDump {
         var text = SQLText(isUTF8: isUTF8)
         try connection.forEach("SELECT \(sql: names) FROM \(table: table.name, in: "main") NOT INDEXED\(sql: order)") {
             row in
-            text.removeAll()
-            text.append(start)
-            for index in 0..<row.count {
-                if index > 0 { text.append(", ") }
-                try text.appendLiteral(row, index)
-            }
-            text.append(");\n")
+            try text.set(row, 0..<row.count, after: start)
             try write(text)
             summary.rows += 1
         }
@@ -177,11 +171,7 @@ package struct SQLDump {
         }
     }
 
-    private func line(_ sql: String) throws {
-        var text = SQLText(isUTF8: true)
-        text.append(sql + "\n")
-        try write(text)
-    }
+    private func line(_ sql: String) throws { try write(SQLText(line: sql)) }
 }
 
 extension SchemaObject {
@@ -197,12 +187,28 @@ package struct SQLText: ~Copyable {
 
     init(isUTF8: Bool) { self.isUTF8 = isUTF8 }
 
+    init(line: String) {
+        isUTF8 = true
+        append(line + "\n")
+    }
+
     package func withBytes<T>(_ body: (UnsafeRawBufferPointer) throws -> T) rethrows -> T {
         try storage.withUnsafeBytes(body)
     }
 
     mutating func removeAll() { storage.removeAll(keepingCapacity: true) }
     mutating func append(_ text: String) { storage.append(contentsOf: text.utf8) }
+
+    /// Replaces the text with a statement: its start, columns of the current row as literals, and `);`.
+    mutating func set(_ row: borrowing RowView, _ columns: Range<Int>, after start: String) throws {
+        removeAll()
+        append(start)
+        for index in columns {
+            if index > columns.lowerBound { append(", ") }
+            try appendLiteral(row, index)
+        }
+        append(");\n")
+    }
 
     /// Appends a column of the current row as a literal that stands for the same value of the same storage class.
     mutating func appendLiteral(_ row: borrowing RowView, _ index: Int) throws {

@@ -62,7 +62,7 @@ package final class EngineFile {
     ///
     /// - Returns: false if another connection is writing.
     func lockShared() throws -> Bool {
-        let code = file.pointee.pMethods?.pointee.xLock?(file, SQLITE_LOCK_SHARED) ?? SQLITE_MISUSE
+        let code = methods?.xLock?(file, SQLITE_LOCK_SHARED) ?? SQLITE_MISUSE
         if code & 0xff == SQLITE_BUSY { return false }
         guard code == SQLITE_OK else { throw VaultError(.io, "Locking failed (SQLite code \(code))", path: path) }
         isLocked = true
@@ -72,7 +72,7 @@ package final class EngineFile {
     /// Whether a write transaction is open.
     func isReserved() throws -> Bool {
         var result: Int32 = 0
-        let code = file.pointee.pMethods?.pointee.xCheckReservedLock?(file, &result) ?? SQLITE_MISUSE
+        let code = methods?.xCheckReservedLock?(file, &result) ?? SQLITE_MISUSE
         guard code == SQLITE_OK else { throw VaultError(.io, "Locking failed (SQLite code \(code))", path: path) }
         return result != 0
     }
@@ -90,7 +90,7 @@ package final class EngineFile {
     /// Takes shared locks on two read marks: the first prevents checkpoints, the second prevents the log from being restarted
     /// (https://sqlite.org/walformat.html#locks). The index is neither changed nor created.
     func holdLog() throws -> LogHold {
-        guard let methods = file.pointee.pMethods?.pointee, methods.iVersion >= 2, let map = methods.xShmMap,
+        guard let methods, methods.iVersion >= 2, let map = methods.xShmMap,
             let lock = methods.xShmLock
         else { return .impossible }
         var region: UnsafeMutableRawPointer?
@@ -110,7 +110,7 @@ package final class EngineFile {
 
     /// Releases every lock.
     func unlock() {
-        guard let methods = file.pointee.pMethods?.pointee else { return }
+        guard let methods else { return }
         for slot in slots { _ = methods.xShmLock?(file, slot, 1, SQLITE_SHM_UNLOCK | SQLITE_SHM_SHARED) }
         slots = []
         if isMapped { _ = methods.xShmUnmap?(file, 0) }
@@ -119,13 +119,14 @@ package final class EngineFile {
         isLocked = false
     }
 
+    private var methods: sqlite3_io_methods? { file.pointee.pMethods?.pointee }
+
     // MARK: Bytes
 
     /// The file's size in bytes.
     package func size() throws -> Int64 {
         var size: sqlite3_int64 = 0
-        guard let method = file.pointee.pMethods?.pointee.xFileSize else { throw notOpen() }
-        try check(method(file, &size))
+        try check(methods?.xFileSize?(file, &size))
         return size
     }
 
@@ -141,15 +142,13 @@ package final class EngineFile {
 
     /// Fills `buffer` from `offset`; bytes beyond the end of the file become zeros.
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws {
-        guard let method = file.pointee.pMethods?.pointee.xRead else { throw notOpen() }
-        let code = method(file, buffer.baseAddress, Int32(buffer.count), offset)
+        let code = methods?.xRead?(file, buffer.baseAddress, Int32(buffer.count), offset)
         // SQLITE_IOERR_SHORT_READ: SQLite has filled the rest with zeros.
         if code != SQLITE_IOERR | (2 << 8) { try check(code) }
     }
 
     private func write(_ bytes: [UInt8], count: Int32, at offset: Int64) throws {
-        guard let method = file.pointee.pMethods?.pointee.xWrite else { throw notOpen() }
-        try bytes.withUnsafeBytes { try check(method(file, $0.baseAddress, count, offset)) }
+        try bytes.withUnsafeBytes { try check(methods?.xWrite?(file, $0.baseAddress, count, offset)) }
     }
 
     /// Overwrites the start of a file that no longer has a name with zeros, and syncs it.
@@ -161,15 +160,14 @@ package final class EngineFile {
             try write(zeros, count: Int32(count), at: offset)
             offset += count
         }
-        guard let method = file.pointee.pMethods?.pointee.xSync else { throw notOpen() }
-        try check(method(file, SQLITE_SYNC_FULL))
+        try check(methods?.xSync?(file, SQLITE_SYNC_FULL))
     }
 
-    private func check(_ code: Int32) throws {
+    /// - Parameter code: nil if the file is not open, and so has no methods.
+    private func check(_ code: Int32?) throws {
+        guard let code else { throw VaultError(.io, "The file is not open", path: path) }
         guard code == SQLITE_OK else { throw VaultError(.io, "Reading failed (SQLite code \(code))", path: path) }
     }
-
-    private func notOpen() -> VaultError { VaultError(.io, "The file is not open", path: path) }
 
     private static func filePointer(
         _ handle: OpaquePointer, schema: String, path: String

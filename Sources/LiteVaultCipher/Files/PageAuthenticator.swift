@@ -247,6 +247,15 @@ extension DatabaseKey {
 }
 
 extension PageAuthenticator {
+    /// An authenticator for a file by a layout that it may have; nil when nothing can be authenticated.
+    static func ifPossible(key: DatabaseKey, _ layout: PageLayout, _ file: EngineFile) throws -> PageAuthenticator? {
+        do {
+            return try PageAuthenticator(key: key, layout: layout, fileSalt: file.read(at: 0, count: 16))
+        } catch let error as VaultError where error.code == .unsupported || error.code == .usage {
+            return nil
+        }
+    }
+
     /// An authenticator for the file of an open connection; nil if the pages have no codes (HMAC is off) or no digest
     /// library is loaded.
     ///

@@ -16,16 +16,7 @@ public struct DatabaseKey: Sendable {
         /// A 32-byte encryption key, a 32-byte authentication key and 16 bytes of salt. SQLCipher 4.7 and newer.
         case rawWithAuthenticationKeyAndSalt
 
-        /// The length of the bytes; nil for a passphrase.
-        var length: Int? {
-            switch self {
-            case .passphrase: nil
-            case .raw: 32
-            case .rawWithSalt: 48
-            case .rawWithAuthenticationKeyAndSalt: 80
-            }
-        }
-
+        /// The form of a raw key of this many bytes.
         static func raw(length: Int) -> Form? {
             switch length {
             case 32: .raw

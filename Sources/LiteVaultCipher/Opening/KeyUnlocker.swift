@@ -12,8 +12,8 @@ struct KeyUnlocker: ConnectionUnlocker {
     let key: DatabaseKey
     let settings: CipherSettings
     let engine: CipherVersion
-    private let path: String
-    private let lockTimeout: Duration
+    private var path: String
+    private var lockTimeout: Duration
     private let explainsFailure: Bool
 
     /// Validates a key and settings.
@@ -39,12 +39,9 @@ struct KeyUnlocker: ConnectionUnlocker {
 
     /// The same key and settings for another file, such as the temporary name of a new one.
     func unlocking(_ path: String, lockTimeout: Duration) -> KeyUnlocker {
-        KeyUnlocker(self, path: path, lockTimeout: lockTimeout)
-    }
-
-    private init(_ other: KeyUnlocker, path: String, lockTimeout: Duration) {
-        (key, settings, engine, explainsFailure) = (other.key, other.settings, other.engine, other.explainsFailure)
-        (self.path, self.lockTimeout) = (path, lockTimeout)
+        var other = self
+        (other.path, other.lockTimeout) = (path, lockTimeout)
+        return other
     }
 
     private func requireSupport() throws {

@@ -47,7 +47,7 @@ struct UnlockFailure {
 
     /// Whether the authentication codes prove the key: then the file is damaged.
     private func evidence(for layout: PageLayout, _ file: EngineFile) throws -> VaultError? {
-        guard let authenticator = try authenticator(layout, file) else { return nil }
+        guard let authenticator = try PageAuthenticator.ifPossible(key: key, layout, file) else { return nil }
         let size = try file.size()
         let first = try file.read(at: 0, count: layout.pageSize)
         if first.withUnsafeBytes({ authenticator.authenticates($0, number: 1) }) {
@@ -68,7 +68,7 @@ struct UnlockFailure {
         guard settings == CipherSettings() else { return nil }
         for format in [4, 3, 2] where format != engine.defaultCompatibility {
             let layout = PageLayout(.init(compatibility: format), defaultCompatibility: format)
-            guard let authenticator = try authenticator(layout, file) else { return nil }
+            guard let authenticator = try PageAuthenticator.ifPossible(key: key, layout, file) else { return nil }
             let first = try file.read(at: 0, count: layout.pageSize)
             guard first.withUnsafeBytes({ authenticator.authenticates($0, number: 1) }) else { continue }
             if format > engine.defaultCompatibility {
@@ -81,47 +81,5 @@ struct UnlockFailure {
                 remedy: "Open it with compatibility \(format), or migrate it.", cause: cause)
         }
         return nil
-    }
-
-    /// An authenticator; nil when nothing can be authenticated.
-    private func authenticator(_ layout: PageLayout, _ file: EngineFile) throws -> PageAuthenticator? {
-        do {
-            return try PageAuthenticator(key: key, layout: layout, fileSalt: file.read(at: 0, count: 16))
-        } catch let error as VaultError where error.code == .unsupported || error.code == .usage {
-            return nil
-        }
-    }
-}
-
-/// Finds the format of an encrypted file by trying the known formats.
-package enum CipherProbe {
-    /// Returns the settings under which the key opens the file: the given ones if they do, else the defaults of SQLCipher 4
-    /// to 1.
-    ///
-    /// - Throws: ``VaultError`` `keyRejected` when none does; otherwise as for opening.
-    package static func settings(
-        of path: String, key: DatabaseKey, trying settings: CipherSettings = .init(), lockTimeout: Duration = .zero
-    ) throws -> CipherSettings {
-        let engine = try CipherEngine.require(for: path)
-        var candidates = [settings]
-        for format in [4, 3, 2, 1] where format <= engine.defaultCompatibility {
-            let candidate = CipherSettings(compatibility: format)
-            if format == engine.defaultCompatibility && settings == CipherSettings() { continue }
-            candidates.append(candidate)
-        }
-        for candidate in candidates {
-            do {
-                _ = try Connection(
-                    .existing(path), key: key, settings: candidate, readonly: false, lockTimeout: lockTimeout,
-                    explainsFailure: false)
-                return candidate
-            } catch let error as VaultError where error.code == .keyRejected {
-                continue
-            }
-        }
-        // Once more, for the reason.
-        _ = try Connection(
-            .existing(path), key: key, settings: settings, readonly: false, lockTimeout: lockTimeout)
-        throw VaultError(.keyRejected, "The key does not open the file in any known format", path: path)
     }
 }

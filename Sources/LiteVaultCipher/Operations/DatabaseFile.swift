@@ -36,7 +36,27 @@ public struct DatabaseFile: Sendable {
     ///   - settings: the settings to try first.
     /// - Throws: ``VaultError`` `keyRejected` when the key opens the file in no known format; otherwise as for opening.
     public func probe(key: DatabaseKey, trying settings: CipherSettings = .init()) throws -> CipherSettings {
-        try CipherProbe.settings(of: path, key: key, trying: settings, lockTimeout: lockTimeout)
+        let engine = try CipherEngine.require(for: path)
+        var candidates = [settings]
+        for format in [4, 3, 2, 1] where format <= engine.defaultCompatibility {
+            let candidate = CipherSettings(compatibility: format)
+            if format == engine.defaultCompatibility && settings == CipherSettings() { continue }
+            candidates.append(candidate)
+        }
+        for candidate in candidates {
+            do {
+                _ = try Connection(
+                    .existing(path), key: key, settings: candidate, readonly: false, lockTimeout: lockTimeout,
+                    explainsFailure: false)
+                return candidate
+            } catch let error as VaultError where error.code == .keyRejected {
+                continue
+            }
+        }
+        // Once more, for the reason.
+        _ = try Connection(
+            .existing(path), key: key, settings: settings, readonly: false, lockTimeout: lockTimeout)
+        throw VaultError(.keyRejected, "The key does not open the file in any known format", path: path)
     }
 }
 

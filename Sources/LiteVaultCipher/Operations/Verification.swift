@@ -190,11 +190,7 @@ struct Verification {
     private func authenticator(_ engineFile: EngineFile) throws -> PageAuthenticator? {
         guard let unlocker else { return nil }
         let layout = PageLayout(unlocker.settings, defaultCompatibility: unlocker.engine.defaultCompatibility)
-        do {
-            return try PageAuthenticator(key: unlocker.key, layout: layout, fileSalt: engineFile.read(at: 0, count: 16))
-        } catch let error as VaultError where error.code == .unsupported || error.code == .usage {
-            return nil
-        }
+        return try PageAuthenticator.ifPossible(key: unlocker.key, layout, engineFile)
     }
 }
 

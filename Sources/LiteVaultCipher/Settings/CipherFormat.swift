@@ -113,8 +113,8 @@ package struct PageLayout: Sendable, Equatable {
     package init(_ settings: CipherSettings, defaultCompatibility: Int) {
         let compatibility = settings.compatibility ?? defaultCompatibility
         let digest: CipherAlgorithm = compatibility < 4 ? .sha1 : .sha512
-        pageSize = settings.pageSize ?? Self.pageSize(compatibility: compatibility)
-        kdfIterations = settings.kdfIterations ?? Self.kdfIterations(compatibility: compatibility)
+        pageSize = settings.pageSize ?? (compatibility < 4 ? 1024 : 4096)
+        kdfIterations = settings.kdfIterations ?? Self.kdfIterations(compatibility)
         kdfAlgorithm = settings.kdfAlgorithm ?? digest
         hmacAlgorithm = (settings.usesHMAC ?? (compatibility != 1)) ? settings.hmacAlgorithm ?? digest : nil
         plaintextHeaderSize = settings.plaintextHeaderSize ?? 0
@@ -138,9 +138,7 @@ package struct PageLayout: Sendable, Equatable {
             plaintextHeaderSize: plaintextHeaderSize, salt: salt)
     }
 
-    static func pageSize(compatibility: Int?) -> Int { (compatibility ?? 4) < 4 ? 1024 : 4096 }
-
-    static func kdfIterations(compatibility: Int?) -> Int {
+    private static func kdfIterations(_ compatibility: Int) -> Int {
         switch compatibility {
         case 1, 2: 4000
         case 3: 64000

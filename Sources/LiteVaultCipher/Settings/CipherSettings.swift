@@ -150,7 +150,7 @@ extension CipherSettings {
                 // First: it sets all the others.
                 lines.append("cipher_compatibility = \(compatibility)")
             } else {
-                effective = expandingCompatibility()
+                effective = PageLayout(self, defaultCompatibility: compatibility).settings
             }
         }
         if let pageSize = effective.pageSize { lines.append("cipher_page_size = \(pageSize)") }
@@ -167,18 +167,6 @@ extension CipherSettings {
         }
         if let kdfIterations = effective.kdfIterations { lines.append("kdf_iter = \(kdfIterations)") }
         return lines.map { prefix + $0 }
-    }
-
-    /// The settings with the defaults of `compatibility` filled in, where the pragma cannot be used.
-    private func expandingCompatibility() -> CipherSettings {
-        var result = self
-        let digest: CipherAlgorithm = compatibility == 4 ? .sha512 : .sha1
-        result.kdfAlgorithm = kdfAlgorithm ?? digest
-        result.hmacAlgorithm = hmacAlgorithm ?? digest
-        result.kdfIterations = kdfIterations ?? PageLayout.kdfIterations(compatibility: compatibility)
-        result.usesHMAC = usesHMAC ?? (compatibility != 1)
-        result.pageSize = pageSize ?? PageLayout.pageSize(compatibility: compatibility)
-        return result
     }
 
     /// Parses the rows of `PRAGMA cipher_settings`, each the text of a pragma: `PRAGMA kdf_iter = 256000;`.

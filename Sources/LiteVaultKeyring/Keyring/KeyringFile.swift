@@ -10,9 +10,9 @@ struct KeyringFile {
 
     init(_ path: String) throws {
         guard !path.isEmpty, !path.utf8.contains(0) else { throw VaultError(.usage, "A keyring needs a path") }
-        self.path =
-            try FileMetadata.ifExistsOrThrow(path) == nil
-            ? path : withErrorContext(path: path) { try FileMetadata.resolvedPath(path) }
+        self.path = try withErrorContext(path: path) {
+            try FileMetadata.ifExists(path: path, followingLinks: true) == nil ? path : FileMetadata.resolvedPath(path)
+        }
     }
 
     /// Reads the file. Nothing is derived, and nothing is authenticated yet.
@@ -69,12 +69,6 @@ struct KeyringFile {
         let lock = try LockFile.ofKeyring(path, timeout: timeout, "changing the keyring")
         defer { lock.remove() }
         return try body()
-    }
-}
-
-extension FileMetadata {
-    fileprivate static func ifExistsOrThrow(_ path: String) throws -> FileMetadata? {
-        try withErrorContext(path: path) { try FileMetadata.ifExists(path: path, followingLinks: true) }
     }
 }
 

@@ -85,7 +85,7 @@ public struct KeyringUnlock: Sendable {
     }
 
     /// The key pair that this leads to for a slot of its kind; nil for a slot of another kind.
-    private func pair(for record: SlotRecord) throws -> SlotKeyPair? {
+    func pair(for record: SlotRecord) throws -> SlotKeyPair? {
         switch (method, record.parameters) {
         case (.passphrase(let passphrase), .passphrase(let cost, let salt)):
             try SlotKeyPair(passphrase: passphrase, cost, salt: salt)

@@ -124,19 +124,15 @@ public struct NewKeyringSlot: Sendable {
 
     /// Whether a slot of a keyring has this secret already: its key pair is derived from it.
     func hasSecret(of record: SlotRecord) throws -> Bool {
-        let publicKey: [UInt8]?
-        switch (source, record.parameters) {
-        case (.passphrase(let passphrase, _), .passphrase(let cost, let salt)):
-            publicKey = try SlotKeyPair(passphrase: passphrase, cost, salt: salt).publicKey
-        case (.recovery(let code), .recovery(let salt)):
-            publicKey = try SlotKeyPair(secret: code.secret, salt: salt, use: SlotUse.recovery).publicKey
-        case (.secret(_, let secret), .file(let salt)), (.secret(_, let secret), .credential(let salt)),
-            (.secret(_, let secret), .store(let salt)):
-            publicKey = try SlotKeyPair(secret: secret, salt: salt, use: SlotUse.secret).publicKey
-        case (.recipient(let recipient), .recipient): publicKey = recipient.publicKey
-        default: publicKey = nil
+        let unlock: KeyringUnlock
+        switch source {
+        case .passphrase(let passphrase, _): unlock = .passphrase(passphrase)
+        case .recovery(let code): unlock = .recoveryCode(code)
+        case .secret(_, let secret): unlock = .secret(secret)
+        case .recipient(let recipient): return record.kind == .recipient && recipient.publicKey == record.publicKey
+        case .command: return false
         }
-        return publicKey == record.publicKey
+        return try unlock.pair(for: record)?.publicKey == record.publicKey
     }
 
     private func key() throws -> (SlotRecord.Parameters, SlotKeyPair?) {

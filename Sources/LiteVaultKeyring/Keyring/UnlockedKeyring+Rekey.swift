@@ -116,7 +116,7 @@ extension UnlockedKeyring {
         let new = try KeyMaterial.random(count: KeyringDocument.keyLength)
         let old = keys
         let path = file.path
-        try changeLocked { document in
+        try changeLocked(keys: [new] + old) { document in
             guard document.keys.count < KeyringDocument.Limit.keys else {
                 throw VaultError(
                     .usage, "The keyring has \(document.keys.count) keys, which is the most", path: path,
@@ -128,8 +128,6 @@ extension UnlockedKeyring {
                 try SlotKeyPair.seal([new] + old, for: &document.slots[index], of: document.id)
             }
             document.keys.insert(KeyringCode.identifier(of: new), at: 0)
-        } keys: {
-            [new] + old
         }
     }
 

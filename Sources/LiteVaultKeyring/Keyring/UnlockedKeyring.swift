@@ -152,7 +152,7 @@ public struct UnlockedKeyring: Sendable {
     /// - Throws: as ``add(_:)``; `usage` while a slot is being removed.
     public mutating func forgetOldKeys() throws {
         let newest = Array(keys.prefix(1))
-        try change { document in
+        try change(keys: newest) { document in
             guard document.slots.allSatisfy({ $0.keyCount == document.keys.count }) else {
                 throw VaultError(.usage, "A slot is being removed", remedy: "Finish that first.")
             }
@@ -160,8 +160,6 @@ public struct UnlockedKeyring: Sendable {
             for index in document.slots.indices {
                 try SlotKeyPair.seal(newest, for: &document.slots[index], of: document.id)
             }
-        } keys: {
-            newest
         }
     }
 
@@ -174,21 +172,21 @@ public struct UnlockedKeyring: Sendable {
     ///
     /// - Parameter keys: the keys afterwards, newest first; those of before by default.
     mutating func change<T>(
-        _ body: (inout KeyringDocument) throws -> T, keys newKeys: (() -> [KeyMaterial])? = nil
+        keys newKeys: [KeyMaterial]? = nil, _ body: (inout KeyringDocument) throws -> T
     ) throws -> T {
         let file = file
-        return try file.locked(timeout: keyring.lockTimeout) { try changeLocked(body, keys: newKeys) }
+        return try file.locked(timeout: keyring.lockTimeout) { try changeLocked(keys: newKeys, body) }
     }
 
     /// The same for a caller that has the lock.
     mutating func changeLocked<T>(
-        _ body: (inout KeyringDocument) throws -> T, keys newKeys: (() -> [KeyMaterial])? = nil
+        keys newKeys: [KeyMaterial]? = nil, _ body: (inout KeyringDocument) throws -> T
     ) throws -> T {
         var document = try current()
         let endorses = try proof().suffices
         let result = try body(&document)
         try document.advance(path: file.path)
-        let keys = newKeys?() ?? keys
+        let keys = newKeys ?? keys
         let endorsement = try endorses ? endorse(keys[0], in: &document) : nil
         document.authenticate(by: keys)
         try file.write(document, replacing: true)

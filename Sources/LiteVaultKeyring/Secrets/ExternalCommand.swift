@@ -29,12 +29,6 @@ public struct ExternalCommand: Sendable {
         self.limit = limit
     }
 
-    /// How a run ended.
-    struct Outcome {
-        let ending: ChildProcess.Ending?
-        let output: SecretBuffer
-    }
-
     /// Runs the command and returns what it printed.
     ///
     /// - Parameter input: its standard input, at most 16 KiB; nil for that of this process.
@@ -48,18 +42,18 @@ public struct ExternalCommand: Sendable {
                 "The command ended with \(outcome.ending.map(\.description) ?? "an unknown status")",
                 remedy: "Run it by itself to see why.")
         }
-        guard outcome.output.count > 0 else {
+        guard outcome.bytes.count > 0 else {
             throw VaultError(
                 .keyMaterialRejected, "The command printed nothing", remedy: "Run it by itself to see why.")
         }
-        return try outcome.output.keyMaterial()
+        return try outcome.bytes.keyMaterial()
     }
 
     /// Runs the command to its end, whatever its status. What it leaves in the background is not waited for.
-    func run(feeding input: UnsafeRawBufferPointer?) throws -> Outcome {
+    func run(feeding input: UnsafeRawBufferPointer?) throws -> CommandOutput {
         var command = ShellCommand(text)
         if discardsErrors { command.error = .null }
-        let entry = try input.map { _ in try starting { () throws(SpawnError) in try CommandPipe() } }
+        let entry = try input.map { _ in try starting { () throws(SystemError) in try CommandPipe() } }
         defer { entry?.close() }
         if let input, let entry {
             // Nobody reads yet: all of it has to fit into the pipe, which holds 16 KiB or more on all systems.
@@ -69,7 +63,7 @@ public struct ExternalCommand: Sendable {
             entry.closeWriting()
             command.input = .descriptor(entry.reading)
         }
-        let output = try starting { () throws(SpawnError) in try command.collect(limit: limit, watch: watch) }
+        let output = try starting { () throws(SystemError) in try command.collect(limit: limit, watch: watch) }
         if output.wasLate {
             throw VaultError(
                 .keyMaterialRejected,
@@ -79,11 +73,11 @@ public struct ExternalCommand: Sendable {
         if output.problem != nil {
             throw VaultError(.keyMaterialRejected, "The output of the command cannot be read")
         }
-        return Outcome(ending: output.ending, output: output.bytes)
+        return output
     }
 
-    private func starting<T>(_ body: () throws(SpawnError) -> T) throws -> T {
-        do throws(SpawnError) { return try body() } catch {
+    private func starting<T>(_ body: () throws(SystemError) -> T) throws -> T {
+        do throws(SystemError) { return try body() } catch {
             throw VaultError(.io, "The command cannot be started: \(error)", cause: error)
         }
     }

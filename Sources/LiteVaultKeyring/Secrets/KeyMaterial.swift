@@ -8,7 +8,12 @@ internal import LiteVaultSystem
 public struct KeyMaterial: Sendable {
     let secret: SecretBytes
 
-    init(_ secret: SecretBytes) { self.secret = secret }
+    /// Allocates `count` bytes and has `fill` write them.
+    ///
+    /// - Throws: `VaultError` when there is no memory; what `fill` throws.
+    init(count: Int, _ fill: (UnsafeMutableRawBufferPointer) throws -> Void) throws {
+        secret = try secretMemory { try SecretBytes(count: count, fill) }
+    }
 
     /// Copies memory that the caller can wipe.
     ///
@@ -35,13 +40,10 @@ public struct KeyMaterial: Sendable {
     /// - Parameter count: how many, 32 by default.
     /// - Throws: `VaultError` when there is no memory.
     public static func random(count: Int = 32) throws -> KeyMaterial {
-        KeyMaterial(
-            try secretMemory {
-                try SecretBytes(count: max(1, count)) { bytes in
-                    var generator = SystemRandomNumberGenerator()
-                    for index in bytes.indices { bytes[index] = .random(in: .min ... .max, using: &generator) }
-                }
-            })
+        try KeyMaterial(count: max(1, count)) { bytes in
+            var generator = SystemRandomNumberGenerator()
+            for index in bytes.indices { bytes[index] = .random(in: .min ... .max, using: &generator) }
+        }
     }
 
     /// The number of bytes.
@@ -57,64 +59,43 @@ public struct KeyMaterial: Sendable {
 
     /// The bytes as hexadecimal digits, in memory of the same kind.
     package func digits() throws -> KeyMaterial {
-        KeyMaterial(
-            try secretMemory {
-                try SecretBytes(count: 2 * secret.count) { digits in
-                    secret.withBytes { Hexadecimal.encode($0, into: digits) }
-                }
-            })
+        try KeyMaterial(count: 2 * secret.count) { digits in
+            secret.withBytes { Hexadecimal.encode($0, into: digits) }
+        }
     }
 
     /// The bytes in base64, in memory of the same kind. Their number has to be a multiple of 3.
     package func base64() throws -> KeyMaterial {
         let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-        return KeyMaterial(
-            try secretMemory {
-                try SecretBytes(count: count / 3 * 4) { text in
-                    secret.withBytes { bytes in
-                        for group in 0..<count / 3 {
-                            let value = (0..<3).reduce(0) { $0 << 8 | Int(bytes[3 * group + $1]) }
-                            for digit in 0..<4 { text[4 * group + digit] = alphabet[value >> (18 - 6 * digit) & 63] }
-                        }
-                    }
+        return try KeyMaterial(count: count / 3 * 4) { text in
+            secret.withBytes { bytes in
+                for group in 0..<count / 3 {
+                    let value = (0..<3).reduce(0) { $0 << 8 | Int(bytes[3 * group + $1]) }
+                    for digit in 0..<4 { text[4 * group + digit] = alphabet[value >> (18 - 6 * digit) & 63] }
                 }
-            })
+            }
+        }
     }
 
     /// The bytes that hexadecimal digits stand for; nil for anything else.
     func decodedDigits() throws -> KeyMaterial? {
         guard count.isMultiple(of: 2) else { return nil }
         var isDecoded = false
-        let bytes = try secretMemory {
-            try SecretBytes(count: count / 2) { target in
-                isDecoded = secret.withBytes { Hexadecimal.decode($0, into: target) }
-            }
+        let bytes = try KeyMaterial(count: count / 2) { target in
+            isDecoded = secret.withBytes { Hexadecimal.decode($0, into: target) }
         }
-        return isDecoded ? KeyMaterial(bytes) : nil
-    }
-
-    /// A part of the bytes; nil beyond them.
-    func part(_ offset: Int, _ length: Int) throws -> KeyMaterial? {
-        guard offset >= 0, length > 0, length <= count - min(offset, count) else { return nil }
-        return try withBytes {
-            try KeyMaterial(contentsOf: UnsafeRawBufferPointer(rebasing: $0[offset..<offset + length]))
-        }
+        return isDecoded ? bytes : nil
     }
 
     /// The bytes of several, one after the other.
     static func joined(_ parts: [KeyMaterial]) throws -> KeyMaterial {
-        KeyMaterial(
-            try secretMemory {
-                try SecretBytes(count: parts.reduce(0) { $0 + $1.count }) { target in
-                    var offset = 0
-                    for part in parts {
-                        part.withBytes {
-                            UnsafeMutableRawBufferPointer(rebasing: target[offset...]).copyMemory(from: $0)
-                        }
-                        offset += part.count
-                    }
-                }
-            })
+        try KeyMaterial(count: parts.reduce(0) { $0 + $1.count }) { target in
+            var offset = 0
+            for part in parts {
+                part.withBytes { UnsafeMutableRawBufferPointer(rebasing: target[offset...]).copyMemory(from: $0) }
+                offset += part.count
+            }
+        }
     }
 }
 

@@ -31,11 +31,8 @@ public struct RecoveryCode: Sendable {
     /// - Throws: `VaultError` `keyRejected` with the number of the first group that is wrong.
     public init(contentsOf text: UnsafeRawBufferPointer) throws {
         var problem: VaultError?
-        let bytes = try secretMemory {
-            try SecretBytes(count: Self.length) { problem = Self.decode(text, into: $0) }
-        }
+        secret = try KeyMaterial(count: Self.length) { problem = Self.decode(text, into: $0) }
         if let problem { throw problem }
-        secret = KeyMaterial(bytes)
     }
 
     /// Reads a code that a person typed.
@@ -49,19 +46,17 @@ public struct RecoveryCode: Sendable {
     /// Runs `body` with the text of the code, `XXXXX-XXXXX-…`, in memory that is wiped afterwards.
     public func withText<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) throws -> Result {
         let width = Self.digits + 2
-        let text = try secretMemory {
-            try SecretBytes(count: Self.groups * width - 1) { text in
-                secret.withBytes { bytes in
-                    for group in 0..<Self.groups {
-                        var sum = group
-                        for position in 0..<Self.digits {
-                            let value = Self.value(of: bytes, at: group * Self.digits + position)
-                            sum += (2 * position + 1) * value
-                            text[group * width + position] = Self.alphabet[value]
-                        }
-                        text[group * width + Self.digits] = Self.alphabet[sum % 32]
-                        if group < Self.groups - 1 { text[group * width + Self.digits + 1] = UInt8(ascii: "-") }
+        let text = try KeyMaterial(count: Self.groups * width - 1) { text in
+            secret.withBytes { bytes in
+                for group in 0..<Self.groups {
+                    var sum = group
+                    for position in 0..<Self.digits {
+                        let value = Self.value(of: bytes, at: group * Self.digits + position)
+                        sum += (2 * position + 1) * value
+                        text[group * width + position] = Self.alphabet[value]
                     }
+                    text[group * width + Self.digits] = Self.alphabet[sum % 32]
+                    if group < Self.groups - 1 { text[group * width + Self.digits + 1] = UInt8(ascii: "-") }
                 }
             }
         }

@@ -12,8 +12,6 @@ struct SlotKeyPair {
     /// The same, as it was derived or given: the library may keep another form of it.
     private let secret: KeyMaterial
 
-    private static let suite = HPKESuite()
-
     /// The key pair with the given private key, any 32 bytes.
     init(privateKey: KeyMaterial) throws {
         defer { HeapScrubber.run() }
@@ -44,11 +42,7 @@ struct SlotKeyPair {
 
     /// The key pair of a random secret, by HKDF-SHA256.
     init(secret: KeyMaterial, salt: [UInt8], use: String) throws {
-        let derived = secret.withBytes {
-            HKDF<SHA256>.deriveKey(
-                inputKeyMaterial: SymmetricKey(data: $0), salt: salt,
-                info: Array("\(KeyringDocument.domain) \(use)".utf8), outputByteCount: 32)
-        }
+        let derived = KeyringCode.derived(secret, salt: salt, use: use, count: 32)
         try self.init(privateKey: derived.withUnsafeBytes { try KeyMaterial(contentsOf: $0) })
     }
 
@@ -70,7 +64,7 @@ struct SlotKeyPair {
         defer { HeapScrubber.run() }
         var plain: Data
         do {
-            plain = try Self.suite.open(
+            plain = try HPKESuite.open(
                 slot.sealed, encapsulated: slot.encapsulated, by: key, info: Self.info(keyring, slot.number))
         } catch let error as VaultError { throw error } catch { throw VaultError.changedKeyring(path) }
         defer { plain.wipe() }
@@ -88,7 +82,7 @@ struct SlotKeyPair {
         let joined = try KeyMaterial.joined(keys)
         do {
             (slot.encapsulated, slot.sealed) = try joined.withBytes {
-                try suite.seal($0, to: slot.publicKey, info: info(keyring, slot.number))
+                try HPKESuite.seal($0, to: slot.publicKey, info: info(keyring, slot.number))
             }
         } catch let error as VaultError {
             throw error
@@ -106,11 +100,11 @@ struct SlotKeyPair {
 }
 
 /// HPKE (RFC 9180) in base mode: X25519, HKDF-SHA256, ChaCha20-Poly1305. Apple's systems have it since 2023.
-private struct HPKESuite {
-    func seal(
+private enum HPKESuite {
+    static func seal(
         _ plain: UnsafeRawBufferPointer, to publicKey: [UInt8], info: Data
     ) throws -> (encapsulated: [UInt8], sealed: [UInt8]) {
-        guard #available(macOS 14, iOS 17, tvOS 17, watchOS 10, *) else { throw Self.unsupported }
+        guard #available(macOS 14, iOS 17, tvOS 17, watchOS 10, *) else { throw unsupported }
         let recipient = try Curve25519.KeyAgreement.PublicKey(rawRepresentation: publicKey)
         // RFC 9180 asks for this, the library does not do it: with such a key everybody could open what is sealed.
         let shared = try Curve25519.KeyAgreement.PrivateKey().sharedSecretFromKeyAgreement(with: recipient)
@@ -119,10 +113,10 @@ private struct HPKESuite {
         return (Array(sender.encapsulatedKey), Array(try sender.seal(plain)))
     }
 
-    func open(
+    static func open(
         _ sealed: [UInt8], encapsulated: [UInt8], by key: Curve25519.KeyAgreement.PrivateKey, info: Data
     ) throws -> Data {
-        guard #available(macOS 14, iOS 17, tvOS 17, watchOS 10, *) else { throw Self.unsupported }
+        guard #available(macOS 14, iOS 17, tvOS 17, watchOS 10, *) else { throw unsupported }
         var recipient = try HPKE.Recipient(
             privateKey: key, ciphersuite: .Curve25519_SHA256_ChachaPoly, info: info,
             encapsulatedKey: Data(encapsulated))

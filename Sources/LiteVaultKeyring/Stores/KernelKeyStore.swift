@@ -43,13 +43,11 @@ public struct KernelKeyStore: KeyStore {
             throw VaultError(.keyMaterialRejected, "The secret in \(self) has no usable length")
         }
         var got = 0
-        let secret = try secretMemory {
-            try SecretBytes(count: length) { got = ckr_read(found, $0.baseAddress, $0.count) }
-        }
+        let secret = try KeyMaterial(count: length) { got = ckr_read(found, $0.baseAddress, $0.count) }
         guard got == length else {
             throw VaultError(.keyStoreLocked, "The secret in \(self) changed while it was read", remedy: "Try again.")
         }
-        return KeyMaterial(secret)
+        return secret
     }
 
     /// Adds the secret.

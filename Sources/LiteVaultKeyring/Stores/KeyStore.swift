@@ -180,8 +180,8 @@ public struct CommandKeyStore: KeyStore {
                 "The key command ended with \(outcome.ending.map(\.description) ?? "an unknown status")",
                 remedy: "Run it by itself to see why.")
         }
-        outcome.output.dropTrailingNewline()
-        return outcome.output.count == 0 ? nil : try outcome.output.keyMaterial()
+        outcome.bytes.dropTrailingNewline()
+        return outcome.bytes.count == 0 ? nil : try outcome.bytes.keyMaterial()
     }
 
     /// Runs the other command, after this one reported that there is no secret.

@@ -55,8 +55,8 @@ public struct SecretServiceKeyStore: KeyStore {
         let outcome = try ExternalCommand(script("lookup", input: false)).run(feeding: nil)
         switch outcome.ending {
         case .status(0):
-            outcome.output.dropTrailingNewline()
-            return outcome.output.count == 0 ? nil : try outcome.output.keyMaterial()
+            outcome.bytes.dropTrailingNewline()
+            return outcome.bytes.count == 0 ? nil : try outcome.bytes.keyMaterial()
         case .status(Self.notFound): return nil
         default: throw failure(outcome.ending)
         }

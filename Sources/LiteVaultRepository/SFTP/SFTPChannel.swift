@@ -42,8 +42,6 @@ package final class SFTPChannel: Sendable {
             pump = try SFTPPump(command, timeout: timeout)
         } catch let error as SystemError {
             throw SFTPLost(reason: .start(error.description), output: "", wasEstablished: false)
-        } catch let error as SpawnError {
-            throw SFTPLost(reason: .start(error.description), output: "", wasEstablished: false)
         }
         let pump = pump
         SystemThread.start { pump.run() }

@@ -109,21 +109,15 @@ struct StaleFileSweep {
     let directory: Directory
 
     /// Removes the files. Best effort: a file that cannot be examined or removed stays.
-    ///
-    /// - Returns: the names of the removed files.
-    @discardableResult
-    func run() -> [String] {
-        var removed: [String] = []
-        let names = directory.names()
-        for name in names {
+    func run() {
+        for name in directory.names() {
             if let temporary = TemporaryName(parsing: name) {
-                if sweep(temporary) { removed.append(name) }
+                sweep(temporary)
             } else if let main = Self.mainFile(ofCompanion: name), main.owner.state != .alive, isMissing(main.name) {
                 // A companion without its file: the owner ended between removing one and the other.
                 directory.unlink(name)
             }
         }
-        return removed
     }
 
     /// Gives the largest file that a dead process has left for a destination another name.
@@ -156,16 +150,16 @@ struct StaleFileSweep {
         return metadata
     }
 
-    private func sweep(_ temporary: TemporaryName) -> Bool {
+    private func sweep(_ temporary: TemporaryName) {
         let state = temporary.owner.state
-        guard let metadata = abandoned(temporary) else { return false }
+        guard let metadata = abandoned(temporary) else { return }
         // If a rename without replacing had to be done with a second link, the file may by now be a database under its
         // final name. It must not be opened then; removing the second name is what its owner was about to do.
-        if metadata.linkCount > 1 { return state == .dead && remove(temporary.name) }
-        if cfs_is_local(directory.descriptor) == 1 {
-            return withUnlocked(temporary.name) { remove(temporary.name) }
+        if metadata.linkCount <= 1, cfs_is_local(directory.descriptor) == 1 {
+            _ = withUnlocked(temporary.name) { remove(temporary.name) }
+        } else if state == .dead {
+            remove(temporary.name)
         }
-        return state == .dead && remove(temporary.name)
     }
 
     /// Runs `body` while nobody else has the file locked.
@@ -177,6 +171,7 @@ struct StaleFileSweep {
         return FileLock.isTaken(file) && body()
     }
 
+    @discardableResult
     private func remove(_ name: String) -> Bool {
         for companion in TemporaryName.companions { directory.unlink(name + companion) }
         return directory.unlink(name)

@@ -22,10 +22,10 @@ extension ShellCommand {
     /// - Parameters:
     ///   - limit: the time after which it is killed with its process group; nil for none.
     ///   - watch: called with the argument for `kill` when it runs; what that returns is called when it has ended.
-    /// - Throws: ``SpawnError`` when there is no pipe, or it cannot be started.
+    /// - Throws: ``SystemError`` when there is no pipe, or it cannot be started.
     package func collect(
         limit: Duration?, watch: ((Int32) -> () -> Void)? = nil
-    ) throws(SpawnError) -> CommandOutput {
+    ) throws(SystemError) -> CommandOutput {
         let pipe = try CommandPipe()
         defer { pipe.close() }
         var command = self
@@ -132,10 +132,10 @@ package final class CommandPipe {
     package private(set) var reading: Int32
     package private(set) var writing: Int32
 
-    /// - Throws: ``SpawnError`` when the system has no descriptors left.
-    package init() throws(SpawnError) {
+    /// - Throws: ``SystemError`` when the system has no descriptors left.
+    package init() throws(SystemError) {
         var ends: [Int32] = [-1, -1]
-        guard cps_pipe(&ends) == 0 else { throw SpawnError(code: errno) }
+        guard cps_pipe(&ends) == 0 else { throw SystemError(code: errno) }
         (reading, writing) = (ends[0], ends[1])
     }
 

@@ -26,8 +26,8 @@ package struct ShellCommand: Sendable {
 
     /// Starts the command.
     ///
-    /// - Throws: ``SpawnError`` when the system cannot start it.
-    package func spawn() throws(SpawnError) -> ChildProcess {
+    /// - Throws: ``SystemError`` when the system cannot start it.
+    package func spawn() throws(SystemError) -> ChildProcess {
         var (actions, attributes) = (Platform.spawnActions, Platform.spawnAttributes)
         posix_spawn_file_actions_init(&actions)
         posix_spawnattr_init(&attributes)
@@ -64,7 +64,7 @@ package struct ShellCommand: Sendable {
         defer { for text in arguments + added { free(text) } }
         var child: pid_t = 0
         let code = posix_spawn(&child, "/bin/sh", &actions, &attributes, arguments, added + inherited() + [nil])
-        guard code == 0 else { throw SpawnError(code: code) }
+        guard code == 0 else { throw SystemError(code: code) }
         return ChildProcess(id: child, leadsGroup: leadsGroup)
     }
 
@@ -79,14 +79,6 @@ package struct ShellCommand: Sendable {
         }
         return entries
     }
-}
-
-/// A command that could not be started.
-package struct SpawnError: Error, Sendable, CustomStringConvertible {
-    /// The error number.
-    package let code: Int32
-
-    package var description: String { String(cString: strerror(code)) }
 }
 
 /// A process that ``ShellCommand/spawn()`` started. It has to be waited for: until then its number is not used again.
@@ -136,12 +128,12 @@ package struct ChildProcess: Sendable {
 
     /// Blocks until the child has ended, and releases its number.
     ///
-    /// - Throws: ``SpawnError`` when somebody else waited for it.
+    /// - Throws: ``SystemError`` when somebody else waited for it.
     @discardableResult
-    package func wait() throws(SpawnError) -> Ending {
+    package func wait() throws(SystemError) -> Ending {
         var status: Int32 = 0
         while waitpid(id, &status, 0) < 0 {
-            guard errno == EINTR else { throw SpawnError(code: errno) }
+            guard errno == EINTR else { throw SystemError(code: errno) }
         }
         return Ending(status)
     }

@@ -125,7 +125,7 @@ final class KeyReader: Sendable {
         // With `--json`, our standard error contains only JSON.
         if reporter is JSONReporter { command.error = .null }
         let output: CommandOutput
-        do throws(SpawnError) {
+        do throws(SystemError) {
             output = try command.collect(limit: commandLimit) { Interruption.shared.watch(child: $0) }
         } catch { throw SecretError.system(error.code) }
         if let commandLimit, output.wasLate {

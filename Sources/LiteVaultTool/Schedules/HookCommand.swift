@@ -29,7 +29,7 @@ struct HookCommand {
         // So that a signal reaches everything that the hook starts.
         shell.leadsGroup = true
         let child: ChildProcess
-        do throws(SpawnError) { child = try shell.spawn() } catch {
+        do throws(SystemError) { child = try shell.spawn() } catch {
             throw VaultError(
                 .jobFailed, "cannot start a hook: \(error)", remedy: "Check the limit on processes, then try again.")
         }

@@ -221,7 +221,7 @@ struct ServiceManager: Sendable {
         let output: CommandOutput
         try Interruption.shared.check()
         unanswered.withLock { $0 = "\(command) \(arguments[0])" }
-        do throws(SpawnError) {
+        do throws(SystemError) {
             output = try shell.collect(limit: limit) { Interruption.shared.watch(child: $0, finishing: true) }
         } catch { throw Failure(.internal, "'\(command)' cannot be started: \(error)") }
         // After a signal it is given a short time. What it has answered within that is true; the next call, or step, is not begun.

@@ -149,7 +149,7 @@ import Testing
         arguments: Engine.encrypts
             ? Fixture.format3Files.filter { $0.settings.compatibility != 1 || Engine.encrypts } : [])
     func `the format of an old file is found by trying`(fixture: Fixture) throws {
-        let found = try CipherProbe.settings(of: scratch.copy(fixture.name), key: fixture.databaseKey())
+        let found = try DatabaseFile(scratch.copy(fixture.name)).probe(key: fixture.databaseKey())
         if fixture.key == .passphrase, Engine.format4 { #expect(found.compatibility == fixture.settings.compatibility) }
         let db = try Connection(scratch.path("copy.db"), key: fixture.databaseKey(), settings: found)
         #expect(try db.value("SELECT count(*) FROM t", as: Int.self) == 3)
