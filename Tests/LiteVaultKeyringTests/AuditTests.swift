@@ -22,13 +22,11 @@ struct AuditTests {
     private func addKey(_ unlocked: inout UnlockedKeyring) throws {
         let new = try KeyMaterial.random(count: KeyringDocument.keyLength)
         let old = unlocked.keys
-        try unlocked.change { document in
+        try unlocked.change(keys: [new] + old) { document in
             for index in document.slots.indices {
                 try SlotKeyPair.seal([new] + old, for: &document.slots[index], of: document.id)
             }
             document.keys.insert(KeyringCode.identifier(of: new), at: 0)
-        } keys: {
-            [new] + old
         }
     }
 
