@@ -154,6 +154,13 @@ extension CheckedDocument {
     }
 }
 
+extension VaultError {
+    /// The error for a document that is not the one of its name.
+    static func swapped(_ name: String) -> VaultError {
+        VaultError(.damaged, "is stored under the wrong name: objects were swapped", path: name)
+    }
+}
+
 extension Sequence<Int64> {
     /// The sum of the sizes; the largest representable number on overflow.
     package var sum: Int64 {

@@ -89,7 +89,7 @@ extension Repository {
         let fence = try document.value(Fence.self, key: key, name: name)
         guard fence.repository == config.id, fence.database == database,
             RepositoryFormat.snapshot(database, fence.sequence) == name
-        else { throw VaultError(.damaged, "is stored under the wrong name: objects were swapped", path: name) }
+        else { throw VaultError.swapped(name) }
         return fence
     }
 }

@@ -96,7 +96,7 @@ extension Repository {
     func snapshot(_ manifest: Manifest, _ hash: Hash256, _ name: String, _ database: String) throws -> Snapshot {
         guard manifest.type == "snapshot", manifest.repository == config.id, manifest.database == database,
             RepositoryFormat.snapshot(database, manifest.sequence) == name, databaseID(manifest.name) == database
-        else { throw VaultError(.damaged, "is stored under the wrong name: objects were swapped", path: name) }
+        else { throw VaultError.swapped(name) }
         _ = try manifest.rootEntry(name)
         return try Snapshot(manifest: manifest, hash: hash, name: name)
     }

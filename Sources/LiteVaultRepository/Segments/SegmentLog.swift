@@ -236,7 +236,7 @@ extension Repository {
         let length = Int64(bytes.count - document.payload.count)
         guard record.type == (name.isJoined ? "joined" : "segment"), record.repository == config.id,
             record.database == database, (record.joined != nil) == name.isJoined, record.name.object == name.object
-        else { throw VaultError(.damaged, "is stored under the wrong name: objects were swapped", path: name.object) }
+        else { throw VaultError.swapped(name.object) }
         guard size == length &+ record.payloadSize, record.payloadSize >= 0 else {
             throw VaultError(.damaged, "does not have the length that it states", path: name.object)
         }

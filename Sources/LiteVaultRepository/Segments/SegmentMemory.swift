@@ -32,7 +32,7 @@ extension Repository {
         let found = try SealedDocument(whole: Array(note.utf8), name: name)
             .value(SegmentNote.self, key: key, name: name)
         guard found.type == "newest-segment", found.repository == config.id, found.database == database
-        else { throw VaultError(.damaged, "is stored under the wrong name: objects were swapped", path: name) }
+        else { throw VaultError.swapped(name) }
         return found.newest
     }
 
