@@ -1,6 +1,5 @@
 internal import LiteVaultSystem
 internal import LiteVaultCapture
-internal import LiteVaultCipher
 package import LiteVaultFoundation
 
 /// What this machine remembers about the repository at a location: its identity, and the newest snapshots seen.
@@ -76,11 +75,7 @@ struct LocationMemory: Sendable {
         let new = Record(
             location: location, repositories: Array(all.suffix(Self.limit)), document: text, generation: generation)
         try LocalDirectory.create(directory)
-        try withErrorContext(path: path) {
-            let file = try ReplacementFile(destination: path)
-            try LocalFile(updating: file.path).write(Decoding.bytes(new, path: path), at: 0)
-            try file.publish(replacing: true)
-        }
+        try new.store(at: path)
     }
 
     /// Forgets the newest snapshots of a repository: its current state is accepted.
@@ -91,17 +86,12 @@ struct LocationMemory: Sendable {
     }
 
     private func read() throws -> Record? {
-        do {
-            let bytes = try LocalFile(reading: path).contents(upTo: Record.byteLimit)
-            return try Decoding.value(Record.self, from: bytes, path: path)
-        } catch let error as VaultError where error.code == .missing {
-            return nil
-        } catch let error as VaultError where error.code == .damaged {
-            throw VaultError(
-                .damaged, "does not name the repository at \(location)", path: path,
-                remedy: "It is rewritten once this is fixed; until then a replaced repository goes unnoticed.",
-                cause: error)
-        }
+        try Record.stored(
+            at: path,
+            damage: (
+                "does not name the repository at \(location)",
+                "It is rewritten once this is fixed; until then a replaced repository goes unnoticed."
+            ))
     }
 }
 
@@ -225,7 +215,13 @@ extension Repository {
     /// The remembered snapshot; nil if there is none.
     func head(_ database: String) throws -> Head? {
         for directory in headDirectories {
-            if let head = try head(at: "\(directory)/\(database).json") { return head }
+            let head = try Head.stored(
+                at: "\(directory)/\(database).json",
+                damage: (
+                    "does not name the newest snapshot",
+                    "The next snapshot rewrites it; until then a repository that was rolled back goes unnoticed."
+                ))
+            if let head { return head }
         }
         return nil
     }
@@ -235,32 +231,13 @@ extension Repository {
         (try? head(database))?.flatMap(\.label).map(Date.init(milliseconds:))
     }
 
-    private func head(at path: String) throws -> Head? {
-        do {
-            let bytes = try LocalFile(reading: path).contents(upTo: Head.byteLimit)
-            return try Decoding.value(Head.self, from: bytes, path: path)
-        } catch let error as VaultError where error.code == .missing {
-            return nil
-        } catch let error as VaultError where error.code == .damaged {
-            throw VaultError(
-                .damaged, "does not name the newest snapshot", path: path,
-                remedy:
-                    "The next snapshot rewrites it; until then a repository that was rolled back goes unnoticed.",
-                cause: error)
-        }
-    }
-
     /// Remembers a snapshot as the newest, unless a newer one is remembered.
     func remember(_ head: Head, _ database: String) throws {
         guard local.remembers, let path = headPath(database) else { return }
         // A damaged one is rewritten.
         if let known = try? self.head(database), known.sequence >= head.sequence { return }
         try LocalDirectory.create(LocalDirectory.parent(of: path))
-        try withErrorContext(path: path) {
-            let file = try ReplacementFile(destination: path)
-            try LocalFile(updating: file.path).write(Decoding.bytes(head, path: path), at: 0)
-            try file.publish(replacing: true)
-        }
+        try head.store(at: path)
     }
 
     /// Compares the remembered snapshot with the existing ones.

@@ -1,7 +1,4 @@
 internal import LiteVaultSystem
-internal import LiteVaultCapture
-internal import LiteVaultCipher
-internal import LiteVaultFoundation
 
 /// What shows that a database is the promoted one, in a file beside it (`.promoted` after its name).
 ///
@@ -39,25 +36,7 @@ struct PromotedDatabase: CheckedDocument, Sendable, Equatable {
     }
 
     /// Nil if there is none.
-    static func read(_ database: String) throws -> PromotedDatabase? {
-        let path = path(database)
-        do {
-            let bytes = try LocalFile(reading: path).contents(upTo: byteLimit)
-            return try Decoding.value(PromotedDatabase.self, from: bytes, path: path)
-        } catch let error as VaultError where error.code == .missing {
-            return nil
-        }
-    }
+    static func read(_ database: String) throws -> PromotedDatabase? { try stored(at: path(database)) }
 
-    func write(_ database: String) throws {
-        let path = Self.path(database)
-        try withErrorContext(path: path) {
-            let file = try ReplacementFile(destination: path)
-            do {
-                // Closed before it gets its name.
-                try LocalFile(updating: file.path).write(Decoding.bytes(self, path: path), at: 0)
-            }
-            try file.publish(replacing: true)
-        }
-    }
+    func write(_ database: String) throws { try store(at: Self.path(database)) }
 }

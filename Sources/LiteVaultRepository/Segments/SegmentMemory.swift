@@ -58,16 +58,7 @@ extension Repository {
     /// - Throws: `VaultError` `damaged` if the file is not valid.
     func rememberedMark(_ database: String) throws -> SegmentMark? {
         guard let path = markPath(database) else { return nil }
-        do {
-            let bytes = try LocalFile(reading: path).contents(upTo: SegmentMark.byteLimit)
-            return try Decoding.value(SegmentMark.self, from: bytes, path: path)
-        } catch let error as VaultError where error.code == .missing {
-            return nil
-        } catch let error as VaultError where error.code == .damaged {
-            throw VaultError(
-                .damaged, "does not name the newest segment", path: path, remedy: "Remove the file.",
-                cause: error)
-        }
+        return try SegmentMark.stored(at: path, damage: ("does not name the newest segment", "Remove the file."))
     }
 
     /// Remembers a segment as the newest, unless a newer one is remembered.
@@ -90,9 +81,7 @@ extension Repository {
             }
             // A file that cannot be read is replaced.
             if let known = try? rememberedMark(database), known.sequence >= mark.sequence { return }
-            let file = try ReplacementFile(destination: path)
-            try LocalFile(updating: file.path).write(Decoding.bytes(mark, path: path), at: 0)
-            try file.publish(replacing: true)
+            try mark.store(at: path)
         }
     }
 

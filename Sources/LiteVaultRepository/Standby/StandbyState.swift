@@ -1,6 +1,5 @@
 internal import LiteVaultSystem
 internal import LiteVaultCapture
-internal import LiteVaultCipher
 internal import LiteVaultFoundation
 
 /// What a standby's destination has, in a file beside it (`.standby` after its name): where to continue after a restart.
@@ -35,27 +34,9 @@ struct StandbyState: CheckedDocument, Sendable {
     static func path(_ destination: String) -> String { destination + ".standby" }
 
     /// Nil if there is none.
-    static func read(_ destination: String) throws -> StandbyState? {
-        let path = path(destination)
-        do {
-            let bytes = try LocalFile(reading: path).contents(upTo: byteLimit)
-            return try Decoding.value(StandbyState.self, from: bytes, path: path)
-        } catch let error as VaultError where error.code == .missing {
-            return nil
-        }
-    }
+    static func read(_ destination: String) throws -> StandbyState? { try stored(at: path(destination)) }
 
-    func write(_ destination: String) throws {
-        let path = Self.path(destination)
-        try withErrorContext(path: path) {
-            let file = try ReplacementFile(destination: path)
-            do {
-                // Closed before it gets its name.
-                try LocalFile(updating: file.path).write(Decoding.bytes(self, path: path), at: 0)
-            }
-            try file.publish(replacing: true)
-        }
-    }
+    func write(_ destination: String) throws { try store(at: Self.path(destination)) }
 }
 
 /// A state of the repository that a standby can have: a snapshot, and the last segment that was applied to it.
