@@ -67,13 +67,7 @@ extension Repository {
         try LocalDirectory.create(LocalDirectory.parent(of: path))
         try withErrorContext(path: path) {
             // A follower and a concurrent listing: neither may replace the other's mark with an older one.
-            let guardPath = path + ".lock"
-            let lock: LocalFile
-            do { lock = try LocalFile(creating: guardPath) } catch let error as VaultError
-                where error.code == .conflict
-            {
-                lock = try LocalFile(updating: guardPath)
-            }
+            let lock = try LocalFile.openingOrCreating(path + ".lock")
             // Either holds the lock only while it writes a file.
             for _ in 0..<100 {
                 if try lock.tryLock() { break }

@@ -10,7 +10,7 @@ final class StandbyLock: Sendable {
     ///
     /// - Throws: `VaultError` `busy`.
     init(_ destination: String) throws {
-        file = try Self.open(Self.path(destination))
+        file = try LocalFile.openingOrCreating(Self.path(destination))
         guard try file.tryLock() else {
             throw VaultError(
                 .busy, "another standby keeps it current", path: destination, remedy: "End that one first.")
@@ -33,14 +33,6 @@ final class StandbyLock: Sendable {
     }
 
     static func path(_ destination: String) -> String { destination + ".standby-lock" }
-
-    fileprivate static func open(_ path: String) throws -> LocalFile {
-        do {
-            return try LocalFile(creating: path)
-        } catch let error as VaultError where error.code == .conflict {
-            return try LocalFile(updating: path)
-        }
-    }
 }
 
 /// Asks the process that keeps a standby current to end, because the standby is about to be promoted.
@@ -55,7 +47,7 @@ final class HandOverRequest {
     ///
     /// - Throws: `VaultError` `busy` if another process promotes it.
     init(_ destination: String) throws {
-        file = try StandbyLock.open(Self.path(destination))
+        file = try LocalFile.openingOrCreating(Self.path(destination))
         // A standby that looks whether it is locked takes the lock for a moment.
         for attempt in 0..<50 {
             if try file.tryLock() { return }
