@@ -97,6 +97,9 @@ package enum TreeShape {
         let below = level == 0 ? blocks : nodes(blocks: blocks, level: level - 1)
         return min(RepositoryFormat.fanOut, below - index * RepositoryFormat.fanOut)
     }
+
+    /// The most blocks that a node of a level covers.
+    static func room(level: Int) -> Int { (0...level).reduce(1) { room, _ in room * RepositoryFormat.fanOut } }
 }
 
 /// The block map of a snapshot: where each block of the image is stored. Nodes are read on demand; one per level is
@@ -135,12 +138,7 @@ package struct BlockMap {
             guard let parent = try node(level: level + 1, index: index / RepositoryFormat.fanOut) else { return nil }
             entry = parent.node.entries[index % RepositoryFormat.fanOut]
         }
-        let node = try source.node(entry, level: level)
-        guard node.entries.count == TreeShape.entries(blocks: blocks, level: level, index: index) else {
-            throw VaultError(
-                .damaged, "a node has the wrong number of entries for its place",
-                path: RepositoryFormat.tree(entry.pack))
-        }
+        let node = try source.node(entry, level: level, index: index, blocks: blocks)
         path[level] = (index, entry, node)
         return (entry, node)
     }

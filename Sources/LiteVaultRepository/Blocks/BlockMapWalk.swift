@@ -35,7 +35,7 @@ final class BlockMapWalk {
                 _ = try source.node(entry, level: level)
                 // A node that is intact in one position is not in another that needs more or fewer blocks.
                 let isSame = known.isFull == place.isFull && (place.isFull || spans[entry] == place.span)
-                guard isSame else { throw Self.misplaced(entry) }
+                guard isSame else { throw entry.misplaced }
             } catch let error as VaultError {
                 try problem(error)
                 return false
@@ -46,10 +46,7 @@ final class BlockMapWalk {
         if !place.isFull { spans[entry] = place.span }
         let node: TreeNode
         do {
-            node = try source.node(entry, level: level)
-            guard node.entries.count == TreeShape.entries(blocks: blocks, level: level, index: index) else {
-                throw Self.misplaced(entry)
-            }
+            node = try source.node(entry, level: level, index: index, blocks: blocks)
         } catch let error as VaultError {
             try problem(error)
             return false
@@ -67,11 +64,6 @@ final class BlockMapWalk {
         return isWell
     }
 
-    private static func misplaced(_ entry: TreeEntry) -> VaultError {
-        VaultError(
-            .damaged, "a node has the wrong number of entries for its place", path: RepositoryFormat.tree(entry.pack))
-    }
-
     /// The result of visiting a node.
     private struct Known {
         var isWell: Bool
@@ -85,8 +77,7 @@ final class BlockMapWalk {
         let isFull: Bool
 
         init(level: Int, index: Int, blocks: Int) {
-            var room = 1
-            for _ in 0...level { room *= RepositoryFormat.fanOut }
+            let room = TreeShape.room(level: level)
             span = min(room, blocks - index * room)
             isFull = span == room
         }

@@ -40,6 +40,17 @@ package final class NodeSource: Sendable {
         return try bytes.withUnsafeBytes { try entry.node(in: $0, level: level) }
     }
 
+    /// The node that `entry` refers to, at a place in the map of an image of `blocks` blocks.
+    ///
+    /// - Throws: as ``node(_:level:)``; `damaged` if it has more or fewer entries than that place needs.
+    func node(_ entry: TreeEntry, level: Int, index: Int, blocks: Int) throws -> TreeNode {
+        let node = try node(entry, level: level)
+        guard node.entries.count == TreeShape.entries(blocks: blocks, level: level, index: index) else {
+            throw entry.misplaced
+        }
+        return node
+    }
+
     /// Makes the pack available to ``node(_:level:)``.
     ///
     /// A copy is compared with its hash before its first use, and fetched again if it differs: copies are not synced,
@@ -189,6 +200,11 @@ final class UncachedNodes {
 }
 
 extension TreeEntry {
+    /// The error for a node that belongs to another place in a map.
+    var misplaced: VaultError {
+        VaultError(.damaged, "a node has the wrong number of entries for its place", path: RepositoryFormat.tree(pack))
+    }
+
     /// The node that this entry refers to.
     ///
     /// - Parameter buffer: starts with the node.
