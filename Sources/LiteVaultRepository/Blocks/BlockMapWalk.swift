@@ -7,12 +7,12 @@ final class BlockMapWalk {
     /// The numbers of blocks of nodes that are not full: one per level of each map.
     private var spans: [TreeEntry: Int] = [:]
     private let visit: (TreeEntry) throws -> Bool
-    private let problem: (any Error) throws -> Void
+    private let problem: (VaultError) throws -> Void
 
     /// - Parameters:
     ///   - visit: called with the location of each block; returns false if the block is missing.
-    ///   - problem: called for a node that cannot be read; throws to stop the walk.
-    init(visit: @escaping (TreeEntry) throws -> Bool, problem: @escaping (any Error) throws -> Void) {
+    ///   - problem: called for a node that is damaged or missing; throws to stop the walk, as any other error does.
+    init(visit: @escaping (TreeEntry) throws -> Bool, problem: @escaping (VaultError) throws -> Void) {
         self.visit = visit
         self.problem = problem
     }
@@ -36,7 +36,7 @@ final class BlockMapWalk {
                 // A node that is intact in one position is not in another that needs more or fewer blocks.
                 let isSame = known.isFull == place.isFull && (place.isFull || spans[entry] == place.span)
                 guard isSame else { throw entry.misplaced }
-            } catch let error as VaultError {
+            } catch let error as VaultError where error.isDamage {
                 try problem(error)
                 return false
             }
@@ -47,7 +47,7 @@ final class BlockMapWalk {
         let node: TreeNode
         do {
             node = try source.node(entry, level: level, index: index, blocks: blocks)
-        } catch let error as VaultError {
+        } catch let error as VaultError where error.isDamage {
             try problem(error)
             return false
         }

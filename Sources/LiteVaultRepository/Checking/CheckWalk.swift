@@ -42,7 +42,7 @@ final class CheckWalk {
     /// - Returns: for each whether nothing in it is damaged.
     func check(_ snapshots: [Snapshot], _ source: NodeSource) async throws -> [Bool] {
         var passed = [Bool](repeating: false, count: snapshots.count)
-        let walk = BlockMapWalk(visit: visit, problem: note)
+        let walk = BlockMapWalk(visit: visit) { self.note($0, at: "tree/") }
         // A node is visited once: what snapshots share counts for the one whose damage is not known yet.
         let order =
             snapshots.indices.filter { !isLost(snapshots[$0]) } + snapshots.indices.filter { isLost(snapshots[$0]) }
@@ -120,11 +120,6 @@ final class CheckWalk {
             list.add(name, "lacks block \(entry.position), which a snapshot needs")
         }
         return false
-    }
-
-    private func note(_ error: any Error) throws {
-        guard let error = error as? VaultError, error.isDamage else { throw error }
-        note(error, at: "tree/")
     }
 
     private func note(_ error: VaultError, at path: String) {

@@ -138,10 +138,7 @@ final class CopyRun {
                 data.insert(entry.pack)
                 return true
             },
-            problem: { error in
-                guard let error = error as? VaultError, error.isDamage else { throw error }
-                problems.append(error)
-            })
+            problem: { problems.append($0) })
         let nodes = source.nodes(database)
         var whole: Set<Int> = []
         for snapshot in snapshots {

@@ -29,11 +29,7 @@ extension Repair {
         }
         // From the store, not from cached copies.
         let maps = try UncachedNodes(store, directory: repository.cacheDirectory("check"))
-        let walk = BlockMapWalk(
-            visit: { try tables.has($0) },
-            problem: { error in
-                guard let error = error as? VaultError, error.isDamage else { throw error }
-            })
+        let walk = BlockMapWalk(visit: { try tables.has($0) }, problem: { _ in })
         // All maps first: the path to one pack leads through others, which may be damaged.
         for object in try await store.list("tree/") where RepositoryFormat.isPack(object.name) {
             guard let pack = object.name.split(separator: "/").last.flatMap({ PackID(hexadecimal: $0) })
