@@ -108,7 +108,7 @@ package struct BlockMap {
     package let root: TreeEntry
     package let blocks: Int
     package let height: Int
-    private let source: NodeSource
+    let source: NodeSource
     private var path: [(index: Int, entry: TreeEntry, node: TreeNode)?]
 
     /// - Parameter source: has every pack of the map.

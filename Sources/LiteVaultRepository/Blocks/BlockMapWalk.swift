@@ -21,8 +21,8 @@ final class BlockMapWalk {
     var packs: Set<PackID> { Set(visited.keys) }
 
     /// Walks the map of one snapshot; false if anything in it is damaged.
-    func walk(root: TreeEntry, blocks: Int, source: NodeSource) throws -> Bool {
-        try walk(root, level: TreeShape.height(blocks: blocks) - 1, index: 0, blocks: blocks, source)
+    func walk(_ map: BlockMap) throws -> Bool {
+        try walk(map.root, level: map.height - 1, index: 0, blocks: map.blocks, map.source)
     }
 
     private func walk(

@@ -125,6 +125,15 @@ package final class NodeSource: Sendable {
         return try Array(digest.finalize()) == file.read(at: content, count: RepositoryFormat.hashBytes)
     }
 
+    /// The block map of a snapshot, every pack of which it makes available.
+    ///
+    /// - Parameter name: the manifest's.
+    func map(of manifest: Manifest, _ name: String) async throws -> BlockMap {
+        let root = try manifest.rootEntry(name)
+        try await prepare(root: root, blocks: manifest.blocks)
+        return BlockMap(root: root, blocks: manifest.blocks, source: self)
+    }
+
     /// Makes every pack of a block map available.
     package func prepare(root: TreeEntry, blocks: Int) async throws {
         // Level by level, each node once: the number of distinct nodes is bounded by the size of the packs, however

@@ -143,11 +143,8 @@ final class CopyRun {
         var whole: Set<Int> = []
         for snapshot in snapshots {
             do {
-                let root = try snapshot.manifest.rootEntry(snapshot.object)
-                try await nodes.prepare(root: root, blocks: snapshot.manifest.blocks)
-                if try walk.walk(root: root, blocks: snapshot.manifest.blocks, source: nodes) {
-                    whole.insert(snapshot.sequence)
-                }
+                let map = try await nodes.map(of: snapshot.manifest, snapshot.object)
+                if try walk.walk(map) { whole.insert(snapshot.sequence) }
             } catch let error as VaultError where error.isDamage {
                 problems.append(error)
             }

@@ -93,7 +93,7 @@ extension Repair {
         for snapshot in survey.snapshots(with: verifications) {
             let (manifest, known, hash) = (snapshot.manifest, snapshot.verification, snapshot.hash.hexadecimal)
             let root = try manifest.rootEntry(snapshot.object)
-            let isWhole = try walk.walk(root: root, blocks: manifest.blocks, source: source)
+            let isWhole = try walk.walk(BlockMap(root: root, blocks: manifest.blocks, source: source))
             let (ranges, count) = isWhole ? ([], 0) : try await finder.find(in: snapshot)
             guard count == 0 else {
                 report.lostBlocks.append(

@@ -21,14 +21,12 @@ struct ImageWriter {
     /// - Throws: `VaultError` `damaged` if the repository does not have the image any more, or has another one.
     mutating func write(into file: LocalFile, from repository: Repository) async throws {
         let manifest = snapshot.manifest
-        let root = try manifest.rootEntry(snapshot.object)
-        let source = repository.nodes(manifest.database)
+        var map: BlockMap
         do {
-            try await source.prepare(root: root, blocks: manifest.blocks)
+            map = try await repository.nodes(manifest.database).map(of: manifest, snapshot.object)
         } catch let error as VaultError where error.code == .missing {
             throw VaultError(.damaged, "is missing", path: error.path, advice: .lostObject, cause: error)
         }
-        var map = BlockMap(root: root, blocks: manifest.blocks, source: source)
         // A file's bytes, and those that it lacks, are in memory as well.
         let window = bases.isEmpty ? RepositoryFormat.packBlocks : RepositoryFormat.packBlocks / 4
         let (snapshot, bases, progress) = (snapshot, bases, progress)

@@ -177,9 +177,7 @@ extension Repository {
             if let failure = survey.strictFailure { throw failure }
             for snapshot in survey.snapshots {
                 do {
-                    let root = try snapshot.manifest.rootEntry(snapshot.object)
-                    try await source.prepare(root: root, blocks: snapshot.manifest.blocks)
-                    _ = try walk.walk(root: root, blocks: snapshot.manifest.blocks, source: source)
+                    _ = try walk.walk(await source.map(of: snapshot.manifest, snapshot.object))
                 } catch let error as VaultError where error.isDamage {
                     throw VaultError(
                         .damaged,

@@ -212,20 +212,12 @@ extension Repository {
                 plan.warnings.append(warning)
             }
             do {
-                plan.blockMap = try await blockMap(of: previous)
+                plan.blockMap = try await nodes(database).map(of: previous.manifest, previous.object)
             } catch let error as VaultError where error.isDamage {
                 plan.warnings.append(.damagedMap(error, of: previous))
             }
         }
         return plan
-    }
-
-    private func blockMap(of snapshot: Snapshot) async throws -> BlockMap {
-        let manifest = snapshot.manifest
-        let root = try manifest.rootEntry(snapshot.object)
-        let nodes = nodes(manifest.database)
-        try await nodes.prepare(root: root, blocks: manifest.blocks)
-        return BlockMap(root: root, blocks: manifest.blocks, source: nodes)
     }
 
     private func manifest(
