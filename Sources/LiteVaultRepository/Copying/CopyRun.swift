@@ -379,9 +379,7 @@ extension Repository {
     ///
     /// - Throws: `VaultError` `damaged` with the object's name as path.
     fileprivate func verify(_ file: LocalFile, as name: SegmentName, of database: String) throws {
-        let size = try file.size()
-        let start = try file.read(at: 0, count: Int(min(size, RepositoryFormat.segmentHead)))
-        let (record, head) = try segment(name, database, start: start, size: size)
+        let (record, head) = try segment(name, database, in: file)
         try compare(record, head.length, name, in: file)
     }
 

@@ -9,16 +9,6 @@ internal import LiteVaultFoundation
 /// Memory stays flat: what is kept of a segment is its record. Of a segment that is very large, or does not fit into the
 /// directory any more, only the start is read at first.
 final class FetchedSegments: Sendable {
-    /// A segment, or why it cannot be used.
-    struct Segment: Sendable {
-        let record: SegmentRecord
-        let hash: Hash256
-        /// The offset of its frames.
-        let offset: Int64
-        /// Its file; nil if only its start was read.
-        let path: String?
-    }
-
     /// Larger segments take a second request for their frames.
     private static let wholeLimit: Int64 = 8 << 20
     /// Bytes that may be kept at the same time.
@@ -29,7 +19,8 @@ final class FetchedSegments: Sendable {
     private let parent: String
     /// Created with the first file.
     private let work = Locked<WorkDirectory?>(nil)
-    private let found: Locked<[String: Result<Segment, VaultError>]> = Locked([:])
+    /// Segments, or why they cannot be used.
+    private let found: Locked<[String: Result<SegmentChain.Element, VaultError>]> = Locked([:])
 
     private let room = Locked(FetchedSegments.limit)
 
@@ -70,8 +61,8 @@ final class FetchedSegments: Sendable {
         let results = try await concurrently(chosen) { name, isWhole in
             do {
                 let segment = try await self.read(name, whole: isWhole)
-                if name.isJoined { try await self.compare(segment, name) }
-                return (name.object, Result<Segment, VaultError>.success(segment))
+                if name.isJoined { try await self.compare(segment) }
+                return (name.object, Result<SegmentChain.Element, VaultError>.success(segment))
             } catch let error as VaultError where error.isDamage {
                 return (name.object, .failure(error))
             }
@@ -87,11 +78,11 @@ final class FetchedSegments: Sendable {
     }
 
     /// Compares the pages of a joined segment with their hash: while it can still be replaced by what was joined.
-    private func compare(_ segment: Segment, _ name: SegmentName) async throws {
+    private func compare(_ segment: SegmentChain.Element) async throws {
         if let path = segment.path {
-            try repository.compare(segment.record, segment.offset, name, in: LocalFile(reading: path))
+            try repository.compare(segment.record, segment.offset, segment.name, in: LocalFile(reading: path))
         } else {
-            try await repository.compare(segment.record, segment.offset, name)
+            try await repository.compare(segment.record, segment.offset, segment.name)
         }
     }
 
@@ -102,26 +93,24 @@ final class FetchedSegments: Sendable {
     /// A segment.
     ///
     /// - Throws: `VaultError` `damaged` or `missing` if it cannot be used.
-    func segment(_ name: SegmentName) async throws -> Segment {
+    func segment(_ name: SegmentName) async throws -> SegmentChain.Element {
         if let known = found.withLock({ $0[name.object] }) { return try known.get() }
         return try await read(name, whole: false)
     }
 
-    private func read(_ name: SegmentName, whole: Bool) async throws -> Segment {
+    private func read(_ name: SegmentName, whole: Bool) async throws -> SegmentChain.Element {
         guard whole, let size = name.size else {
-            let (record, head) = try await repository.segment(name, database)
-            return Segment(record: record, hash: head.document.hash, offset: head.length, path: nil)
+            return try await SegmentChain.Element(name, repository.segment(name, database))
         }
         let path = try directory() + "/" + Self.file(name)
         // Not more than the listing says: the directory is limited.
         try await fetch(name, into: path, upTo: repository.config.isSealed ? Self.limit : size)
         let file = try LocalFile(reading: path)
-        let start = try file.read(at: 0, count: Int(min(try file.size(), RepositoryFormat.segmentHead)))
-        let (record, head) = try repository.segment(name, database, start: start, size: try file.size())
+        let segment = try SegmentChain.Element(name, repository.segment(name, database, in: file), path: path)
         // What a sealed segment takes here is known only now.
         let excess = try file.size() - size
         room.withLock { $0 -= max(0, excess) }
-        return Segment(record: record, hash: head.document.hash, offset: head.length, path: path)
+        return segment
     }
 
     private func fetch(_ name: SegmentName, into path: String, upTo limit: Int64) async throws {

@@ -144,16 +144,13 @@ final class SegmentCompaction {
             for name in some {
                 try progress(BackupProgress(.storing, 0, of: 1))
                 do {
-                    let found = try await fetched.segment(name)
-                    let element = SegmentChain.Element(
-                        name: name, record: found.record, offset: found.offset, path: found.path,
-                        link: found.record.link(found.hash))
+                    let element = try await fetched.segment(name)
                     let path = try await fetched.frames(of: element)
                     defer { fetched.discard(path) }
-                    if try current.append(element, found.hash, path) { continue }
+                    if try current.append(element, path) { continue }
                     done += try await end(current)
                     current = try JoinedObject(repository, database, level)
-                    _ = try current.append(element, found.hash, path)
+                    _ = try current.append(element, path)
                 } catch let error as VaultError where error.isDamage {
                     // Another compaction may have removed it. Otherwise a check reports it too.
                     if error.code != .missing, damaged.insert(name.object).inserted {

@@ -205,11 +205,12 @@ extension SegmentLog {
     }
 }
 
+/// The record of a segment, the document that it is in, and the length of that: where the frames begin.
+typealias FoundSegment = (record: SegmentRecord, head: (document: SealedDocument, length: Int64))
+
 extension Repository {
     /// The record of a segment, and the offset of its frames. One request, if its name is from a listing.
-    func segment(
-        _ name: SegmentName, _ database: String
-    ) async throws -> (record: SegmentRecord, head: (document: SealedDocument, length: Int64)) {
+    func segment(_ name: SegmentName, _ database: String) async throws -> FoundSegment {
         func missing() -> VaultError { VaultError(.missing, "is missing", path: name.object) }
         do {
             guard let size = try await contentSize(name) else { throw missing() }
@@ -228,9 +229,9 @@ extension Repository {
     }
 
     /// The record in the first bytes of a segment of `size` bytes, and the offset of its frames.
-    func segment(
+    private func segment(
         _ name: SegmentName, _ database: String, start bytes: [UInt8], size: Int64
-    ) throws -> (record: SegmentRecord, head: (document: SealedDocument, length: Int64)) {
+    ) throws -> FoundSegment {
         let document = try SealedDocument(bytes, name: name.object)
         let record = try document.value(SegmentRecord.self, key: key, name: name.object)
         let length = Int64(bytes.count - document.payload.count)
@@ -241,6 +242,13 @@ extension Repository {
             throw VaultError(.damaged, "does not have the length that it states", path: name.object)
         }
         return (record, (document, length))
+    }
+
+    /// The record in the first bytes of a local file that has a segment, and the offset of its frames.
+    func segment(_ name: SegmentName, _ database: String, in file: LocalFile) throws -> FoundSegment {
+        let size = try file.size()
+        let start = try file.read(at: 0, count: Int(min(size, RepositoryFormat.segmentHead)))
+        return try segment(name, database, start: start, size: size)
     }
 
     /// Compares the frames of a segment that is a local file with their hash.
