@@ -37,7 +37,7 @@ extension Repair {
             do {
                 try await maps.source.prepare(pack)
                 // A file that cannot be read is not known to be damaged: that ends the repair.
-                if try !NodeSource.isIntact(maps.source.path(pack), pack) {
+                if try !PackFile.isIntact(maps.source.path(pack), pack) {
                     flaws[object.name] = VaultError(.damaged, "does not match its hash", path: object.name)
                 }
             } catch let error as VaultError where error.isDamage {

@@ -1,3 +1,4 @@
+internal import Crypto
 internal import LiteVaultSystem
 internal import LiteVaultCapture
 internal import LiteVaultCipher
@@ -137,4 +138,77 @@ final class FetchedSegments: Sendable {
 
     /// Removes the file of a segment that was applied.
     func discard(_ path: String) { unlink(path) }
+}
+
+/// The record of a segment, the document that it is in, and the length of that: where the frames begin.
+typealias FoundSegment = (record: SegmentRecord, head: (document: SealedDocument, length: Int64))
+
+extension Repository {
+    /// The record of a segment, and the offset of its frames. One request, if its name is from a listing.
+    func segment(_ name: SegmentName, _ database: String) async throws -> FoundSegment {
+        func missing() -> VaultError { VaultError(.missing, "is missing", path: name.object) }
+        do {
+            guard let size = try await contentSize(name) else { throw missing() }
+            let bytes = try await store.get(name.object, range: 0..<min(size, RepositoryFormat.segmentHead))
+            return try segment(name, database, start: bytes, size: size)
+        } catch let error as VaultError where error.code == .missing && error.path != name.object {
+            throw missing()
+        }
+    }
+
+    /// The size of a segment; nil if it does not exist. No request in a repository that is not sealed, if its name is from a listing.
+    private func contentSize(_ name: SegmentName) async throws -> Int64? {
+        if !config.isSealed, let size = name.size { return size }
+        guard let present = try await store.attributes(name.object) else { return nil }
+        return try await store.contentSize(present)
+    }
+
+    /// The record in the first bytes of a segment of `size` bytes, and the offset of its frames.
+    private func segment(
+        _ name: SegmentName, _ database: String, start bytes: [UInt8], size: Int64
+    ) throws -> FoundSegment {
+        let document = try SealedDocument(bytes, name: name.object)
+        let record = try document.value(SegmentRecord.self, key: key, name: name.object)
+        let length = Int64(bytes.count - document.payload.count)
+        guard record.type == (name.isJoined ? "joined" : "segment"), record.repository == config.id,
+            record.database == database, (record.joined != nil) == name.isJoined, record.name.object == name.object
+        else { throw VaultError.swapped(name.object) }
+        guard size == length &+ record.payloadSize, record.payloadSize >= 0 else {
+            throw VaultError(.damaged, "does not have the length that it states", path: name.object)
+        }
+        return (record, (document, length))
+    }
+
+    /// The record in the first bytes of a local file that has a segment, and the offset of its frames.
+    func segment(_ name: SegmentName, _ database: String, in file: LocalFile) throws -> FoundSegment {
+        let size = try file.size()
+        let start = try file.read(at: 0, count: Int(min(size, RepositoryFormat.segmentHead)))
+        return try segment(name, database, start: start, size: size)
+    }
+
+    /// Compares the frames of a segment that is a local file with their hash.
+    ///
+    /// - Throws: `VaultError` `damaged` with the object's name as path.
+    func compare(_ record: SegmentRecord, _ start: Int64, _ name: SegmentName, in file: LocalFile) throws {
+        var digest = SHA256()
+        try file.forEachPiece { place, bytes in
+            let skipped = Int(max(0, min(Int64(bytes.count), start - place)))
+            digest.update(bufferPointer: UnsafeRawBufferPointer(rebasing: bytes[skipped...]))
+        }
+        guard digest.finalize().hexadecimal == record.payloadHash else {
+            throw VaultError(.damaged, "its frames do not match their hash", path: name.object)
+        }
+    }
+
+    /// Reads the frames of a segment and compares them with their hash.
+    func compare(_ record: SegmentRecord, _ start: Int64, _ name: SegmentName) async throws {
+        var digest = SHA256()
+        let end = start + record.payloadSize
+        for offset in stride(from: start, to: end, by: 8 << 20) {
+            digest.update(data: try await store.get(name.object, range: offset..<min(end, offset + 8 << 20)))
+        }
+        guard digest.finalize().hexadecimal == record.payloadHash else {
+            throw VaultError(.damaged, "its frames do not match their hash", path: name.object)
+        }
+    }
 }
