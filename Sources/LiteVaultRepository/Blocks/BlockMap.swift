@@ -155,9 +155,7 @@ package final class NodeSource: Sendable {
     private let files = Locked(Files())
 
     private struct Files {
-        var open: [PackID: LocalFile] = [:]
-        /// The open files, in the order in which they were opened.
-        var order: [PackID] = []
+        var open = RecentValues<PackID, LocalFile>(limit: 64)
         /// Copies that were compared with their hashes.
         var whole: Set<PackID> = []
     }
@@ -167,9 +165,6 @@ package final class NodeSource: Sendable {
         self.store = store
         self.directory = directory
     }
-
-    /// The maximum number of open files.
-    private static let limit = 64
 
     /// The node that `entry` refers to.
     ///
@@ -233,8 +228,7 @@ package final class NodeSource: Sendable {
     private func compared(_ pack: PackID) {
         files.withLock { files in
             files.whole.insert(pack)
-            files.open[pack] = nil
-            files.order.removeAll { $0 == pack }
+            files.open.remove(pack)
         }
     }
 
@@ -283,9 +277,7 @@ package final class NodeSource: Sendable {
             } catch let error as VaultError where error.code == .missing {
                 throw VaultError(.damaged, "is missing", path: RepositoryFormat.tree(pack))
             }
-            if files.order.count >= Self.limit { files.open[files.order.removeFirst()] = nil }
-            files.open[pack] = file
-            files.order.append(pack)
+            files.open.insert(file, for: pack)
             return file
         }
     }

@@ -38,7 +38,10 @@ enum PackFile {
         for first in stride(from: 0, to: blocks, by: step) {
             let count = min(step, blocks - first)
             let start = Int64(RepositoryFormat.packHeader + first * blockSize)
-            try compare(file.read(at: start, count: count * blockSize), table, from: first, count, name)
+            let bytes = try file.read(at: start, count: count * blockSize)
+            if let block = try damaged(bytes, table, from: first, count, name).first {
+                throw damaged(block: block, name)
+            }
         }
     }
 
@@ -72,18 +75,11 @@ enum PackFile {
         return try Array(digest.finalize()) == file.read(at: content, count: RepositoryFormat.hashBytes)
     }
 
-    /// Compares blocks of a data pack with its table of hashes.
+    /// Compares blocks of a data pack with its table of hashes, and returns the numbers of the damaged ones.
     ///
     /// - Parameters:
     ///   - bytes: `count` blocks, the first of which has the number `first`.
     ///   - table: the hashes of all blocks of the pack.
-    /// - Throws: `VaultError` `damaged`.
-    static func compare(_ bytes: [UInt8], _ table: [UInt8], from first: Int, _ count: Int, _ name: String) throws {
-        if let block = try damaged(bytes, table, from: first, count, name).first { throw damaged(block: block, name) }
-    }
-
-    /// As ``compare(_:_:from:_:_:)``, and returns the numbers of the damaged blocks.
-    ///
     /// - Throws: `VaultError` `damaged` if there are too few bytes.
     static func damaged(
         _ bytes: [UInt8], _ table: [UInt8], from first: Int, _ count: Int, _ name: String
