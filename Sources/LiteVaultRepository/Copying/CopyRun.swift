@@ -362,15 +362,9 @@ private struct ObjectTransfer: Sendable {
         } catch let error as VaultError where error.code == .damaged {
             throw VaultError(.damaged, error.message, path: name, cause: error)
         }
-        try verify(source, name, LocalFile(reading: path))
-        do {
-            try await target.store.put(name, file: path, condition: condition)
-        } catch let error as VaultError where error.code == .conflict {
-            // The response to the first attempt was lost.
-            guard let present = try await target.store.attributes(name),
-                try await target.store.contentSize(present) == LocalFile(reading: path).size()
-            else { throw error }
-        }
+        let file = try LocalFile(reading: path)
+        try verify(source, name, file)
+        try await target.store.putOwn(name, file: path, size: file.size(), condition: condition)
     }
 }
 

@@ -255,30 +255,15 @@ extension Repository {
     /// Uploads packs first, several at a time.
     private func upload(_ spool: PackSpool, _ progress: @escaping BackupProgress.Report) async throws {
         let total = spool.byteCount
-        var done: Int64 = 0
+        let done = Locked<Int64>(0)
         try progress(BackupProgress(.storing, 0, of: total))
-        try await withThrowingTaskGroup(of: Int64.self) { group in
-            var waiting = spool.packs.makeIterator()
-            func start() {
-                guard let pack = waiting.next() else { return }
-                let (name, path, size, store) = (pack.name, pack.file.path, pack.size, store)
-                group.addTask {
-                    do {
-                        try await store.put(name, file: path, condition: .absent)
-                    } catch let error as VaultError where error.code == .conflict {
-                        // The name is random: the object is ours, and the response to the first attempt was lost.
-                        guard let present = try await store.attributes(name),
-                            try await store.contentSize(present) == size
-                        else { throw error }
-                    }
-                    return size
-                }
-            }
-            for _ in 0..<4 { start() }
-            while let size = try await group.next() {
-                done += size
-                try progress(BackupProgress(.storing, done, of: total))
-                start()
+        let packs = spool.packs.map { (name: $0.name, path: $0.file.path, size: $0.size) }
+        _ = try await concurrently(packs, width: 4) { [store] name, path, size in
+            // Their names are random.
+            try await store.putOwn(name, file: path, size: size, condition: .absent)
+            try done.withLock {
+                $0 += size
+                try progress(BackupProgress(.storing, $0, of: total))
             }
         }
     }
