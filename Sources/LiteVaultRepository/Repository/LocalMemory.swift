@@ -146,18 +146,11 @@ extension Repository {
         // seen a newer one meanwhile.
         let now = memory.secrets()
         let isNewer = now.map { $0.repository == config.id && $0.generation > generation } ?? false
-        if !acceptsReplacement, key == nil ? isKnown(memory.document()) : isNewer { return found }
+        let isKnown = key == nil && memory.document().flatMap(RepositoryConfig.identifier(in:)) == config.id
+        if !acceptsReplacement, key == nil ? isKnown : isNewer { return found }
         // If this cannot be written, neither can the newest snapshot, and storing that reports it.
         try? memory.remember(config.id, document: document, generation: key == nil ? nil : generation)
         return found
-    }
-
-    /// Whether a remembered `repository.json` is one of this repository.
-    private func isKnown(_ bytes: [UInt8]?) -> Bool {
-        guard let bytes, let document = try? SealedDocument(whole: bytes, name: RepositoryFormat.config),
-            let known = try? document.decode(RepositoryConfig.self, name: RepositoryFormat.config)
-        else { return false }
-        return known.id == config.id
     }
 
     /// Checks that this machine never used a repository at a location that has none.
