@@ -78,13 +78,6 @@ struct LocationMemory: Sendable {
         try new.store(at: path)
     }
 
-    /// Forgets the newest snapshots of a repository: its current state is accepted.
-    func forgetHeads(_ repository: String) throws {
-        for name in try LocalDirectory.names(headDirectory(repository)) {
-            unlink(headDirectory(repository) + "/" + name)
-        }
-    }
-
     private func read() throws -> Record? {
         try Record.stored(
             at: path,
@@ -127,10 +120,7 @@ extension Repository {
         } catch let error as VaultError where error.path != store.location {
             found.notices.append(RepositoryWarning(error, store.location))
         }
-        if acceptsReplacement {
-            try memory.forgetHeads(config.id)
-            try forgetFormerHeads()
-        }
+        if acceptsReplacement { try forgetHeads() }
         let generation = config.generation ?? 1
         // Whatever the key: a repository of before its key was changed is an older one, too.
         if let before, before.repository == config.id, before.generation > generation, !acceptsReplacement {
@@ -192,9 +182,9 @@ extension Repository {
 
     private func headPath(_ database: String) -> String? { headDirectories.first.map { "\($0)/\(database).json" } }
 
-    /// Removes memories from before they belonged to a location.
-    func forgetFormerHeads() throws {
-        for directory in headDirectories.dropFirst() {
+    /// Forgets the newest snapshots: the current state of the repository is accepted.
+    private func forgetHeads() throws {
+        for directory in headDirectories {
             for name in try LocalDirectory.names(directory) { unlink(directory + "/" + name) }
         }
     }
