@@ -211,7 +211,8 @@ public enum ObjectName {
             && end.map { name.utf8.lexicographicallyPrecedes($0.utf8) } ?? true
     }
 
-    private static func isAllowed(_ byte: UInt8) -> Bool {
+    /// Whether a part of a name may have the byte: an ASCII letter or digit, `-`, `_` or `.`.
+    static func isAllowed(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
             UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."):
