@@ -70,12 +70,7 @@ extension Repository {
     func isFence(_ name: String, _ database: String) async throws -> Bool {
         let bytes = try await store.get(name, upTo: SealedDocument.limit(Manifest.self))
         let document = try SealedDocument(whole: bytes, name: name)
-        return try isFence(document, name, database)
-    }
-
-    /// Whether a document is the fence for its name.
-    func isFence(_ document: SealedDocument, _ name: String, _ database: String) throws -> Bool {
-        try fence(document, name, database) != nil
+        return try fence(document, name, database) != nil
     }
 
     /// The fence in a document; nil if it is something else.

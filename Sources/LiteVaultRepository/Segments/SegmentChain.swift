@@ -196,7 +196,7 @@ extension Repository {
             log.learn(record)
             let hash = found.link
             if let last = row.segments.last {
-                switch Self.step(from: last.record, hashes, to: record, hash) {
+                switch Self.step(from: last.record, hashes, to: record) {
                 case .next: hashes = [hash]
                 case .twin:
                     hashes.insert(hash)
@@ -252,9 +252,7 @@ extension Repository {
     /// What a segment is to the last one of a chain.
     private enum ChainStep { case next, twin, otherTwin, broken, end }
 
-    private static func step(
-        from last: SegmentRecord, _ hashes: Set<String>, to record: SegmentRecord, _ hash: String
-    ) -> ChainStep {
+    private static func step(from last: SegmentRecord, _ hashes: Set<String>, to record: SegmentRecord) -> ChainStep {
         if record.sequence == last.sequence {
             return record.run == last.run && record.payloadHash == last.payloadHash ? .twin : .otherTwin
         }
