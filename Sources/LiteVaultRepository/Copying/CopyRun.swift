@@ -382,11 +382,7 @@ extension Repository {
     /// - Throws: `VaultError` `conflict` if there is another object of that name.
     fileprivate func putOnce(_ name: String, _ bytes: [UInt8]) async throws {
         do {
-            let supportsConditionalWrites = try await store.supportsConditionalWrites()
-            if !supportsConditionalWrites, try await store.attributes(name) != nil {
-                throw VaultError(.conflict, "was stored by another process", path: name)
-            }
-            try await store.put(name, bytes: bytes, condition: supportsConditionalWrites ? .absent : .none)
+            try await store.putNew(name, bytes)
         } catch let error as VaultError where error.code == .conflict {
             guard try await store.get(name) == bytes else { throw error }
         }

@@ -142,8 +142,7 @@ extension Repository {
                 if !acceptsReplacement { try Self.requireUnknown(store, local) }
                 guard creating else { return nil }
                 let bytes = try await read(self.store)
-                let condition: PutCondition = try await store.supportsConditionalWrites() ? .absent : .none
-                try await store.put(name, bytes: bytes, condition: condition)
+                try await store.put(name, bytes: bytes, condition: store.whereAbsent())
                 return bytes
             } catch let problem as VaultError where [.damaged, .conflict].contains(problem.code) {
                 // Another process may have begun the copy since `repository.json` was looked for.

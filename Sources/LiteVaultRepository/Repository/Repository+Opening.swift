@@ -64,8 +64,7 @@ extension Repository {
         if sealed, let key { try config.seal(under: key.current) }
         let document = try SealedDocument.seal(config, key: key)
         do {
-            let condition: PutCondition = try await store.supportsConditionalWrites() ? .absent : .none
-            try await store.put(RepositoryFormat.config, bytes: document.bytes, condition: condition)
+            try await store.put(RepositoryFormat.config, bytes: document.bytes, condition: store.whereAbsent())
         } catch let error as VaultError where error.code == .conflict {
             // Another process created it at the same time.
         }

@@ -92,8 +92,8 @@ final class JoinedObject {
         // Joining takes no lease that a change of the key could wait for.
         try await repository.requireCurrentKey()
         do {
-            let condition: PutCondition = try await repository.store.supportsConditionalWrites() ? .absent : .none
-            try await repository.store.put(name.object, file: object.path, condition: condition)
+            let store = repository.store
+            try await store.put(name.object, file: object.path, condition: store.whereAbsent())
         } catch let error as VaultError where error.code == .conflict {
             // Another compaction was first, or the response to the first attempt was lost.
             var stored = try await repository.segment(name, database).record

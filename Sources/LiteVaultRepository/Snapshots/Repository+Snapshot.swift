@@ -280,11 +280,7 @@ extension Repository {
             throw error
         }
         do {
-            let supportsConditionalWrites = try await store.supportsConditionalWrites()
-            if !supportsConditionalWrites, try await store.attributes(name) != nil {
-                throw VaultError(.conflict, "was stored by another process", path: name)
-            }
-            try await store.put(name, bytes: bytes, condition: supportsConditionalWrites ? .absent : .none)
+            try await store.putNew(name, bytes)
         } catch let error as VaultError where error.code == .conflict {
             // A lost response, or a process that used the same number.
             guard try await store.get(name, upTo: SealedDocument.limit(Manifest.self)) == bytes else {

@@ -226,6 +226,22 @@ public enum ObjectName {
 /// manifests, and an object store takes some milliseconds for each.
 let manyRequests = 16
 
+extension ObjectStore {
+    /// The condition that no object is replaced, as far as the store has conditions.
+    func whereAbsent() async throws -> PutCondition { try await supportsConditionalWrites() ? .absent : .none }
+
+    /// Stores an object that does not exist. In a store without conditions, looking for it before is the best that is possible.
+    ///
+    /// - Throws: `VaultError` `conflict` if it exists.
+    func putNew(_ name: String, _ bytes: [UInt8]) async throws {
+        let condition = try await whereAbsent()
+        if condition == .none, try await attributes(name) != nil {
+            throw VaultError(.conflict, "was stored by another process", path: name)
+        }
+        try await put(name, bytes: bytes, condition: condition)
+    }
+}
+
 private struct Numbered<Result: Sendable>: Sendable {
     let index: Int
     let result: Result
