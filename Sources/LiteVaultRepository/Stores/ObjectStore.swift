@@ -224,7 +224,7 @@ public enum ObjectName {
 
 /// The number of concurrent requests when many small objects are read: thousands of databases have thousands of
 /// manifests, and an object store takes some milliseconds for each.
-let manyRequests = 16
+package let manyRequests = 16
 
 extension ObjectStore {
     /// The condition that no object is replaced, as far as the store has conditions.
@@ -251,7 +251,7 @@ private struct Numbered<Result: Sendable>: Sendable {
 ///
 /// - Parameter width: how many at a time. With 1 each begins after the one before it has ended.
 /// - Throws: the first error of a body; the others are cancelled then.
-func concurrently<Item: Sendable, Result: Sendable>(
+package func concurrently<Item: Sendable, Result: Sendable>(
     _ items: [Item], width: Int = manyRequests, _ body: @escaping @Sendable (Item) async throws -> Result
 ) async throws -> [Result] {
     try await withThrowingTaskGroup(of: Numbered<Result>.self) { group in
