@@ -143,9 +143,7 @@ extension Repository {
     /// - Throws: `VaultError` `promoted` if another file has it; `busy` if this one was promoted without the repository.
     @discardableResult
     func requireLine(_ current: CurrentLine, of name: String, at source: String?) throws -> String? {
-        let own = try source.flatMap { try PromotedDatabase.read($0) }.flatMap {
-            $0.repository == config.id && $0.database == databaseID(name) ? $0 : nil
-        }
+        let own = try source.flatMap { try promoted($0) }.flatMap { $0.database == databaseID(name) ? $0 : nil }
         if let own, !own.isFenced {
             throw VaultError(
                 .busy, "was promoted while the repository did not respond, which does not know of it yet", path: source,
@@ -161,16 +159,10 @@ extension Repository {
         throw elsewhere(current, name, source)
     }
 
-    /// The name of a database that was promoted from this repository, whatever its file is called: without it, a snapshot would begin
-    /// another database beside the one that it continues. Nil for a file that was not.
-    func promotedName(_ source: String) throws -> String? {
-        try PromotedDatabase.read(source).flatMap { $0.repository == config.id ? $0.name : nil }
-    }
-
-    /// The label of the state that a database had when it was promoted, in milliseconds since 1970; nil for a file that was not promoted
-    /// from this repository.
-    func promotedState(_ source: String) throws -> Int64? {
-        try PromotedDatabase.read(source).flatMap { $0.repository == config.id ? $0.state : nil }
+    /// What shows that a file is a database that was promoted from this repository; nil for one that was not. Its name there counts, whatever
+    /// the file is called: without it, a snapshot would begin another database beside the one that it continues.
+    func promoted(_ source: String) throws -> PromotedDatabase? {
+        try PromotedDatabase.read(source).flatMap { $0.repository == config.id ? $0 : nil }
     }
 
     /// The error for a database whose name belongs to another file.

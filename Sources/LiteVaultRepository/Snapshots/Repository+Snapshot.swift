@@ -40,7 +40,7 @@ extension Repository {
         }
         // That of the path as it was given: a link stands for what it leads to today, and its name stays.
         let name =
-            try options.database ?? promotedName(source) ?? path.split(separator: "/").last.map(String.init) ?? source
+            try options.database ?? promoted(source)?.name ?? path.split(separator: "/").last.map(String.init) ?? source
         let database = databaseID(name)
         let directory = try spoolDirectory()
         return try await withLease(
@@ -58,7 +58,8 @@ extension Repository {
             // from now on do not count: most of them are not in the image, and a restore tells which are.
             // The host of a promoted standby has no memory of the segments before it, but of the state that they led to.
             let labels = [
-                plan.previous?.time.milliseconds, known?.seen, options.followed?.newestLabel, try promotedState(source),
+                plan.previous?.time.milliseconds, known?.seen, options.followed?.newestLabel,
+                try promoted(source)?.state,
             ]
             plan.newestLabel = labels.compactMap(\.self).max() ?? 0
             let run = options.followed?.runName
