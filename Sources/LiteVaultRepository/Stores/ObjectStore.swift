@@ -222,6 +222,22 @@ public enum ObjectName {
     }
 }
 
+/// The names that a listing asks for, and what it may take.
+struct WantedNames: Sendable {
+    let prefix: String
+    let first: String
+    let end: String?
+    let budget: ListingBudget
+
+    /// Whether names that start with `start` may be behind the first and before the end.
+    func mayBeBelow(_ start: String) -> Bool {
+        let isBehind = first.hasPrefix(start) || first.utf8.lexicographicallyPrecedes(start.utf8)
+        return isBehind && end.map { start.utf8.lexicographicallyPrecedes($0.utf8) } ?? true
+    }
+
+    func contains(_ name: String) -> Bool { name.hasPrefix(prefix) && ObjectName.isBetween(name, first, end) }
+}
+
 /// The number of concurrent requests when many small objects are read: thousands of databases have thousands of
 /// manifests, and an object store takes some milliseconds for each.
 package let manyRequests = 16
