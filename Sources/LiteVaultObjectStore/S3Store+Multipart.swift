@@ -45,11 +45,6 @@ extension S3Store {
         }
     }
 
-    private struct UploadedPart: Sendable {
-        let number: Int
-        let tag: String
-    }
-
     /// Uploads all parts, a few at a time, and returns their tags in order.
     private func uploadParts(_ name: String, _ upload: String, _ file: LocalFile, _ size: Int64) async throws
         -> [String]
@@ -57,33 +52,16 @@ extension S3Store {
         // S3 allows at most 10,000 parts.
         let part = max(settings.partSize, 5 << 20, (size + 9_999) / 10_000)
         let count = Int((size + part - 1) / part)
-        return try await withThrowingTaskGroup(of: UploadedPart.self) { group in
-            var tags = [String](repeating: "", count: count)
-            var started = 0
-            func start() {
-                guard started < count else { return }
-                let number = started
-                started += 1
-                var request = request("PUT", name)
-                request.query = [("partNumber", String(number + 1)), ("uploadId", upload)]
-                let from = Int64(number) * part
-                request.body = .file(FileSlice(file: file, start: from, count: min(part, size - from)))
-                let sent = request
-                group.addTask { [self] in
-                    let tag = try await perform(sent) { answer in
-                        _ = try await answer.bytes(upTo: 1 << 20)
-                        guard let tag = answer.headers["etag"], !tag.isEmpty else { throw S3Response.Malformed() }
-                        return tag
-                    }
-                    return UploadedPart(number: number, tag: tag)
-                }
+        return try await concurrently(Array(0..<count), width: Self.concurrency) { [self] number -> String in
+            var sent = request("PUT", name)
+            sent.query = [("partNumber", String(number + 1)), ("uploadId", upload)]
+            let from = Int64(number) * part
+            sent.body = .file(FileSlice(file: file, start: from, count: min(part, size - from)))
+            return try await perform(sent) { answer in
+                _ = try await answer.bytes(upTo: 1 << 20)
+                guard let tag = answer.headers["etag"], !tag.isEmpty else { throw S3Response.Malformed() }
+                return tag
             }
-            for _ in 0..<Self.concurrency { start() }
-            while let part = try await group.next() {
-                tags[part.number] = part.tag
-                start()
-            }
-            return tags
         }
     }
 

@@ -159,23 +159,18 @@ extension ObjectStoreConformance.Rule {
         _ x: Examination, _ name: String,
         _ put: @escaping @Sendable (_ client: any ObjectStore, _ number: Int) async throws -> Void
     ) async throws {
-        let winners = try await withThrowingTaskGroup(of: UInt8?.self) { group in
-            for number in 1...8 {
-                group.addTask {
-                    do {
-                        try await put(number <= 4 ? x.store : x.other, number)
-                        return UInt8(number)
-                    } catch let error as VaultError where error.code == .conflict {
-                        return nil
-                    } catch {
-                        throw Deviation(
-                            observed: "a writer got \(Examination.describe(error))",
-                            expected: "success, or a VaultError with code conflict")
-                    }
-                }
+        let winners = try await concurrently(Array(1...8), width: 8) { number -> UInt8? in
+            do {
+                try await put(number <= 4 ? x.store : x.other, number)
+                return UInt8(number)
+            } catch let error as VaultError where error.code == .conflict {
+                return nil
+            } catch {
+                throw Deviation(
+                    observed: "a writer got \(Examination.describe(error))",
+                    expected: "success, or a VaultError with code conflict")
             }
-            return try await group.reduce(into: [UInt8]()) { all, one in all += [one].compactMap(\.self) }
-        }
+        }.compactMap(\.self)
         try x.expect(winners.count == 1, "\(winners.count) of 8 writers succeeded", "one")
         try await x.expect(name, has: winners)
     }
@@ -187,14 +182,9 @@ extension ObjectStoreConformance.Rule {
         try await x.requireConditions()
         try await x.store.put("counter.json", bytes: [0], condition: .absent)
         let (writers, rounds) = (4, 6)
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for number in 0..<writers {
-                let client = number % 2 == 0 ? x.store : x.other
-                group.addTask {
-                    for _ in 0..<rounds { try await increment("counter.json", client) }
-                }
-            }
-            try await group.waitForAll()
+        _ = try await concurrently(Array(0..<writers), width: writers) { number in
+            let client = number % 2 == 0 ? x.store : x.other
+            for _ in 0..<rounds { try await increment("counter.json", client) }
         }
         let count = try await x.store.get("counter.json").count
         try x.expect(count, is: writers * rounds + 1, of: "the length after \(writers * rounds) additions of a byte")

@@ -136,19 +136,6 @@ extension Examination {
         return bytes
     }
 
-    /// Does something for each item, 16 at a time, as repositories do.
-    func each<Item: Sendable>(
-        _ items: [Item], _ body: @escaping @Sendable (Item) async throws -> Void
-    ) async throws {
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for (index, item) in items.enumerated() {
-                if index >= 16 { try await group.next() }
-                group.addTask { try await body(item) }
-            }
-            try await group.waitForAll()
-        }
-    }
-
     /// Waits until something holds.
     ///
     /// - Returns: false if it does not within the patience of the settings.

@@ -82,14 +82,15 @@ extension ObjectStoreConformance.Rule {
             let digits = String(number)
             return "segments/" + String(repeating: "0", count: max(0, 8 - digits.count)) + digits
         }
-        try await x.each(names) { try await x.store.put($0, bytes: [1], condition: .none) }
+        // Several at a time, as repositories do.
+        _ = try await concurrently(names) { try await x.store.put($0, bytes: [1], condition: .none) }
         try x.expect(try await x.other.list("segments/").map(\.name), are: names, of: "the listing")
         for (first, end) in [(0, count - 1), (count / 3, count / 2), (count / 2, count - 2)] where first < end {
             try x.expect(
                 try await x.store.list("segments/", after: names[first], before: names[end]).map(\.name),
                 are: Array(names[(first + 1)..<end]), of: "the part behind number \(first) and before number \(end)")
         }
-        try await x.each(names) { try await x.other.remove($0) }
+        _ = try await concurrently(names) { try await x.other.remove($0) }
         try x.expect(try await x.store.list("segments/").count, is: 0, of: "the number of names after all were removed")
     }
 

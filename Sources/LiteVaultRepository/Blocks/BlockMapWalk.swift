@@ -7,12 +7,12 @@ final class BlockMapWalk {
     /// The numbers of blocks of nodes that are not full: one per level of each map.
     private var spans: [TreeEntry: Int] = [:]
     private let visit: (TreeEntry) throws -> Bool
-    private let problem: (any Error) throws -> Void
+    private let problem: (VaultError) throws -> Void
 
     /// - Parameters:
     ///   - visit: called with the location of each block; returns false if the block is missing.
-    ///   - problem: called for a node that cannot be read; throws to stop the walk.
-    init(visit: @escaping (TreeEntry) throws -> Bool, problem: @escaping (any Error) throws -> Void) {
+    ///   - problem: called for a node that is damaged or missing; throws to stop the walk, as any other error does.
+    init(visit: @escaping (TreeEntry) throws -> Bool, problem: @escaping (VaultError) throws -> Void) {
         self.visit = visit
         self.problem = problem
     }
@@ -21,8 +21,8 @@ final class BlockMapWalk {
     var packs: Set<PackID> { Set(visited.keys) }
 
     /// Walks the map of one snapshot; false if anything in it is damaged.
-    func walk(root: TreeEntry, blocks: Int, source: NodeSource) throws -> Bool {
-        try walk(root, level: TreeShape.height(blocks: blocks) - 1, index: 0, blocks: blocks, source)
+    func walk(_ map: BlockMap) throws -> Bool {
+        try walk(map.root, level: map.height - 1, index: 0, blocks: map.blocks, map.source)
     }
 
     private func walk(
@@ -35,8 +35,8 @@ final class BlockMapWalk {
                 _ = try source.node(entry, level: level)
                 // A node that is intact in one position is not in another that needs more or fewer blocks.
                 let isSame = known.isFull == place.isFull && (place.isFull || spans[entry] == place.span)
-                guard isSame else { throw Self.misplaced(entry) }
-            } catch let error as VaultError {
+                guard isSame else { throw entry.misplaced }
+            } catch let error as VaultError where error.isDamage {
                 try problem(error)
                 return false
             }
@@ -46,11 +46,8 @@ final class BlockMapWalk {
         if !place.isFull { spans[entry] = place.span }
         let node: TreeNode
         do {
-            node = try source.node(entry, level: level)
-            guard node.entries.count == TreeShape.entries(blocks: blocks, level: level, index: index) else {
-                throw Self.misplaced(entry)
-            }
-        } catch let error as VaultError {
+            node = try source.node(entry, level: level, index: index, blocks: blocks)
+        } catch let error as VaultError where error.isDamage {
             try problem(error)
             return false
         }
@@ -67,11 +64,6 @@ final class BlockMapWalk {
         return isWell
     }
 
-    private static func misplaced(_ entry: TreeEntry) -> VaultError {
-        VaultError(
-            .damaged, "a node has the wrong number of entries for its place", path: RepositoryFormat.tree(entry.pack))
-    }
-
     /// The result of visiting a node.
     private struct Known {
         var isWell: Bool
@@ -85,8 +77,7 @@ final class BlockMapWalk {
         let isFull: Bool
 
         init(level: Int, index: Int, blocks: Int) {
-            var room = 1
-            for _ in 0...level { room *= RepositoryFormat.fanOut }
+            let room = TreeShape.room(level: level)
             span = min(room, blocks - index * room)
             isFull = span == room
         }

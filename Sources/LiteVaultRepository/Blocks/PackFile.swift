@@ -1,4 +1,6 @@
+internal import Crypto
 internal import LiteVaultCapture
+internal import LiteVaultFoundation
 
 /// Verifies packs that are local files.
 enum PackFile {
@@ -18,7 +20,7 @@ enum PackFile {
         if name == RepositoryFormat.tree(pack) {
             let header = try file.read(at: 0, count: RepositoryFormat.packHeader)
             guard header == DataPackWriter.header(RepositoryFormat.treeMagic, repository: repository, pack: pack),
-                NodeSource.isWhole(file.path, pack)
+                isWhole(file.path, pack)
             else { throw VaultError(.damaged, "its hash does not match", path: name) }
             return
         }
@@ -36,22 +38,48 @@ enum PackFile {
         for first in stride(from: 0, to: blocks, by: step) {
             let count = min(step, blocks - first)
             let start = Int64(RepositoryFormat.packHeader + first * blockSize)
-            try compare(file.read(at: start, count: count * blockSize), table, from: first, count, name)
+            let bytes = try file.read(at: start, count: count * blockSize)
+            if let block = try damaged(bytes, table, from: first, count, name).first {
+                throw damaged(block: block, name)
+            }
         }
     }
 
-    /// Compares blocks of a data pack with its table of hashes.
+    /// Whether a file is an intact tree pack, by the hash at its end; false if it cannot be read.
+    static func isWhole(_ path: String, _ pack: PackID) -> Bool {
+        var status = stat()
+        guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return false }
+        return (try? isIntact(path, pack)) ?? false
+    }
+
+    /// Whether a file is an intact tree pack, by the hash at its end. Reads it in pieces of 1 MiB.
+    ///
+    /// - Parameter repository: the identifier of the repository that it has to belong to; nil for any.
+    static func isIntact(_ path: String, _ pack: PackID, of repository: [UInt8]? = nil) throws -> Bool {
+        let file = try LocalFile(reading: path)
+        // A sparse file of terabytes takes no space, and would be read to its end.
+        guard try file.size() <= Int64(RepositoryFormat.wholeTreePack) else {
+            throw VaultError.tooLarge(RepositoryFormat.wholeTreePack, path: RepositoryFormat.tree(pack))
+        }
+        let content = try file.size() - Int64(RepositoryFormat.hashBytes)
+        guard content > Int64(RepositoryFormat.packHeader) else { return false }
+        let header = try file.read(at: 0, count: RepositoryFormat.packHeader)
+        let expected = DataPackWriter.header(
+            RepositoryFormat.treeMagic, repository: repository ?? Array(header[8..<24]), pack: pack)
+        guard header == expected else { return false }
+        var digest = SHA256()
+        try file.forEachPiece { offset, bytes in
+            let count = min(Int64(bytes.count), max(0, content - offset))
+            digest.update(bufferPointer: UnsafeRawBufferPointer(rebasing: bytes[..<Int(count)]))
+        }
+        return try Array(digest.finalize()) == file.read(at: content, count: RepositoryFormat.hashBytes)
+    }
+
+    /// Compares blocks of a data pack with its table of hashes, and returns the numbers of the damaged ones.
     ///
     /// - Parameters:
     ///   - bytes: `count` blocks, the first of which has the number `first`.
     ///   - table: the hashes of all blocks of the pack.
-    /// - Throws: `VaultError` `damaged`.
-    static func compare(_ bytes: [UInt8], _ table: [UInt8], from first: Int, _ count: Int, _ name: String) throws {
-        if let block = try damaged(bytes, table, from: first, count, name).first { throw damaged(block: block, name) }
-    }
-
-    /// As ``compare(_:_:from:_:_:)``, and returns the numbers of the damaged blocks.
-    ///
     /// - Throws: `VaultError` `damaged` if there are too few bytes.
     static func damaged(
         _ bytes: [UInt8], _ table: [UInt8], from first: Int, _ count: Int, _ name: String

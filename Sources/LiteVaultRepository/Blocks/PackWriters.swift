@@ -168,3 +168,103 @@ package final class PackSpool {
 
     deinit { for pack in packs { pack.file.discard() } }
 }
+
+/// Builds a block map, entry by entry, and reuses the nodes of the previous snapshot's map that are identical.
+struct BlockMapBuilder {
+    private var previous: BlockMap?
+    private let avoided: AvoidedPacks
+    private var pending: [[TreeEntry]] = []
+    private var counts: [Int] = []
+    private let packs: TreePackWriter
+
+    init(previous: BlockMap?, avoiding avoided: AvoidedPacks, into packs: TreePackWriter) {
+        self.previous = previous
+        self.avoided = avoided
+        self.packs = packs
+    }
+
+    mutating func append(_ entry: TreeEntry) throws { try append(entry, level: 0) }
+
+    /// Takes entries of the previous map, whole nodes where that is possible.
+    ///
+    /// - Parameter blocks: numbers of blocks, from the one to be appended next.
+    /// - Returns: how many were taken: fewer if a pack is to be avoided, or a node cannot be read.
+    mutating func keep(_ blocks: Range<Int>) throws -> Int {
+        guard case .these(let packs) = avoided else { return 0 }
+        var next = blocks.lowerBound
+        while next < blocks.upperBound {
+            var (level, span) = (0, RepositoryFormat.fanOut)
+            while packs.isEmpty, next % (span * RepositoryFormat.fanOut) == 0,
+                next + span * RepositoryFormat.fanOut <= blocks.upperBound
+            {
+                (level, span) = (level + 1, span * RepositoryFormat.fanOut)
+            }
+            if packs.isEmpty, next % span == 0, next + span <= blocks.upperBound,
+                let old = try? previous?.node(level: level, index: next / span), !packs.contains(old.entry.pack)
+            {
+                for lower in 0...level {
+                    open(lower)
+                    counts[lower] += (lower..<level).reduce(1) { nodes, _ in nodes * RepositoryFormat.fanOut }
+                }
+                try append(old.entry, level: level + 1)
+                next += span
+                continue
+            }
+            guard let old = try? previous?.entry(next), !packs.contains(old.pack) else { break }
+            try append(old)
+            next += 1
+        }
+        return next - blocks.lowerBound
+    }
+
+    private mutating func open(_ level: Int) {
+        guard level == pending.count else { return }
+        pending.append([])
+        counts.append(0)
+    }
+
+    private mutating func append(_ entry: TreeEntry, level: Int) throws {
+        open(level)
+        pending[level].append(entry)
+        if pending[level].count == RepositoryFormat.fanOut { try flush(level) }
+    }
+
+    private mutating func flush(_ level: Int) throws {
+        let node = TreeNode(level: level, entries: pending[level])
+        let index = counts[level]
+        pending[level].removeAll(keepingCapacity: true)
+        counts[level] += 1
+        // Do not reuse a node that cannot be read.
+        if let old = try? previous?.node(level: level, index: index), old.node == node,
+            !avoided.contains(old.entry.pack)
+        {
+            return try append(old.entry, level: level + 1)
+        }
+        try append(packs.append(node), level: level + 1)
+    }
+
+    /// Completes the map; returns its root.
+    mutating func finish() throws -> TreeEntry {
+        var level = 0
+        while level < pending.count {
+            if level > 0, counts[level] == 0, pending[level].count == 1 { return pending[level][0] }
+            if !pending[level].isEmpty { try flush(level) }
+            level += 1
+        }
+        throw VaultError(.wrongKind, "it is empty")
+    }
+}
+
+/// Packs whose blocks a new snapshot must not reuse.
+enum AvoidedPacks {
+    /// All packs: no pack is certain to stay, so every block is stored.
+    case all
+    case these(Set<PackID>)
+
+    func contains(_ pack: PackID) -> Bool {
+        switch self {
+        case .all: true
+        case .these(let packs): packs.contains(pack)
+        }
+    }
+}

@@ -42,7 +42,7 @@ final class CheckWalk {
     /// - Returns: for each whether nothing in it is damaged.
     func check(_ snapshots: [Snapshot], _ source: NodeSource) async throws -> [Bool] {
         var passed = [Bool](repeating: false, count: snapshots.count)
-        let walk = BlockMapWalk(visit: visit, problem: note)
+        let walk = BlockMapWalk(visit: visit) { self.note($0, at: "tree/") }
         // A node is visited once: what snapshots share counts for the one whose damage is not known yet.
         let order =
             snapshots.indices.filter { !isLost(snapshots[$0]) } + snapshots.indices.filter { isLost(snapshots[$0]) }
@@ -81,10 +81,9 @@ final class CheckWalk {
 
     private func check(_ snapshot: Snapshot, _ walk: BlockMapWalk, _ source: NodeSource) async throws -> Bool {
         do {
-            let root = try snapshot.manifest.rootEntry(snapshot.object)
-            try await source.prepare(root: root, blocks: snapshot.manifest.blocks)
-            guard try walk.walk(root: root, blocks: snapshot.manifest.blocks, source: source) else { return false }
-            if let reader { try await compareEnds(of: snapshot, root, source, reader) }
+            let map = try await source.map(of: snapshot.manifest, snapshot.object)
+            guard try walk.walk(map) else { return false }
+            if let reader { try await compareEnds(of: snapshot, map, reader) }
             return true
         } catch let error as VaultError where error.isDamage {
             note(error, at: snapshot.object)
@@ -93,12 +92,9 @@ final class CheckWalk {
     }
 
     /// Compares the first and the last block of an image with its manifest, as a restore does.
-    private func compareEnds(
-        of snapshot: Snapshot, _ root: TreeEntry, _ source: NodeSource, _ reader: BlockReader
-    ) async throws {
-        let blocks = snapshot.manifest.blocks
-        var map = BlockMap(root: root, blocks: blocks, source: source)
-        for block in Set([0, blocks - 1]) {
+    private func compareEnds(of snapshot: Snapshot, _ map: BlockMap, _ reader: BlockReader) async throws {
+        var map = map
+        for block in Set([0, map.blocks - 1]) {
             guard let entry = try map.entry(block) else { continue }
             do {
                 try await reader.read([entry]) { _, bytes in _ = try snapshot.content(of: bytes, from: block) }
@@ -120,11 +116,6 @@ final class CheckWalk {
             list.add(name, "lacks block \(entry.position), which a snapshot needs")
         }
         return false
-    }
-
-    private func note(_ error: any Error) throws {
-        guard let error = error as? VaultError, error.isDamage else { throw error }
-        note(error, at: "tree/")
     }
 
     private func note(_ error: VaultError, at path: String) {

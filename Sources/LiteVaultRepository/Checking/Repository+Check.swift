@@ -33,7 +33,13 @@ extension Repository {
             }
             done = [done, object.size].sum
         }
-        for object in trees { flawed[object.name] = try await flaw { try await checkTreePack(object, maps) } }
+        for object in trees {
+            flawed[object.name] = try await flaw {
+                guard let pack = RepositoryFormat.pack(object.name), try await maps.isIntact(pack, of: id) else {
+                    throw VaultError(.damaged, "its hash does not match", path: object.name)
+                }
+            }
+        }
         report.packBytes = (data + trees).lazy.map(\.size).sum
 
         let avoided = report.damaged[""] ?? []
@@ -77,8 +83,11 @@ extension Repository {
     private func readable(
         _ options: CheckOptions, _ report: inout CheckReport, _ list: ProblemList
     ) async throws -> [Snapshot] {
-        await noting(list, RepositoryFormat.pendingDeletions) {
-            report.damaged[""] = Set(try await pendingDeletions().damaged ?? [])
+        let pending = RepositoryFormat.pendingDeletions
+        do { report.damaged[""] = Set(try await pendingDeletions().damaged ?? []) } catch let error as VaultError {
+            list.add(error, pending)
+        } catch {
+            list.add(pending, "\(error)")
         }
         for warning in notices {
             if warning.severity == .damage {
@@ -94,7 +103,7 @@ extension Repository {
                 list.add(warning.path, warning.message)
             }
             report.warnings += more.filter { $0.severity == .notice }
-            if survey.isRemembered { report.remembered += 1 } else { report.unremembered += 1 }
+            if survey.remembered > 0 { report.remembered += 1 } else { report.unremembered += 1 }
             rememberNewest(survey)
             report.warnings += try await checkSegments(
                 survey.database, survey.snapshots, readsData: options.readsData, list)
@@ -102,23 +111,6 @@ extension Repository {
             found += survey.snapshots(with: verifications)
         }
         return found
-    }
-
-    private func noting(_ list: ProblemList, _ path: String, _ body: () async throws -> Void) async {
-        do {
-            try await body()
-        } catch let error as VaultError {
-            list.add(error, path)
-        } catch {
-            list.add(path, "\(error)")
-        }
-    }
-
-    /// Checks a tree pack by the hash at its end.
-    private func checkTreePack(_ object: ObjectAttributes, _ maps: UncachedNodes) async throws {
-        guard let pack = RepositoryFormat.pack(object.name), try await maps.isIntact(pack, of: id) else {
-            throw VaultError(.damaged, "its hash does not match", path: object.name)
-        }
     }
 
     private func record(

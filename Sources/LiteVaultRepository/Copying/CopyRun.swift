@@ -138,19 +138,13 @@ final class CopyRun {
                 data.insert(entry.pack)
                 return true
             },
-            problem: { error in
-                guard let error = error as? VaultError, error.isDamage else { throw error }
-                problems.append(error)
-            })
+            problem: { problems.append($0) })
         let nodes = source.nodes(database)
         var whole: Set<Int> = []
         for snapshot in snapshots {
             do {
-                let root = try snapshot.manifest.rootEntry(snapshot.object)
-                try await nodes.prepare(root: root, blocks: snapshot.manifest.blocks)
-                if try walk.walk(root: root, blocks: snapshot.manifest.blocks, source: nodes) {
-                    whole.insert(snapshot.sequence)
-                }
+                let map = try await nodes.map(of: snapshot.manifest, snapshot.object)
+                if try walk.walk(map) { whole.insert(snapshot.sequence) }
             } catch let error as VaultError where error.isDamage {
                 problems.append(error)
             }
@@ -368,15 +362,9 @@ private struct ObjectTransfer: Sendable {
         } catch let error as VaultError where error.code == .damaged {
             throw VaultError(.damaged, error.message, path: name, cause: error)
         }
-        try verify(source, name, LocalFile(reading: path))
-        do {
-            try await target.store.put(name, file: path, condition: condition)
-        } catch let error as VaultError where error.code == .conflict {
-            // The response to the first attempt was lost.
-            guard let present = try await target.store.attributes(name),
-                try await target.store.contentSize(present) == LocalFile(reading: path).size()
-            else { throw error }
-        }
+        let file = try LocalFile(reading: path)
+        try verify(source, name, file)
+        try await target.store.putOwn(name, file: path, size: file.size(), condition: condition)
     }
 }
 
@@ -385,9 +373,7 @@ extension Repository {
     ///
     /// - Throws: `VaultError` `damaged` with the object's name as path.
     fileprivate func verify(_ file: LocalFile, as name: SegmentName, of database: String) throws {
-        let size = try file.size()
-        let start = try file.read(at: 0, count: Int(min(size, RepositoryFormat.segmentHead)))
-        let (record, head) = try segment(name, database, start: start, size: size)
+        let (record, head) = try segment(name, database, in: file)
         try compare(record, head.length, name, in: file)
     }
 
@@ -396,11 +382,7 @@ extension Repository {
     /// - Throws: `VaultError` `conflict` if there is another object of that name.
     fileprivate func putOnce(_ name: String, _ bytes: [UInt8]) async throws {
         do {
-            let supportsConditionalWrites = try await store.supportsConditionalWrites()
-            if !supportsConditionalWrites, try await store.attributes(name) != nil {
-                throw VaultError(.conflict, "was stored by another process", path: name)
-            }
-            try await store.put(name, bytes: bytes, condition: supportsConditionalWrites ? .absent : .none)
+            try await store.putNew(name, bytes)
         } catch let error as VaultError where error.code == .conflict {
             guard try await store.get(name) == bytes else { throw error }
         }

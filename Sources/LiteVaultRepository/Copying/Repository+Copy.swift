@@ -97,7 +97,8 @@ extension Repository {
             let bytes = try await copyIdentity(
                 store, acceptsReplacement: acceptsReplacement, creating: creating)
         else { return nil }
-        let found = try SealedDocument(whole: bytes, name: name).value(RepositoryConfig.self, key: nil, name: name)
+        let document = try SealedDocument(whole: bytes, name: name)
+        let found = try document.decode(RepositoryConfig.self, name: name)
         try found.require(location: store.location)
         guard found.id == config.id else {
             throw VaultError(
@@ -105,14 +106,13 @@ extension Repository {
                 remedy: "Copy to an empty place, or to a copy made before.")
         }
         // Only the key tells a copy from a forgery.
-        if let key, case let document = try SealedDocument(whole: bytes, name: name), !document.isAuthentic(key) {
+        if let key, !document.isAuthentic(key) {
             throw VaultError(
                 .damaged,
                 "the copy has another key than \(self.store.location): that was given a new one ('secret rotate') since the copy was "
                     + "made, or somebody else wrote here", path: store.location,
                 remedy: "Copy to an empty place. Until that is done, keep this copy: the secret of its time opens it.")
         }
-        _ = try SealedDocument(whole: bytes, name: name).value(RepositoryConfig.self, key: key, name: name)
         guard found.isSealed || !isSealed else {
             throw VaultError(
                 .config, "is a copy that is not sealed, of a repository that is", path: store.location,
@@ -142,8 +142,7 @@ extension Repository {
                 if !acceptsReplacement { try Self.requireUnknown(store, local) }
                 guard creating else { return nil }
                 let bytes = try await read(self.store)
-                let condition: PutCondition = try await store.supportsConditionalWrites() ? .absent : .none
-                try await store.put(name, bytes: bytes, condition: condition)
+                try await store.put(name, bytes: bytes, condition: store.whereAbsent())
                 return bytes
             } catch let problem as VaultError where [.damaged, .conflict].contains(problem.code) {
                 // Another process may have begun the copy since `repository.json` was looked for.

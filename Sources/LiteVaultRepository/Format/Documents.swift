@@ -1,6 +1,8 @@
 internal import Crypto
 internal import LiteVaultCapture
+internal import LiteVaultCipher
 internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 /// A JSON document from outside: a store, a cache or a state file.
 ///
@@ -151,6 +153,44 @@ extension CheckedDocument {
     /// Requires seconds since 1970.
     package func require(_ member: String, seconds value: Double?) throws(OutOfLimits) {
         try require(member, value, in: 0...Timestamp.limit)
+    }
+}
+
+// Documents in files of this machine.
+extension CheckedDocument {
+    /// Reads a document; nil if there is no such file.
+    ///
+    /// - Parameter damage: what to say of a file that is not valid; nil for what is wrong with it.
+    /// - Throws: `VaultError` `damaged` if the file is not valid, `io`.
+    static func stored(at path: String, damage: (message: String, remedy: String)? = nil) throws -> Self? {
+        do {
+            let bytes = try LocalFile(reading: path).contents(upTo: byteLimit)
+            return try Decoding.value(Self.self, from: bytes, path: path)
+        } catch let error as VaultError where error.code == .missing {
+            return nil
+        } catch let error as VaultError where error.code == .damaged {
+            guard let damage else { throw error }
+            throw VaultError(.damaged, damage.message, path: path, remedy: damage.remedy, cause: error)
+        }
+    }
+
+    /// Stores it durably, in place of an existing file.
+    func store(at path: String) throws {
+        try withErrorContext(path: path) {
+            let file = try ReplacementFile(destination: path)
+            do {
+                // Closed before it gets its name.
+                try LocalFile(updating: file.path).write(Decoding.bytes(self, path: path), at: 0)
+            }
+            try file.publish(replacing: true)
+        }
+    }
+}
+
+extension VaultError {
+    /// The error for a document that is not the one of its name.
+    static func swapped(_ name: String) -> VaultError {
+        VaultError(.damaged, "is stored under the wrong name: objects were swapped", path: name)
     }
 }
 

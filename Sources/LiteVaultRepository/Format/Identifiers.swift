@@ -108,10 +108,7 @@ package struct TreeEntry: Hashable, Sendable {
 }
 
 extension [UInt8] {
-    mutating func append(bigEndian value: UInt16) {
-        Swift.withUnsafeBytes(of: value.bigEndian) { append(contentsOf: $0) }
-    }
-    mutating func append(bigEndian value: UInt32) {
+    mutating func append(bigEndian value: some FixedWidthInteger) {
         Swift.withUnsafeBytes(of: value.bigEndian) { append(contentsOf: $0) }
     }
 }

@@ -63,20 +63,15 @@ actor MapNodes {
         } else {
             let parent = try await node(Place(level: place.level + 1, index: place.index / RepositoryFormat.fanOut))
             let slot = place.index % RepositoryFormat.fanOut
-            guard parent.entries.indices.contains(slot) else { throw misplaced(root) }
+            guard parent.entries.indices.contains(slot) else { throw root.misplaced }
             entry = parent.entries[slot]
         }
         let node = try await read(entry, level: place.level)
         guard node.entries.count == TreeShape.entries(blocks: blocks, level: place.level, index: place.index) else {
-            throw misplaced(entry)
+            throw entry.misplaced
         }
         nodes.insert(node, for: place)
         return node
-    }
-
-    private func misplaced(_ entry: TreeEntry) -> VaultError {
-        VaultError(
-            .damaged, "a node has the wrong number of entries for its place", path: RepositoryFormat.tree(entry.pack))
     }
 
     private func read(_ entry: TreeEntry, level: Int) async throws -> TreeNode {

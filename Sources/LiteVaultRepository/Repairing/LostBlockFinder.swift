@@ -47,8 +47,7 @@ final class LostBlockFinder {
 
         /// The blocks below it.
         var range: Range<Int> {
-            var room = 1
-            for _ in 0...level { room *= RepositoryFormat.fanOut }
+            let room = TreeShape.room(level: level)
             return index * room..<min((index + 1) * room, blocks)
         }
 
@@ -123,12 +122,6 @@ final class LostBlockFinder {
     }
 
     private func entries(_ node: Node) throws -> [TreeEntry] {
-        let entries = try source.node(node.entry, level: node.level).entries
-        guard entries.count == TreeShape.entries(blocks: node.blocks, level: node.level, index: node.index) else {
-            throw VaultError(
-                .damaged, "a node has the wrong number of entries for its place",
-                path: RepositoryFormat.tree(node.entry.pack))
-        }
-        return entries
+        try source.node(node.entry, level: node.level, index: node.index, blocks: node.blocks).entries
     }
 }

@@ -29,11 +29,7 @@ extension Repair {
         }
         // From the store, not from cached copies.
         let maps = try UncachedNodes(store, directory: repository.cacheDirectory("check"))
-        let walk = BlockMapWalk(
-            visit: { try tables.has($0) },
-            problem: { error in
-                guard let error = error as? VaultError, error.isDamage else { throw error }
-            })
+        let walk = BlockMapWalk(visit: { try tables.has($0) }, problem: { _ in })
         // All maps first: the path to one pack leads through others, which may be damaged.
         for object in try await store.list("tree/") where RepositoryFormat.isPack(object.name) {
             guard let pack = object.name.split(separator: "/").last.flatMap({ PackID(hexadecimal: $0) })
@@ -41,7 +37,7 @@ extension Repair {
             do {
                 try await maps.source.prepare(pack)
                 // A file that cannot be read is not known to be damaged: that ends the repair.
-                if try !NodeSource.isIntact(maps.source.path(pack), pack) {
+                if try !PackFile.isIntact(maps.source.path(pack), pack) {
                     flaws[object.name] = VaultError(.damaged, "does not match its hash", path: object.name)
                 }
             } catch let error as VaultError where error.isDamage {
@@ -97,7 +93,7 @@ extension Repair {
         for snapshot in survey.snapshots(with: verifications) {
             let (manifest, known, hash) = (snapshot.manifest, snapshot.verification, snapshot.hash.hexadecimal)
             let root = try manifest.rootEntry(snapshot.object)
-            let isWhole = try walk.walk(root: root, blocks: manifest.blocks, source: source)
+            let isWhole = try walk.walk(BlockMap(root: root, blocks: manifest.blocks, source: source))
             let (ranges, count) = isWhole ? ([], 0) : try await finder.find(in: snapshot)
             guard count == 0 else {
                 report.lostBlocks.append(

@@ -23,7 +23,7 @@ extension Repository {
         var bytes: [UInt8]?
         do {
             let found = try await store.get(name, upTo: SealedDocument.limit(RepositoryConfig.self))
-            if isWhole(found) {
+            if RepositoryConfig.identifier(in: found) != nil {
                 // The damage may be in its code. If that is far from the right one, the secret is wrong, which opening
                 // reports.
                 guard secret != nil, let right = try sealed(found, secret), right != found else { return nil }
@@ -52,11 +52,6 @@ extension Repository {
             movedTo: bytes == nil ? nil : "damaged/" + name)
     }
 
-    private static func isWhole(_ bytes: [UInt8]) -> Bool {
-        guard let document = try? SealedDocument(whole: bytes, name: RepositoryFormat.config) else { return false }
-        return (try? document.decode(RepositoryConfig.self, name: RepositoryFormat.config)) != nil
-    }
-
     /// The document of a line, sealed again; nil if the line does not describe a repository, or the seal after it does
     /// not prove it.
     ///
@@ -67,7 +62,9 @@ extension Repository {
             let config = try? document.decode(RepositoryConfig.self, name: RepositoryFormat.config),
             (try? config.require(location: "")) != nil
         else { return nil }
-        guard config.hasSecret else { return secret == nil && isWhole(bytes) ? bytes : nil }
+        guard config.hasSecret else {
+            return secret == nil && RepositoryConfig.identifier(in: bytes) != nil ? bytes : nil
+        }
         guard let secret else {
             throw VaultError(
                 .keyRejected, "the repository has a secret, but none was given", path: RepositoryFormat.config,

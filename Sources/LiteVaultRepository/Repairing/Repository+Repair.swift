@@ -330,8 +330,7 @@ final class Repair {
             let target = number == 1 ? copy(name) : "\(copy(name)).\(number)"
             do {
                 if try await store.attributes(target) == nil {
-                    let condition: PutCondition = try await store.supportsConditionalWrites() ? .absent : .none
-                    try await store.put(target, file: fetched, condition: condition)
+                    try await store.put(target, file: fetched, condition: store.whereAbsent())
                 }
             } catch let error as VaultError where error.code == .conflict {
                 // The response was lost: compare what is stored.

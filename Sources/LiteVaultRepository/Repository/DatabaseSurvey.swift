@@ -20,8 +20,6 @@ struct DatabaseSurvey: Sendable {
     var promotions: [(sequence: Int, promotion: Promotion)] = []
     /// Why the repository is older than the state that this machine remembers; nil if it is not.
     var rollback: VaultError?
-    /// Whether this machine remembers a snapshot of the database.
-    var isRemembered: Bool { remembered > 0 }
     /// The sequence that this machine remembers as the newest; 0 without one.
     var remembered = 0
     var warnings: [RepositoryWarning] = []

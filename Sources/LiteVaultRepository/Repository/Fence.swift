@@ -70,12 +70,7 @@ extension Repository {
     func isFence(_ name: String, _ database: String) async throws -> Bool {
         let bytes = try await store.get(name, upTo: SealedDocument.limit(Manifest.self))
         let document = try SealedDocument(whole: bytes, name: name)
-        return try isFence(document, name, database)
-    }
-
-    /// Whether a document is the fence for its name.
-    func isFence(_ document: SealedDocument, _ name: String, _ database: String) throws -> Bool {
-        try fence(document, name, database) != nil
+        return try fence(document, name, database) != nil
     }
 
     /// The fence in a document; nil if it is something else.
@@ -89,7 +84,7 @@ extension Repository {
         let fence = try document.value(Fence.self, key: key, name: name)
         guard fence.repository == config.id, fence.database == database,
             RepositoryFormat.snapshot(database, fence.sequence) == name
-        else { throw VaultError(.damaged, "is stored under the wrong name: objects were swapped", path: name) }
+        else { throw VaultError.swapped(name) }
         return fence
     }
 }

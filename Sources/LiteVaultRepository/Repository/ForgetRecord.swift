@@ -132,16 +132,10 @@ extension ForgetRecord {
 
 extension Repository {
     func forgetRecord(_ database: String) async throws -> ForgetRecord {
-        let name = RepositoryFormat.forgetRecord(database)
-        do {
-            let (found, _) = try await document(name, ForgetRecord.self)
-            guard found.type == "forgotten", found.repository == config.id, found.database == database else {
-                throw VaultError(.damaged, "is stored under the wrong name: objects were swapped", path: name)
-            }
-            return found
-        } catch let error as VaultError where error.code == .missing {
-            return ForgetRecord(repository: config.id, database: database, ranges: [])
+        let found = try await document(RepositoryFormat.forgetRecord(database), ForgetRecord.self) {
+            $0.type == "forgotten" && $0.repository == config.id && $0.database == database
         }
+        return found ?? ForgetRecord(repository: config.id, database: database, ranges: [])
     }
 
     /// Records snapshots as removed by retention, before they are removed.

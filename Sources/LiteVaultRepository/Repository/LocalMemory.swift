@@ -1,6 +1,5 @@
 internal import LiteVaultSystem
 internal import LiteVaultCapture
-internal import LiteVaultCipher
 package import LiteVaultFoundation
 
 /// What this machine remembers about the repository at a location: its identity, and the newest snapshots seen.
@@ -76,32 +75,16 @@ struct LocationMemory: Sendable {
         let new = Record(
             location: location, repositories: Array(all.suffix(Self.limit)), document: text, generation: generation)
         try LocalDirectory.create(directory)
-        try withErrorContext(path: path) {
-            let file = try ReplacementFile(destination: path)
-            try LocalFile(updating: file.path).write(Decoding.bytes(new, path: path), at: 0)
-            try file.publish(replacing: true)
-        }
-    }
-
-    /// Forgets the newest snapshots of a repository: its current state is accepted.
-    func forgetHeads(_ repository: String) throws {
-        for name in try LocalDirectory.names(headDirectory(repository)) {
-            unlink(headDirectory(repository) + "/" + name)
-        }
+        try new.store(at: path)
     }
 
     private func read() throws -> Record? {
-        do {
-            let bytes = try LocalFile(reading: path).contents(upTo: Record.byteLimit)
-            return try Decoding.value(Record.self, from: bytes, path: path)
-        } catch let error as VaultError where error.code == .missing {
-            return nil
-        } catch let error as VaultError where error.code == .damaged {
-            throw VaultError(
-                .damaged, "does not name the repository at \(location)", path: path,
-                remedy: "It is rewritten once this is fixed; until then a replaced repository goes unnoticed.",
-                cause: error)
-        }
+        try Record.stored(
+            at: path,
+            damage: (
+                "does not name the repository at \(location)",
+                "It is rewritten once this is fixed; until then a replaced repository goes unnoticed."
+            ))
     }
 }
 
@@ -137,10 +120,7 @@ extension Repository {
         } catch let error as VaultError where error.path != store.location {
             found.notices.append(RepositoryWarning(error, store.location))
         }
-        if acceptsReplacement {
-            try memory.forgetHeads(config.id)
-            try forgetFormerHeads()
-        }
+        if acceptsReplacement { try forgetHeads() }
         let generation = config.generation ?? 1
         // Whatever the key: a repository of before its key was changed is an older one, too.
         if let before, before.repository == config.id, before.generation > generation, !acceptsReplacement {
@@ -156,18 +136,11 @@ extension Repository {
         // seen a newer one meanwhile.
         let now = memory.secrets()
         let isNewer = now.map { $0.repository == config.id && $0.generation > generation } ?? false
-        if !acceptsReplacement, key == nil ? isKnown(memory.document()) : isNewer { return found }
+        let isKnown = key == nil && memory.document().flatMap(RepositoryConfig.identifier(in:)) == config.id
+        if !acceptsReplacement, key == nil ? isKnown : isNewer { return found }
         // If this cannot be written, neither can the newest snapshot, and storing that reports it.
         try? memory.remember(config.id, document: document, generation: key == nil ? nil : generation)
         return found
-    }
-
-    /// Whether a remembered `repository.json` is one of this repository.
-    private func isKnown(_ bytes: [UInt8]?) -> Bool {
-        guard let bytes, let document = try? SealedDocument(whole: bytes, name: RepositoryFormat.config),
-            let known = try? document.decode(RepositoryConfig.self, name: RepositoryFormat.config)
-        else { return false }
-        return known.id == config.id
     }
 
     /// Checks that this machine never used a repository at a location that has none.
@@ -209,9 +182,9 @@ extension Repository {
 
     private func headPath(_ database: String) -> String? { headDirectories.first.map { "\($0)/\(database).json" } }
 
-    /// Removes memories from before they belonged to a location.
-    func forgetFormerHeads() throws {
-        for directory in headDirectories.dropFirst() {
+    /// Forgets the newest snapshots: the current state of the repository is accepted.
+    private func forgetHeads() throws {
+        for directory in headDirectories {
             for name in try LocalDirectory.names(directory) { unlink(directory + "/" + name) }
         }
     }
@@ -225,7 +198,13 @@ extension Repository {
     /// The remembered snapshot; nil if there is none.
     func head(_ database: String) throws -> Head? {
         for directory in headDirectories {
-            if let head = try head(at: "\(directory)/\(database).json") { return head }
+            let head = try Head.stored(
+                at: "\(directory)/\(database).json",
+                damage: (
+                    "does not name the newest snapshot",
+                    "The next snapshot rewrites it; until then a repository that was rolled back goes unnoticed."
+                ))
+            if let head { return head }
         }
         return nil
     }
@@ -235,32 +214,13 @@ extension Repository {
         (try? head(database))?.flatMap(\.label).map(Date.init(milliseconds:))
     }
 
-    private func head(at path: String) throws -> Head? {
-        do {
-            let bytes = try LocalFile(reading: path).contents(upTo: Head.byteLimit)
-            return try Decoding.value(Head.self, from: bytes, path: path)
-        } catch let error as VaultError where error.code == .missing {
-            return nil
-        } catch let error as VaultError where error.code == .damaged {
-            throw VaultError(
-                .damaged, "does not name the newest snapshot", path: path,
-                remedy:
-                    "The next snapshot rewrites it; until then a repository that was rolled back goes unnoticed.",
-                cause: error)
-        }
-    }
-
     /// Remembers a snapshot as the newest, unless a newer one is remembered.
     func remember(_ head: Head, _ database: String) throws {
         guard local.remembers, let path = headPath(database) else { return }
         // A damaged one is rewritten.
         if let known = try? self.head(database), known.sequence >= head.sequence { return }
         try LocalDirectory.create(LocalDirectory.parent(of: path))
-        try withErrorContext(path: path) {
-            let file = try ReplacementFile(destination: path)
-            try LocalFile(updating: file.path).write(Decoding.bytes(head, path: path), at: 0)
-            try file.publish(replacing: true)
-        }
+        try head.store(at: path)
     }
 
     /// Compares the remembered snapshot with the existing ones.

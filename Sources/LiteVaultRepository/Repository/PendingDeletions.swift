@@ -76,28 +76,10 @@ struct PendingDeletions: CheckedDocument {
 
 extension Repository {
     func pendingDeletions() async throws -> PendingDeletions {
-        do {
-            let (found, _) = try await document(RepositoryFormat.pendingDeletions, PendingDeletions.self)
-            guard found.type == "doomed", found.repository == config.id else {
-                throw VaultError(
-                    .damaged, "is stored under the wrong name: objects were swapped",
-                    path: RepositoryFormat.pendingDeletions)
-            }
-            return found
-        } catch let error as VaultError where error.code == .missing {
-            return PendingDeletions(repository: config.id, packs: [], sparse: [])
+        let found = try await document(RepositoryFormat.pendingDeletions, PendingDeletions.self) {
+            $0.type == "doomed" && $0.repository == config.id
         }
-    }
-}
-
-extension Repository {
-    /// As ``pendingDeletions()``; nil for a damaged list.
-    func readablePendingDeletions() async throws -> PendingDeletions? {
-        do {
-            return try await pendingDeletions()
-        } catch let error as VaultError where error.code == .damaged {
-            return nil
-        }
+        return found ?? PendingDeletions(repository: config.id, packs: [], sparse: [])
     }
 }
 

@@ -143,9 +143,7 @@ extension Repository {
     /// - Throws: `VaultError` `promoted` if another file has it; `busy` if this one was promoted without the repository.
     @discardableResult
     func requireLine(_ current: CurrentLine, of name: String, at source: String?) throws -> String? {
-        let own = try source.flatMap { try PromotedDatabase.read($0) }.flatMap {
-            $0.repository == config.id && $0.database == databaseID(name) ? $0 : nil
-        }
+        let own = try source.flatMap { try promoted($0) }.flatMap { $0.database == databaseID(name) ? $0 : nil }
         if let own, !own.isFenced {
             throw VaultError(
                 .busy, "was promoted while the repository did not respond, which does not know of it yet", path: source,
@@ -161,16 +159,10 @@ extension Repository {
         throw elsewhere(current, name, source)
     }
 
-    /// The name of a database that was promoted from this repository, whatever its file is called: without it, a snapshot would begin
-    /// another database beside the one that it continues. Nil for a file that was not.
-    func promotedName(_ source: String) throws -> String? {
-        try PromotedDatabase.read(source).flatMap { $0.repository == config.id ? $0.name : nil }
-    }
-
-    /// The label of the state that a database had when it was promoted, in milliseconds since 1970; nil for a file that was not promoted
-    /// from this repository.
-    func promotedState(_ source: String) throws -> Int64? {
-        try PromotedDatabase.read(source).flatMap { $0.repository == config.id ? $0.state : nil }
+    /// What shows that a file is a database that was promoted from this repository; nil for one that was not. Its name there counts, whatever
+    /// the file is called: without it, a snapshot would begin another database beside the one that it continues.
+    func promoted(_ source: String) throws -> PromotedDatabase? {
+        try PromotedDatabase.read(source).flatMap { $0.repository == config.id ? $0 : nil }
     }
 
     /// The error for a database whose name belongs to another file.
@@ -180,4 +172,45 @@ extension Repository {
             .promoted, "a standby was promoted: the database '\(name)' is \(current.holder)\(since)", path: source,
             advice: .retireFormerPrimary)
     }
+}
+
+/// What shows that a database is the promoted one, in a file beside it (`.promoted` after its name).
+///
+/// The repository names the line, and a process that backs the database up under its name has to find this file. It moves with the database,
+/// as its keyring does: hosts and paths change, and an old primary must not pass for the new one by having the same.
+struct PromotedDatabase: CheckedDocument, Sendable, Equatable {
+    var version = 1
+    var repository: String
+    /// The database's identifier, and its name.
+    var database: String
+    var name: String
+    /// The line that began with the promotion, and the one before; absent if there was no promotion before.
+    var line: String
+    var before: String?
+    /// Whether the repository knows of it.
+    var isFenced: Bool
+    /// The state that it had, in milliseconds since 1970, and the last segment of it.
+    var state: Int64
+    var segment: Int?
+
+    static let byteLimit = RepositoryFormat.documentBytes
+
+    func check() throws(OutOfLimits) {
+        try require("version", version, in: 1...1)
+        try require("repository", repository, digits: 32)
+        try require("line", line, digits: 32)
+        try require("before", before, digits: 32)
+        try require("state", state, in: 0...SegmentName.times.upperBound)
+        try require("segment", segment, in: RepositoryFormat.sequences)
+    }
+
+    /// Beside the file itself, if the path is a link.
+    static func path(_ database: String) -> String {
+        ((try? FileMetadata.resolvedPath(database)) ?? database) + ".promoted"
+    }
+
+    /// Nil if there is none.
+    static func read(_ database: String) throws -> PromotedDatabase? { try stored(at: path(database)) }
+
+    func write(_ database: String) throws { try store(at: Self.path(database)) }
 }

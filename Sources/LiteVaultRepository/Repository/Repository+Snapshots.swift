@@ -62,15 +62,10 @@ extension Repository {
     ///
     /// - Throws: `VaultError` `missing` if there is none, or a fence in its place.
     func snapshot(_ name: String, database: String) async throws -> Snapshot {
-        guard let found = try await snapshotUnlessFence(name, database) else {
+        guard case .snapshot(let found) = try await object(name, database) else {
             throw VaultError(.missing, "there is no snapshot: its writer was presumed dead", path: name)
         }
         return found
-    }
-
-    /// As ``snapshot(_:database:)``; nil for a fence.
-    func snapshotUnlessFence(_ name: String, _ database: String) async throws -> Snapshot? {
-        if case .snapshot(let snapshot) = try await object(name, database) { snapshot } else { nil }
     }
 
     /// What is stored under the name of a manifest.
@@ -96,7 +91,7 @@ extension Repository {
     func snapshot(_ manifest: Manifest, _ hash: Hash256, _ name: String, _ database: String) throws -> Snapshot {
         guard manifest.type == "snapshot", manifest.repository == config.id, manifest.database == database,
             RepositoryFormat.snapshot(database, manifest.sequence) == name, databaseID(manifest.name) == database
-        else { throw VaultError(.damaged, "is stored under the wrong name: objects were swapped", path: name) }
+        else { throw VaultError.swapped(name) }
         _ = try manifest.rootEntry(name)
         return try Snapshot(manifest: manifest, hash: hash, name: name)
     }

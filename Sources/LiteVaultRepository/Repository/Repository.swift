@@ -57,15 +57,19 @@ public struct Repository: Sendable {
     /// The key of its objects; nil if it is not sealed.
     var sealing: SealingKey? { (store as? SealedStore)?.key }
 
-    /// Reads a document of this repository.
+    /// Reads a document of this repository; nil if there is none.
     ///
-    /// - Throws: `VaultError` `damaged` if it is not authentic, `missing`.
-    func document<T: CheckedDocument>(
-        _ name: String, _ type: T.Type
-    ) async throws -> (value: T, document: SealedDocument) {
-        let bytes = try await store.get(name, upTo: SealedDocument.limit(type))
-        let document = try SealedDocument(whole: bytes, name: name)
-        return (try document.value(type, key: key, name: name), document)
+    /// - Parameter isOwn: whether it is the one of that name.
+    /// - Throws: `VaultError` `damaged` if it is not authentic, or of another name.
+    func document<T: CheckedDocument>(_ name: String, _ type: T.Type, isOwn: (T) -> Bool) async throws -> T? {
+        do {
+            let bytes = try await store.get(name, upTo: SealedDocument.limit(type))
+            let found = try SealedDocument(whole: bytes, name: name).value(type, key: key, name: name)
+            guard isOwn(found) else { throw VaultError.swapped(name) }
+            return found
+        } catch let error as VaultError where error.code == .missing {
+            return nil
+        }
     }
 
     /// Seals and stores a document.

@@ -226,17 +226,10 @@ extension Repository {
     }
 
     func verifications(_ database: String) async throws -> Verifications {
-        do {
-            let (found, _) = try await document(RepositoryFormat.verified(database), Verifications.self)
-            guard found.repository == config.id, found.database == database else {
-                throw VaultError(
-                    .damaged, "is stored under the wrong name: objects were swapped",
-                    path: RepositoryFormat.verified(database))
-            }
-            return found
-        } catch let error as VaultError where error.code == .missing {
-            return noVerifications(database)
+        let found = try await document(RepositoryFormat.verified(database), Verifications.self) {
+            $0.repository == config.id && $0.database == database
         }
+        return found ?? noVerifications(database)
     }
 
     /// Adds results to what is known, and returns that.

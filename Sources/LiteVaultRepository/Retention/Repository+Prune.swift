@@ -48,8 +48,8 @@ extension Repository {
         let (now, grace) = (try await store.now().timeIntervalSince1970, grace.seconds)
         let used = try await usedPacks()
         // A damaged list is started over: only packs scheduled by this run or a later one are deleted then.
-        let before =
-            try await readablePendingDeletions() ?? PendingDeletions(repository: config.id, packs: [], sparse: [])
+        var before = PendingDeletions(repository: config.id, packs: [], sparse: [])
+        do { before = try await pendingDeletions() } catch let error as VaultError where error.code == .damaged {}
         let run = before.nextRun
         let known = before.listed(run: run, now: now)
         let seen = before.seen(writers.map(\.holder), run: run)
@@ -177,9 +177,7 @@ extension Repository {
             if let failure = survey.strictFailure { throw failure }
             for snapshot in survey.snapshots {
                 do {
-                    let root = try snapshot.manifest.rootEntry(snapshot.object)
-                    try await source.prepare(root: root, blocks: snapshot.manifest.blocks)
-                    _ = try walk.walk(root: root, blocks: snapshot.manifest.blocks, source: source)
+                    _ = try walk.walk(await source.map(of: snapshot.manifest, snapshot.object))
                 } catch let error as VaultError where error.isDamage {
                     throw VaultError(
                         .damaged,

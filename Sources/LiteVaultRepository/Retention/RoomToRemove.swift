@@ -38,17 +38,13 @@ struct RoomToRemove {
             words[place] = number
         }
         let bytes = words.withUnsafeBytes(Array.init)
+        guard let file = try? LocalFile(creating: path) else { return false }
         do {
-            let file = try LocalFile(creating: path)
-            do {
-                try file.write(bytes, at: 0)
-                try file.sync()
-                return true
-            } catch {
-                unlink(path)
-                return false
-            }
+            try file.write(bytes, at: 0)
+            try file.sync()
+            return true
         } catch {
+            unlink(path)
             return false
         }
     }

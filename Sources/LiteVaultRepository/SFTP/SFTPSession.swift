@@ -186,11 +186,11 @@ package final class SFTPSession: Sendable {
     }
 
     package func removeDirectory(_ path: String) async throws {
-        try await channel.request(SFTPKind.removeDirectory) { $0.add(path) }.succeeded()
+        try await make(SFTPKind.removeDirectory, path)
     }
 
     package func remove(_ path: String) async throws {
-        try await channel.request(SFTPKind.remove) { $0.add(path) }.succeeded()
+        try await make(SFTPKind.remove, path)
     }
 
     /// Removes a file, without waiting for it.
@@ -205,31 +205,25 @@ package final class SFTPSession: Sendable {
     package func link(_ path: String, to name: String) async throws -> Bool {
         if features.links {
             do {
-                try await two("hardlink@openssh.com", path, name)
+                try await make(SFTPKind.extended, "hardlink@openssh.com", path, name)
                 return true
             } catch let status as SFTPStatus where status.code != SFTPStatus.missing {
                 // The name is taken, or the file system has no links. Renaming tells which.
                 if try await attributes(name) != nil { throw status }
             }
         }
-        try await channel.request(SFTPKind.rename) { packet in
-            packet.add(path)
-            packet.add(name)
-        }.succeeded()
+        try await make(SFTPKind.rename, path, name)
         return false
     }
 
     /// Renames a file or directory; an existing file, or empty directory, of the new name is replaced in the same step.
     package func replace(_ path: String, with name: String) async throws {
-        try await two("posix-rename@openssh.com", path, name)
+        try await make(SFTPKind.extended, "posix-rename@openssh.com", path, name)
     }
 
-    private func two(_ name: String, _ first: String, _ second: String) async throws {
-        try await channel.request(SFTPKind.extended) { packet in
-            packet.add(name)
-            packet.add(first)
-            packet.add(second)
-        }.succeeded()
+    /// Makes a request of texts, which has no result.
+    private func make(_ kind: UInt8, _ texts: String...) async throws {
+        try await channel.request(kind) { packet in for text in texts { packet.add(text) } }.succeeded()
     }
 
     /// Whether the file system at a path has less than a megabyte, or no files, for this user; nil if the server cannot say.

@@ -261,7 +261,7 @@ extension SFTPStore {
 // Listings and tags.
 extension SFTPStore {
     /// The attributes and tag of an object; nil if there is none.
-    func attributes(_ name: String, _ session: SFTPSession, isListed: Bool = false) async throws -> ObjectAttributes? {
+    func attributes(_ name: String, _ session: SFTPSession) async throws -> ObjectAttributes? {
         guard let found = try await session.attributes(path(name)) else { return nil }
         // A directory is only the parent of the names below it.
         if found.isDirectory { return nil }
@@ -326,7 +326,7 @@ extension SFTPStore {
         let directory = prefix.lastIndex(of: "/").map { String(prefix[..<$0]) } ?? ""
         return try await link.perform(place(prefix)) { session in
             let budget = ListingBudget(self.location, entries: self.settings.listedEntries)
-            let wanted = Wanted(prefix: prefix, first: first, end: end, budget: budget)
+            let wanted = WantedNames(prefix: prefix, first: first, end: end, budget: budget)
             let found = try await self.collect(session, directory, wanted)
             let objects = try await concurrently(found) { entry -> ObjectAttributes? in
                 try budget.spend(0)
@@ -345,25 +345,9 @@ extension SFTPStore {
         }
     }
 
-    /// The names that a listing asks for, and what it may take.
-    private struct Wanted: Sendable {
-        let prefix: String
-        let first: String
-        let end: String?
-        let budget: ListingBudget
-
-        /// Whether names that start with `start` may be behind the first and before the end.
-        func mayBeBelow(_ start: String) -> Bool {
-            let isBehind = first.hasPrefix(start) || first.utf8.lexicographicallyPrecedes(start.utf8)
-            return isBehind && end.map { start.utf8.lexicographicallyPrecedes($0.utf8) } ?? true
-        }
-
-        func contains(_ name: String) -> Bool { name.hasPrefix(prefix) && ObjectName.isBetween(name, first, end) }
-    }
-
     /// The files with such names, in a directory and those below it.
     private func collect(
-        _ session: SFTPSession, _ directory: String, _ wanted: Wanted, depth: Int = 0
+        _ session: SFTPSession, _ directory: String, _ wanted: WantedNames, depth: Int = 0
     ) async throws -> [SFTPName] {
         let (prefix, budget) = (wanted.prefix, wanted.budget)
         let place = directory.isEmpty ? settings.path : path(directory)

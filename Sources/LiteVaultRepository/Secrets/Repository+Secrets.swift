@@ -74,21 +74,14 @@ extension Repository {
         _ secret: RepositorySecret, name: String, iterations: Int
     ) async throws -> RepositorySecretSlot {
         try SecretSlot.require(name: name)
-        let new = try newSecret(secret, iterations: iterations)
-        let slot = try await changeSecrets { config, key, number in
+        return try await newSlot(of: secret, iterations: iterations) { config in
             guard config.slots.count < SecretSlot.limit else {
                 throw VaultError(
                     .usage, "the repository has \(config.secretSlots.count) secrets, the most there can be",
                     path: store.location, remedy: "Remove one that is not needed.")
             }
-            let slot = try SecretSlot(
-                number: number, name: name, derivation: new.derivation, sealing: new.key, key, of: id)
-            config.secrets = config.slots + [slot]
-            return slot
-        } isMade: {
-            $0.slots.contains($1)
+            return name
         }
-        return RepositorySecretSlot(slot)
     }
 
     /// Removes a secret: it no longer opens the repository.
@@ -135,27 +128,21 @@ extension Repository {
     ) async throws -> RepositorySecretSlot {
         try config.requireSlot(number, store.location)
         if let name { try SecretSlot.require(name: name) }
-        let new = try newSecret(secret, iterations: iterations)
-        let slot = try await changeSecrets { config, key, next in
+        return try await newSlot(of: secret, iterations: iterations) { config in
             try config.requireSlot(number, store.location)
             let kept = config.slots.first { $0.number == number }?.name ?? ""
             config.remove(number)
-            let slot = try SecretSlot(
-                number: next, name: name ?? kept, derivation: new.derivation, sealing: new.key, key, of: id)
-            config.secrets = config.slots + [slot]
-            return slot
-        } isMade: {
-            $0.slots.contains($1)
+            return name ?? kept
         }
-        return RepositorySecretSlot(slot)
     }
 
-    /// What a new secret's slot is sealed with.
+    /// Stores a slot for a new secret.
     ///
+    /// - Parameter prepare: makes room for it, and returns its name. It is called again if another process was faster.
     /// - Throws: `VaultError` `usage` if the secret opens the repository already: it would have two slots, and survive the removal of one.
-    private func newSecret(
-        _ secret: RepositorySecret, iterations: Int
-    ) throws -> (derivation: SecretDerivation, key: SymmetricKey) {
+    private func newSlot(
+        of secret: RepositorySecret, iterations: Int, _ prepare: (inout RepositoryConfig) throws -> String
+    ) async throws -> RepositorySecretSlot {
         let key = try requireKey()
         if let same = try config.unlock(secret, where: { $0.key == key.current }) {
             throw VaultError(
@@ -163,7 +150,17 @@ extension Repository {
                 remedy: "Give another secret.")
         }
         let derivation = SecretDerivation.new(secret, iterations: iterations)
-        return (derivation, try secret.key(derivation))
+        let sealing = try secret.key(derivation)
+        let slot = try await changeSecrets { config, key, number in
+            let name = try prepare(&config)
+            let slot = try SecretSlot(
+                number: number, name: name, derivation: derivation, sealing: sealing, key, of: id)
+            config.secrets = config.slots + [slot]
+            return slot
+        } isMade: {
+            $0.slots.contains($1)
+        }
+        return RepositorySecretSlot(slot)
     }
 
     func requireKey() throws -> RepositoryKey {

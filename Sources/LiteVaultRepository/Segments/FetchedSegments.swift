@@ -1,3 +1,4 @@
+internal import Crypto
 internal import LiteVaultSystem
 internal import LiteVaultCapture
 internal import LiteVaultCipher
@@ -9,16 +10,6 @@ internal import LiteVaultFoundation
 /// Memory stays flat: what is kept of a segment is its record. Of a segment that is very large, or does not fit into the
 /// directory any more, only the start is read at first.
 final class FetchedSegments: Sendable {
-    /// A segment, or why it cannot be used.
-    struct Segment: Sendable {
-        let record: SegmentRecord
-        let hash: Hash256
-        /// The offset of its frames.
-        let offset: Int64
-        /// Its file; nil if only its start was read.
-        let path: String?
-    }
-
     /// Larger segments take a second request for their frames.
     private static let wholeLimit: Int64 = 8 << 20
     /// Bytes that may be kept at the same time.
@@ -29,7 +20,8 @@ final class FetchedSegments: Sendable {
     private let parent: String
     /// Created with the first file.
     private let work = Locked<WorkDirectory?>(nil)
-    private let found: Locked<[String: Result<Segment, VaultError>]> = Locked([:])
+    /// Segments, or why they cannot be used.
+    private let found: Locked<[String: Result<SegmentChain.Element, VaultError>]> = Locked([:])
 
     private let room = Locked(FetchedSegments.limit)
 
@@ -70,8 +62,8 @@ final class FetchedSegments: Sendable {
         let results = try await concurrently(chosen) { name, isWhole in
             do {
                 let segment = try await self.read(name, whole: isWhole)
-                if name.isJoined { try await self.compare(segment, name) }
-                return (name.object, Result<Segment, VaultError>.success(segment))
+                if name.isJoined { try await self.compare(segment) }
+                return (name.object, Result<SegmentChain.Element, VaultError>.success(segment))
             } catch let error as VaultError where error.isDamage {
                 return (name.object, .failure(error))
             }
@@ -87,11 +79,11 @@ final class FetchedSegments: Sendable {
     }
 
     /// Compares the pages of a joined segment with their hash: while it can still be replaced by what was joined.
-    private func compare(_ segment: Segment, _ name: SegmentName) async throws {
+    private func compare(_ segment: SegmentChain.Element) async throws {
         if let path = segment.path {
-            try repository.compare(segment.record, segment.offset, name, in: LocalFile(reading: path))
+            try repository.compare(segment.record, segment.offset, segment.name, in: LocalFile(reading: path))
         } else {
-            try await repository.compare(segment.record, segment.offset, name)
+            try await repository.compare(segment.record, segment.offset, segment.name)
         }
     }
 
@@ -102,26 +94,24 @@ final class FetchedSegments: Sendable {
     /// A segment.
     ///
     /// - Throws: `VaultError` `damaged` or `missing` if it cannot be used.
-    func segment(_ name: SegmentName) async throws -> Segment {
+    func segment(_ name: SegmentName) async throws -> SegmentChain.Element {
         if let known = found.withLock({ $0[name.object] }) { return try known.get() }
         return try await read(name, whole: false)
     }
 
-    private func read(_ name: SegmentName, whole: Bool) async throws -> Segment {
+    private func read(_ name: SegmentName, whole: Bool) async throws -> SegmentChain.Element {
         guard whole, let size = name.size else {
-            let (record, head) = try await repository.segment(name, database)
-            return Segment(record: record, hash: head.document.hash, offset: head.length, path: nil)
+            return try await SegmentChain.Element(name, repository.segment(name, database))
         }
         let path = try directory() + "/" + Self.file(name)
         // Not more than the listing says: the directory is limited.
         try await fetch(name, into: path, upTo: repository.config.isSealed ? Self.limit : size)
         let file = try LocalFile(reading: path)
-        let start = try file.read(at: 0, count: Int(min(try file.size(), RepositoryFormat.segmentHead)))
-        let (record, head) = try repository.segment(name, database, start: start, size: try file.size())
+        let segment = try SegmentChain.Element(name, repository.segment(name, database, in: file), path: path)
         // What a sealed segment takes here is known only now.
         let excess = try file.size() - size
         room.withLock { $0 -= max(0, excess) }
-        return Segment(record: record, hash: head.document.hash, offset: head.length, path: path)
+        return segment
     }
 
     private func fetch(_ name: SegmentName, into path: String, upTo limit: Int64) async throws {
@@ -148,4 +138,77 @@ final class FetchedSegments: Sendable {
 
     /// Removes the file of a segment that was applied.
     func discard(_ path: String) { unlink(path) }
+}
+
+/// The record of a segment, the document that it is in, and the length of that: where the frames begin.
+typealias FoundSegment = (record: SegmentRecord, head: (document: SealedDocument, length: Int64))
+
+extension Repository {
+    /// The record of a segment, and the offset of its frames. One request, if its name is from a listing.
+    func segment(_ name: SegmentName, _ database: String) async throws -> FoundSegment {
+        func missing() -> VaultError { VaultError(.missing, "is missing", path: name.object) }
+        do {
+            guard let size = try await contentSize(name) else { throw missing() }
+            let bytes = try await store.get(name.object, range: 0..<min(size, RepositoryFormat.segmentHead))
+            return try segment(name, database, start: bytes, size: size)
+        } catch let error as VaultError where error.code == .missing && error.path != name.object {
+            throw missing()
+        }
+    }
+
+    /// The size of a segment; nil if it does not exist. No request in a repository that is not sealed, if its name is from a listing.
+    private func contentSize(_ name: SegmentName) async throws -> Int64? {
+        if !config.isSealed, let size = name.size { return size }
+        guard let present = try await store.attributes(name.object) else { return nil }
+        return try await store.contentSize(present)
+    }
+
+    /// The record in the first bytes of a segment of `size` bytes, and the offset of its frames.
+    private func segment(
+        _ name: SegmentName, _ database: String, start bytes: [UInt8], size: Int64
+    ) throws -> FoundSegment {
+        let document = try SealedDocument(bytes, name: name.object)
+        let record = try document.value(SegmentRecord.self, key: key, name: name.object)
+        let length = Int64(bytes.count - document.payload.count)
+        guard record.type == (name.isJoined ? "joined" : "segment"), record.repository == config.id,
+            record.database == database, (record.joined != nil) == name.isJoined, record.name.object == name.object
+        else { throw VaultError.swapped(name.object) }
+        guard size == length &+ record.payloadSize, record.payloadSize >= 0 else {
+            throw VaultError(.damaged, "does not have the length that it states", path: name.object)
+        }
+        return (record, (document, length))
+    }
+
+    /// The record in the first bytes of a local file that has a segment, and the offset of its frames.
+    func segment(_ name: SegmentName, _ database: String, in file: LocalFile) throws -> FoundSegment {
+        let size = try file.size()
+        let start = try file.read(at: 0, count: Int(min(size, RepositoryFormat.segmentHead)))
+        return try segment(name, database, start: start, size: size)
+    }
+
+    /// Compares the frames of a segment that is a local file with their hash.
+    ///
+    /// - Throws: `VaultError` `damaged` with the object's name as path.
+    func compare(_ record: SegmentRecord, _ start: Int64, _ name: SegmentName, in file: LocalFile) throws {
+        var digest = SHA256()
+        try file.forEachPiece { place, bytes in
+            let skipped = Int(max(0, min(Int64(bytes.count), start - place)))
+            digest.update(bufferPointer: UnsafeRawBufferPointer(rebasing: bytes[skipped...]))
+        }
+        guard digest.finalize().hexadecimal == record.payloadHash else {
+            throw VaultError(.damaged, "its frames do not match their hash", path: name.object)
+        }
+    }
+
+    /// Reads the frames of a segment and compares them with their hash.
+    func compare(_ record: SegmentRecord, _ start: Int64, _ name: SegmentName) async throws {
+        var digest = SHA256()
+        let end = start + record.payloadSize
+        for offset in stride(from: start, to: end, by: 8 << 20) {
+            digest.update(data: try await store.get(name.object, range: offset..<min(end, offset + 8 << 20)))
+        }
+        guard digest.finalize().hexadecimal == record.payloadHash else {
+            throw VaultError(.damaged, "its frames do not match their hash", path: name.object)
+        }
+    }
 }

@@ -31,7 +31,7 @@ final class JoinedObject {
     ///
     /// - Returns: whether it follows the previous one, and fits. If not, nothing was appended.
     /// - Throws: `VaultError` `damaged`.
-    func append(_ element: SegmentChain.Element, _ hash: Hash256, _ path: String) throws -> Bool {
+    func append(_ element: SegmentChain.Element, _ path: String) throws -> Bool {
         let record = element.record
         if let (_, last, link) = records {
             guard record.first == last.sequence + 1, record.predecessor == link, record.run == last.run,
@@ -57,7 +57,7 @@ final class JoinedObject {
             isUsable = false
             throw VaultError(.damaged, error.message, path: element.name.object, cause: error)
         }
-        records = (records?.first ?? record, record, record.link(hash))
+        records = (records?.first ?? record, record, element.link)
         logs = logs.flatMap { logs in record.logs.flatMap { LogRange.joined(logs, $0) } }
         elements.append(element.name)
         return true
@@ -92,8 +92,8 @@ final class JoinedObject {
         // Joining takes no lease that a change of the key could wait for.
         try await repository.requireCurrentKey()
         do {
-            let condition: PutCondition = try await repository.store.supportsConditionalWrites() ? .absent : .none
-            try await repository.store.put(name.object, file: object.path, condition: condition)
+            let store = repository.store
+            try await store.put(name.object, file: object.path, condition: store.whereAbsent())
         } catch let error as VaultError where error.code == .conflict {
             // Another compaction was first, or the response to the first attempt was lost.
             var stored = try await repository.segment(name, database).record

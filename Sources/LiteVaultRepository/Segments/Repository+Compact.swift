@@ -144,16 +144,13 @@ final class SegmentCompaction {
             for name in some {
                 try progress(BackupProgress(.storing, 0, of: 1))
                 do {
-                    let found = try await fetched.segment(name)
-                    let element = SegmentChain.Element(
-                        name: name, record: found.record, offset: found.offset, path: found.path,
-                        link: found.record.link(found.hash))
+                    let element = try await fetched.segment(name)
                     let path = try await fetched.frames(of: element)
                     defer { fetched.discard(path) }
-                    if try current.append(element, found.hash, path) { continue }
+                    if try current.append(element, path) { continue }
                     done += try await end(current)
                     current = try JoinedObject(repository, database, level)
-                    _ = try current.append(element, found.hash, path)
+                    _ = try current.append(element, path)
                 } catch let error as VaultError where error.isDamage {
                     // Another compaction may have removed it. Otherwise a check reports it too.
                     if error.code != .missing, damaged.insert(name.object).inserted {
@@ -280,5 +277,52 @@ extension [SegmentName] {
         guard low > 0 else { return nil }
         let found = self[low - 1]
         return name.sequence <= found.sequence && found.object != name.object ? found : nil
+    }
+}
+
+/// How long commits of a followed log can be restored one by one, and how finely after that.
+///
+/// Commits are joined in windows of 10 seconds, a minute, 10 minutes, an hour, 6 hours and a day, each beside what was joined, so
+/// that a restore reads few objects. What was joined is removed when its time here is over. Windows are those of UTC.
+public struct CompactionPolicy: Sendable, Equatable {
+    /// How long every commit that was read can be restored: 24 hours by default.
+    public var fine: Duration = .seconds(86_400)
+    /// How long the last commit of each minute can be restored: 30 days by default. After that it is the last one of each hour, as
+    /// long as the snapshot that it continues exists.
+    public var minutes: Duration = .seconds(30 * 86_400)
+    /// How long a joined segment has to have existed before what was joined is removed, which running restores have to finish: an
+    /// hour by default.
+    public var grace: Duration = .seconds(3600)
+
+    /// Creates the default policy.
+    public init() {}
+
+    /// The lengths of windows in seconds.
+    static let levels = [10, 60, 600, 3600, 21_600, 86_400]
+    /// The windows that remain when commits are no longer kept one by one, and when minutes no longer are.
+    static let (minute, hour) = (60, 3600)
+}
+
+/// The result of a compaction.
+public struct CompactionResult: Sendable {
+    /// The number of joined segments that were stored.
+    public internal(set) var joined = 0
+    /// Their size in bytes.
+    public internal(set) var joinedBytes: Int64 = 0
+    /// The number of segments that were removed, because joined ones have their pages.
+    public internal(set) var removed = 0
+    /// Their size in bytes.
+    public internal(set) var removedBytes: Int64 = 0
+    /// What could not be joined or removed, and why. It stays as it was.
+    public internal(set) var warnings: [RepositoryWarning] = []
+}
+
+extension CompactionResult {
+    static func += (left: inout CompactionResult, right: CompactionResult) {
+        left.joined += right.joined
+        left.joinedBytes = [left.joinedBytes, right.joinedBytes].sum
+        left.removed += right.removed
+        left.removedBytes = [left.removedBytes, right.removedBytes].sum
+        left.warnings += right.warnings
     }
 }

@@ -50,6 +50,11 @@ struct SegmentChain: Sendable {
         let path: String?
         /// The hash that the next segment has as its predecessor.
         let link: String
+
+        init(_ name: SegmentName, _ found: FoundSegment, path: String? = nil) {
+            (self.name, record, offset) = (name, found.record, found.head.length)
+            (self.path, link) = (path, found.record.link(found.head.document.hash))
+        }
     }
 
     let snapshot: Date
@@ -175,7 +180,7 @@ extension Repository {
         row.fetched = fetched
         search: for (index, name) in path.enumerated() {
             row.suspects = Set(path[max(0, index - 1)...index].filter(\.isJoined).map(\.object))
-            let found: FetchedSegments.Segment
+            let found: SegmentChain.Element
             do {
                 found = try await fetched.segment(name)
             } catch let error as VaultError where error.isDamage {
@@ -189,9 +194,9 @@ extension Repository {
             }
             let record = found.record
             log.learn(record)
-            let hash = record.link(found.hash)
+            let hash = found.link
             if let last = row.segments.last {
-                switch Self.step(from: last.record, hashes, to: record, hash) {
+                switch Self.step(from: last.record, hashes, to: record) {
                 case .next: hashes = [hash]
                 case .twin:
                     hashes.insert(hash)
@@ -230,7 +235,7 @@ extension Repository {
                     continue
                 }
             }
-            row.segments.append(.init(name: name, record: record, offset: found.offset, path: found.path, link: hash))
+            row.segments.append(found)
         }
         row.contained = order.contained
         if row.segments.isEmpty, row.obstacle == nil { row.obstacle = doubt }
@@ -247,9 +252,7 @@ extension Repository {
     /// What a segment is to the last one of a chain.
     private enum ChainStep { case next, twin, otherTwin, broken, end }
 
-    private static func step(
-        from last: SegmentRecord, _ hashes: Set<String>, to record: SegmentRecord, _ hash: String
-    ) -> ChainStep {
+    private static func step(from last: SegmentRecord, _ hashes: Set<String>, to record: SegmentRecord) -> ChainStep {
         if record.sequence == last.sequence {
             return record.run == last.run && record.payloadHash == last.payloadHash ? .twin : .otherTwin
         }

@@ -1,4 +1,3 @@
-internal import Crypto
 internal import LiteVaultCapture
 internal import LiteVaultFoundation
 
@@ -205,67 +204,190 @@ extension SegmentLog {
     }
 }
 
+/// The segments of a database by their names.
+struct SegmentListing: Sendable {
+    /// Segments, in order.
+    var names: [SegmentName] = []
+    /// All joined segments, in the order of their names.
+    var joined: [SegmentName] = []
+    /// Whether ``names`` has all segments, not only those that joined ones do not have, and those of a span.
+    var isWhole = true
+
+    /// The highest number of a segment; 0 without one.
+    var newest: Int { max(names.last?.sequence ?? 0, joined.map(\.sequence).max() ?? 0) }
+
+    /// The part without what was stored after a segment.
+    func through(_ sequence: Int) -> SegmentListing {
+        var part = self
+        part.names.removeAll { $0.sequence > sequence }
+        part.joined.removeAll { $0.first > sequence }
+        return part
+    }
+
+    fileprivate mutating func add(_ objects: [ObjectAttributes]) {
+        for object in objects {
+            // Listing the repository reports other names.
+            guard var name = SegmentName(object.name) else { continue }
+            (name.size, name.modified) = (object.size, object.modified)
+            if name.isJoined { joined.append(name) } else { names.append(name) }
+        }
+    }
+}
+
+/// The part of a followed log that leads from a snapshot to a time.
+struct SegmentSpan: Sendable {
+    /// The sequence of the snapshot.
+    var snapshot = 0
+    /// The segment up to which the snapshot has all.
+    var after = 0
+    /// The last label that is wanted, in milliseconds since 1970; nil without a limit.
+    var end: Int64?
+
+    /// All of the log, as joined segments have it.
+    static let everything = SegmentSpan()
+
+    /// Whether a segment ends in it.
+    func contains(_ name: SegmentName) -> Bool { name.sequence > after && end.map { name.time <= $0 } ?? true }
+
+    /// The numbers that segments in it can have. A segment with a later label ends it if it was stored after the snapshot: older versions stored
+    /// labels that decrease where the clock was set back.
+    fileprivate func numbers(_ joined: [SegmentName]) -> ClosedRange<Int> {
+        let all = RepositoryFormat.sequences
+        let first = min(after + 1, all.upperBound)
+        let beyond = joined.filter { name in end.map { name.time > $0 } ?? false && name.snapshot >= snapshot }
+        let last = beyond.filter { $0.sequence >= first }.map(\.sequence).min() ?? all.upperBound
+        return first...last
+    }
+}
+
 extension Repository {
-    /// The record of a segment, and the offset of its frames. One request, if its name is from a listing.
-    func segment(
-        _ name: SegmentName, _ database: String
-    ) async throws -> (record: SegmentRecord, head: (document: SealedDocument, length: Int64)) {
-        func missing() -> VaultError { VaultError(.missing, "is missing", path: name.object) }
-        do {
-            guard let size = try await contentSize(name) else { throw missing() }
-            let bytes = try await store.get(name.object, range: 0..<min(size, RepositoryFormat.segmentHead))
-            return try segment(name, database, start: bytes, size: size)
-        } catch let error as VaultError where error.code == .missing && error.path != name.object {
-            throw missing()
-        }
-    }
+    /// Segments whose numbers are further apart are listed by two requests. A page has a thousand names.
+    private static let distance = 100
 
-    /// The size of a segment; nil if it does not exist. No request in a repository that is not sealed, if its name is from a listing.
-    private func contentSize(_ name: SegmentName) async throws -> Int64? {
-        if !config.isSealed, let size = name.size { return size }
-        guard let present = try await store.attributes(name.object) else { return nil }
-        return try await store.contentSize(present)
-    }
-
-    /// The record in the first bytes of a segment of `size` bytes, and the offset of its frames.
-    func segment(
-        _ name: SegmentName, _ database: String, start bytes: [UInt8], size: Int64
-    ) throws -> (record: SegmentRecord, head: (document: SealedDocument, length: Int64)) {
-        let document = try SealedDocument(bytes, name: name.object)
-        let record = try document.value(SegmentRecord.self, key: key, name: name.object)
-        let length = Int64(bytes.count - document.payload.count)
-        guard record.type == (name.isJoined ? "joined" : "segment"), record.repository == config.id,
-            record.database == database, (record.joined != nil) == name.isJoined, record.name.object == name.object
-        else { throw VaultError(.damaged, "is stored under the wrong name: objects were swapped", path: name.object) }
-        guard size == length &+ record.payloadSize, record.payloadSize >= 0 else {
-            throw VaultError(.damaged, "does not have the length that it states", path: name.object)
-        }
-        return (record, (document, length))
-    }
-
-    /// Compares the frames of a segment that is a local file with their hash.
+    /// The segments of a database.
     ///
-    /// - Throws: `VaultError` `damaged` with the object's name as path.
-    func compare(_ record: SegmentRecord, _ start: Int64, _ name: SegmentName, in file: LocalFile) throws {
-        var digest = SHA256()
-        try file.forEachPiece { place, bytes in
-            let skipped = Int(max(0, min(Int64(bytes.count), start - place)))
-            digest.update(bufferPointer: UnsafeRawBufferPointer(rebasing: bytes[skipped...]))
+    /// With a span, joined segments are listed first, then only those segments that no joined one has, and those at the ends of the
+    /// span that joined ones do not have exactly. Of a day at one commit a second these are a few dozen instead of 86,400.
+    ///
+    /// - Parameter span: where segments are needed one by one; nil lists all.
+    func segmentListing(_ database: String, in span: SegmentSpan? = nil) async throws -> SegmentListing {
+        var listing = SegmentListing()
+        if let span {
+            listing.add(try await store.list(RepositoryFormat.joined(database)))
+            if !listing.joined.isEmpty {
+                listing.isWhole = false
+                for range in Self.unjoined(listing.joined, span) {
+                    listing.add(try await segmentObjects(database, range))
+                }
+                return listing
+            }
         }
-        guard digest.finalize().hexadecimal == record.payloadHash else {
-            throw VaultError(.damaged, "its frames do not match their hash", path: name.object)
+        // In the order of names: what is joined and removed meanwhile is among the joined ones, which come last.
+        listing.add(try await store.list(RepositoryFormat.segments(database)))
+        return listing
+    }
+
+    /// The joined segments of a database.
+    func joinedSegments(_ database: String) async throws -> [SegmentName] {
+        var listing = SegmentListing()
+        listing.add(try await store.list(RepositoryFormat.joined(database)))
+        return listing.joined
+    }
+
+    /// The segments with these numbers, and no joined ones.
+    func segments(_ database: String, _ range: ClosedRange<Int>) async throws -> [SegmentName] {
+        var listing = SegmentListing()
+        listing.add(try await segmentObjects(database, range))
+        return listing.names
+    }
+
+    private func segmentObjects(_ database: String, _ range: ClosedRange<Int>) async throws -> [ObjectAttributes] {
+        let directory = RepositoryFormat.segments(database)
+        // Names continue behind the number, so that the number alone is before all that have it.
+        let end =
+            range.upperBound < RepositoryFormat.sequences.upperBound
+            ? directory + RepositoryFormat.padded(range.upperBound + 1) : RepositoryFormat.joined(database)
+        return try await store.list(
+            directory, after: directory + RepositoryFormat.padded(range.lowerBound), before: end)
+    }
+
+    /// The numbers of segments to list one by one, in order.
+    private static func unjoined(_ joined: [SegmentName], _ span: SegmentSpan) -> [ClosedRange<Int>] {
+        let numbers = span.numbers(joined)
+        let gaps =
+            gaps(SegmentCover.of([], joined))
+            + gaps(SegmentCover.of([], joined.filter(span.contains))).filter { $0.overlaps(numbers) }
+            .map { $0.clamped(to: numbers) }
+        var ranges: [ClosedRange<Int>] = []
+        for gap in gaps.sorted(by: { $0.lowerBound < $1.lowerBound }) {
+            if let last = ranges.last, gap.lowerBound - last.upperBound <= distance {
+                ranges[ranges.count - 1] = last.lowerBound...max(last.upperBound, gap.upperBound)
+            } else {
+                ranges.append(gap)
+            }
+        }
+        return ranges
+    }
+
+    /// The numbers that segments in order do not have.
+    private static func gaps(_ path: [SegmentName]) -> [ClosedRange<Int>] {
+        var first = RepositoryFormat.sequences.lowerBound
+        var gaps: [ClosedRange<Int>] = []
+        for name in path {
+            if first < name.first { gaps.append(first...(name.first - 1)) }
+            first = max(first, name.sequence + 1)
+        }
+        let last = RepositoryFormat.sequences.upperBound
+        return first <= last ? gaps + [first...last] : gaps
+    }
+}
+
+/// Chooses the objects to read for a series of segments.
+enum SegmentCover {
+    /// The fewest objects that have all of the segments: of several that begin with the same segment the one that goes
+    /// furthest. The first one may begin before the others.
+    ///
+    /// - Parameters:
+    ///   - names: segments, in order.
+    ///   - joined: joined segments, in any order.
+    static func of(_ names: [SegmentName], _ joined: [SegmentName]) -> [SegmentName] {
+        guard !joined.isEmpty else { return names }
+        let ordered = joined.sorted { ($0.first, $1.sequence) < ($1.first, $0.sequence) }
+        var furthest: [Int: SegmentName] = [:]
+        for name in joined where name.sequence > furthest[name.first]?.sequence ?? 0 { furthest[name.first] = name }
+        var result: [SegmentName] = []
+        var number = 0
+        if let start = start(names, joined) {
+            result.append(start)
+            number = start.sequence + 1
+        }
+        var (index, place) = (0, 0)
+        while true {
+            while index < names.count, names[index].sequence < number { index += 1 }
+            while place < ordered.count, ordered[place].first < number { place += 1 }
+            // Behind what is missing it continues with the next one.
+            let fine = index < names.count ? names[index].sequence : Int.max
+            let coarse = place < ordered.count ? ordered[place].first : Int.max
+            number = min(fine, coarse)
+            guard number < .max else { return result }
+            if let name = furthest[number] {
+                result.append(name)
+                number = name.sequence + 1
+            } else {
+                while index < names.count, names[index].sequence == number {
+                    result.append(names[index])
+                    index += 1
+                }
+                number += 1
+            }
         }
     }
 
-    /// Reads the frames of a segment and compares them with their hash.
-    func compare(_ record: SegmentRecord, _ start: Int64, _ name: SegmentName) async throws {
-        var digest = SHA256()
-        let end = start + record.payloadSize
-        for offset in stride(from: start, to: end, by: 8 << 20) {
-            digest.update(data: try await store.get(name.object, range: offset..<min(end, offset + 8 << 20)))
-        }
-        guard digest.finalize().hexadecimal == record.payloadHash else {
-            throw VaultError(.damaged, "its frames do not match their hash", path: name.object)
-        }
+    /// The joined segment to begin with, if one has the first segment.
+    private static func start(_ names: [SegmentName], _ joined: [SegmentName]) -> SegmentName? {
+        guard let first = joined.min(by: { ($0.sequence, $1.first) < ($1.sequence, $0.first) }) else { return nil }
+        let fine = names.first?.sequence ?? .max
+        let number = fine <= first.sequence ? fine : first.first
+        return joined.filter { $0.first <= number && number <= $0.sequence }.max { $0.sequence < $1.sequence }
     }
 }

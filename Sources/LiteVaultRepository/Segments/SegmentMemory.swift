@@ -32,7 +32,7 @@ extension Repository {
         let found = try SealedDocument(whole: Array(note.utf8), name: name)
             .value(SegmentNote.self, key: key, name: name)
         guard found.type == "newest-segment", found.repository == config.id, found.database == database
-        else { throw VaultError(.damaged, "is stored under the wrong name: objects were swapped", path: name) }
+        else { throw VaultError.swapped(name) }
         return found.newest
     }
 
@@ -58,16 +58,7 @@ extension Repository {
     /// - Throws: `VaultError` `damaged` if the file is not valid.
     func rememberedMark(_ database: String) throws -> SegmentMark? {
         guard let path = markPath(database) else { return nil }
-        do {
-            let bytes = try LocalFile(reading: path).contents(upTo: SegmentMark.byteLimit)
-            return try Decoding.value(SegmentMark.self, from: bytes, path: path)
-        } catch let error as VaultError where error.code == .missing {
-            return nil
-        } catch let error as VaultError where error.code == .damaged {
-            throw VaultError(
-                .damaged, "does not name the newest segment", path: path, remedy: "Remove the file.",
-                cause: error)
-        }
+        return try SegmentMark.stored(at: path, damage: ("does not name the newest segment", "Remove the file."))
     }
 
     /// Remembers a segment as the newest, unless a newer one is remembered.
@@ -76,13 +67,7 @@ extension Repository {
         try LocalDirectory.create(LocalDirectory.parent(of: path))
         try withErrorContext(path: path) {
             // A follower and a concurrent listing: neither may replace the other's mark with an older one.
-            let guardPath = path + ".lock"
-            let lock: LocalFile
-            do { lock = try LocalFile(creating: guardPath) } catch let error as VaultError
-                where error.code == .conflict
-            {
-                lock = try LocalFile(updating: guardPath)
-            }
+            let lock = try LocalFile.openingOrCreating(path + ".lock")
             // Either holds the lock only while it writes a file.
             for _ in 0..<100 {
                 if try lock.tryLock() { break }
@@ -90,9 +75,7 @@ extension Repository {
             }
             // A file that cannot be read is replaced.
             if let known = try? rememberedMark(database), known.sequence >= mark.sequence { return }
-            let file = try ReplacementFile(destination: path)
-            try LocalFile(updating: file.path).write(Decoding.bytes(mark, path: path), at: 0)
-            try file.publish(replacing: true)
+            try mark.store(at: path)
         }
     }
 

@@ -40,7 +40,7 @@ extension Repository {
         }
         // That of the path as it was given: a link stands for what it leads to today, and its name stays.
         let name =
-            try options.database ?? promotedName(source) ?? path.split(separator: "/").last.map(String.init) ?? source
+            try options.database ?? promoted(source)?.name ?? path.split(separator: "/").last.map(String.init) ?? source
         let database = databaseID(name)
         let directory = try spoolDirectory()
         return try await withLease(
@@ -58,7 +58,8 @@ extension Repository {
             // from now on do not count: most of them are not in the image, and a restore tells which are.
             // The host of a promoted standby has no memory of the segments before it, but of the state that they led to.
             let labels = [
-                plan.previous?.time.milliseconds, known?.seen, options.followed?.newestLabel, try promotedState(source),
+                plan.previous?.time.milliseconds, known?.seen, options.followed?.newestLabel,
+                try promoted(source)?.state,
             ]
             plan.newestLabel = labels.compactMap(\.self).max() ?? 0
             let run = options.followed?.runName
@@ -212,20 +213,12 @@ extension Repository {
                 plan.warnings.append(warning)
             }
             do {
-                plan.blockMap = try await blockMap(of: previous)
+                plan.blockMap = try await nodes(database).map(of: previous.manifest, previous.object)
             } catch let error as VaultError where error.isDamage {
                 plan.warnings.append(.damagedMap(error, of: previous))
             }
         }
         return plan
-    }
-
-    private func blockMap(of snapshot: Snapshot) async throws -> BlockMap {
-        let manifest = snapshot.manifest
-        let root = try manifest.rootEntry(snapshot.object)
-        let nodes = nodes(manifest.database)
-        try await nodes.prepare(root: root, blocks: manifest.blocks)
-        return BlockMap(root: root, blocks: manifest.blocks, source: nodes)
     }
 
     private func manifest(
@@ -263,30 +256,15 @@ extension Repository {
     /// Uploads packs first, several at a time.
     private func upload(_ spool: PackSpool, _ progress: @escaping BackupProgress.Report) async throws {
         let total = spool.byteCount
-        var done: Int64 = 0
+        let done = Locked<Int64>(0)
         try progress(BackupProgress(.storing, 0, of: total))
-        try await withThrowingTaskGroup(of: Int64.self) { group in
-            var waiting = spool.packs.makeIterator()
-            func start() {
-                guard let pack = waiting.next() else { return }
-                let (name, path, size, store) = (pack.name, pack.file.path, pack.size, store)
-                group.addTask {
-                    do {
-                        try await store.put(name, file: path, condition: .absent)
-                    } catch let error as VaultError where error.code == .conflict {
-                        // The name is random: the object is ours, and the response to the first attempt was lost.
-                        guard let present = try await store.attributes(name),
-                            try await store.contentSize(present) == size
-                        else { throw error }
-                    }
-                    return size
-                }
-            }
-            for _ in 0..<4 { start() }
-            while let size = try await group.next() {
-                done += size
-                try progress(BackupProgress(.storing, done, of: total))
-                start()
+        let packs = spool.packs.map { (name: $0.name, path: $0.file.path, size: $0.size) }
+        _ = try await concurrently(packs, width: 4) { [store] name, path, size in
+            // Their names are random.
+            try await store.putOwn(name, file: path, size: size, condition: .absent)
+            try done.withLock {
+                $0 += size
+                try progress(BackupProgress(.storing, $0, of: total))
             }
         }
     }
@@ -303,11 +281,7 @@ extension Repository {
             throw error
         }
         do {
-            let supportsConditionalWrites = try await store.supportsConditionalWrites()
-            if !supportsConditionalWrites, try await store.attributes(name) != nil {
-                throw VaultError(.conflict, "was stored by another process", path: name)
-            }
-            try await store.put(name, bytes: bytes, condition: supportsConditionalWrites ? .absent : .none)
+            try await store.putNew(name, bytes)
         } catch let error as VaultError where error.code == .conflict {
             // A lost response, or a process that used the same number.
             guard try await store.get(name, upTo: SealedDocument.limit(Manifest.self)) == bytes else {

@@ -94,10 +94,8 @@ extension Standby {
                     others.append(.success(found.record))
                     continue
                 }
-                let link = found.record.link(found.hash)
-                elements.append(
-                    .init(name: name, record: found.record, offset: found.offset, path: found.path, link: link))
-                last = StandbyPoint.Segment(found.record, link: link)
+                elements.append(found)
+                last = StandbyPoint.Segment(found.record, link: found.link)
                 return nil
             } catch let error as VaultError where error.isDamage {
                 others.insert(.failure(error), at: 0)

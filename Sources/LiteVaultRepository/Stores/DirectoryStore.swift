@@ -90,21 +90,22 @@ public final class DirectoryStore: ObjectStore {
     }
 
     /// Walks the directories that can contain such names.
-    public func list(_ prefix: String) async throws -> [ObjectAttributes] { try list(prefix) { _ in true } }
+    public func list(_ prefix: String) async throws -> [ObjectAttributes] { try list(prefix, "", nil) }
 
     /// Walks the directories that can contain such names, and reads no attributes of others.
     public func list(_ prefix: String, after first: String, before end: String?) async throws -> [ObjectAttributes] {
-        try list(prefix) { ObjectName.isBetween($0, first, end) }
+        try list(prefix, first, end)
     }
 
-    private func list(_ prefix: String, _ isWanted: @escaping (String) -> Bool) throws -> [ObjectAttributes] {
+    private func list(_ prefix: String, _ first: String, _ end: String?) throws -> [ObjectAttributes] {
         try ObjectName.validate(prefix: prefix)
-        var listing = Listing(prefix: prefix, isWanted: isWanted, budget: ListingBudget(location))
+        let wanted = WantedNames(prefix: prefix, first: first, end: end, budget: ListingBudget(location))
+        var found: [ObjectAttributes] = []
         let directory = prefix.lastIndex(of: "/").map { String(prefix[..<$0]) } ?? ""
         if let opened = try RootedDirectory.open(directory, below: location, for: .everything) {
-            try collect(opened, directory, into: &listing)
+            try collect(opened, directory, wanted, into: &found)
         }
-        return listing.found.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+        return found.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     }
 
     /// Removes the file and syncs its directory.
@@ -299,38 +300,29 @@ extension DirectoryStore {
             tag: tag ?? ETag("\(status.st_ino)-\(status.modified)-\(status.st_size)"))
     }
 
-    /// A listing under way: the names that it asks for, what it may take, and what was found.
-    private struct Listing {
-        let prefix: String
-        let isWanted: (String) -> Bool
-        let budget: ListingBudget
-        var found: [ObjectAttributes] = []
-
-        func contains(_ name: String) -> Bool { name.hasPrefix(prefix) && isWanted(name) }
-    }
-
     private func collect(
-        _ directory: RootedDirectory, _ path: String, depth: Int = 0, into listing: inout Listing
+        _ directory: RootedDirectory, _ path: String, _ wanted: WantedNames, depth: Int = 0,
+        into found: inout [ObjectAttributes]
     ) throws {
         for entry in try directory.names(upTo: ReadLimits.entries + 1) {
-            try listing.budget.spend(1, depth: depth)
+            try wanted.budget.spend(1, depth: depth)
             let name = path.isEmpty ? entry : path + "/" + entry
             // Above the prefix only the path to it matters.
-            guard name.hasPrefix(listing.prefix) || listing.prefix.hasPrefix(name + "/") else { continue }
+            guard name.hasPrefix(wanted.prefix) || wanted.prefix.hasPrefix(name + "/") else { continue }
             guard let status = try directory.status(of: entry) else { continue }
             switch status.st_mode & S_IFMT {
             case S_IFDIR:
                 guard let below = try directory.directory(entry, for: .everything) else { continue }
-                try collect(below, name, depth: depth + 1, into: &listing)
+                try collect(below, name, wanted, depth: depth + 1, into: &found)
             case S_IFREG:
-                guard listing.contains(name) else { continue }
-                if let object = try attributes(entry, in: directory, name) { listing.found.append(object) }
+                guard wanted.contains(name) else { continue }
+                if let object = try attributes(entry, in: directory, name) { found.append(object) }
             // A link, for example. It is listed in the place of an object, whose readers find it damaged. In that of a directory it is an
             // error: without the names behind it, a listing would look complete.
             default:
                 guard RepositoryFormat.isObject(name) else { throw directory.misplaced(entry, status) }
-                guard listing.contains(name) else { continue }
-                listing.found.append(Self.attributes(name, status))
+                guard wanted.contains(name) else { continue }
+                found.append(Self.attributes(name, status))
             }
         }
     }

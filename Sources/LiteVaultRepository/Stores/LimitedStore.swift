@@ -8,14 +8,14 @@ internal import LiteVaultSystem
 /// reads up to 8 MiB of blocks in each of 4 requests or more, and up to 16 small objects, at a time.
 public final class LimitedStore: ObjectStore {
     private let base: any ObjectStore
-    private let permits: Permits
+    private let permits: TaskSemaphore
 
     /// Limits the calls to `store`.
     ///
     /// - Parameter calls: how many are under way at a time; 1 at least.
     public init(_ store: any ObjectStore, calls: Int) {
         base = store
-        permits = Permits(max(1, calls))
+        permits = TaskSemaphore(max(1, calls))
     }
 
     /// The location of the other store.
@@ -100,70 +100,4 @@ public final class LimitedStore: ObjectStore {
 
     /// The spool directory of the other store.
     public func spoolDirectory() throws -> String? { try base.spoolDirectory() }
-}
-
-/// A number of permits, and those who wait for one.
-private final class Permits: Sendable {
-    private typealias Waiter = CheckedContinuation<Void, any Error>
-
-    private struct State {
-        var free: Int
-        var last = 0
-        var waiting: [(number: Int, waiter: Waiter)] = []
-        /// Those whose task was cancelled before they could wait.
-        var cancelled: Set<Int> = []
-    }
-
-    private let state: Locked<State>
-
-    init(_ count: Int) { state = Locked(State(free: count)) }
-
-    /// Does something while it holds a permit.
-    func perform<T: Sendable>(_ body: @Sendable () async throws -> T) async throws -> T {
-        try await take()
-        defer { release() }
-        return try await body()
-    }
-
-    private func take() async throws {
-        let number = state.withLock { state in
-            state.last += 1
-            return state.last
-        }
-        defer { state.withLock { _ = $0.cancelled.remove(number) } }
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { (waiter: Waiter) in
-                let result: Result<Void, any Error>? = state.withLock { state in
-                    if state.cancelled.contains(number) { return .failure(CancellationError()) }
-                    guard state.free > 0 else {
-                        state.waiting.append((number, waiter))
-                        return nil
-                    }
-                    state.free -= 1
-                    return .success(())
-                }
-                if let result { waiter.resume(with: result) }
-            }
-        } onCancel: {
-            let waiter: Waiter? = state.withLock { state in
-                guard let place = state.waiting.firstIndex(where: { $0.number == number }) else {
-                    state.cancelled.insert(number)
-                    return nil
-                }
-                return state.waiting.remove(at: place).waiter
-            }
-            waiter?.resume(throwing: CancellationError())
-        }
-    }
-
-    private func release() {
-        let next: Waiter? = state.withLock { state in
-            if state.waiting.isEmpty {
-                state.free += 1
-                return nil
-            }
-            return state.waiting.removeFirst().waiter
-        }
-        next?.resume()
-    }
 }

@@ -211,7 +211,8 @@ public enum ObjectName {
             && end.map { name.utf8.lexicographicallyPrecedes($0.utf8) } ?? true
     }
 
-    private static func isAllowed(_ byte: UInt8) -> Bool {
+    /// Whether a part of a name may have the byte: an ASCII letter or digit, `-`, `_` or `.`.
+    static func isAllowed(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
             UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."):
@@ -221,9 +222,41 @@ public enum ObjectName {
     }
 }
 
+/// The names that a listing asks for, and what it may take.
+struct WantedNames: Sendable {
+    let prefix: String
+    let first: String
+    let end: String?
+    let budget: ListingBudget
+
+    /// Whether names that start with `start` may be behind the first and before the end.
+    func mayBeBelow(_ start: String) -> Bool {
+        let isBehind = first.hasPrefix(start) || first.utf8.lexicographicallyPrecedes(start.utf8)
+        return isBehind && end.map { start.utf8.lexicographicallyPrecedes($0.utf8) } ?? true
+    }
+
+    func contains(_ name: String) -> Bool { name.hasPrefix(prefix) && ObjectName.isBetween(name, first, end) }
+}
+
 /// The number of concurrent requests when many small objects are read: thousands of databases have thousands of
 /// manifests, and an object store takes some milliseconds for each.
-let manyRequests = 16
+package let manyRequests = 16
+
+extension ObjectStore {
+    /// The condition that no object is replaced, as far as the store has conditions.
+    func whereAbsent() async throws -> PutCondition { try await supportsConditionalWrites() ? .absent : .none }
+
+    /// Stores an object that does not exist. In a store without conditions, looking for it before is the best that is possible.
+    ///
+    /// - Throws: `VaultError` `conflict` if it exists.
+    func putNew(_ name: String, _ bytes: [UInt8]) async throws {
+        let condition = try await whereAbsent()
+        if condition == .none, try await attributes(name) != nil {
+            throw VaultError(.conflict, "was stored by another process", path: name)
+        }
+        try await put(name, bytes: bytes, condition: condition)
+    }
+}
 
 private struct Numbered<Result: Sendable>: Sendable {
     let index: Int
@@ -234,7 +267,7 @@ private struct Numbered<Result: Sendable>: Sendable {
 ///
 /// - Parameter width: how many at a time. With 1 each begins after the one before it has ended.
 /// - Throws: the first error of a body; the others are cancelled then.
-func concurrently<Item: Sendable, Result: Sendable>(
+package func concurrently<Item: Sendable, Result: Sendable>(
     _ items: [Item], width: Int = manyRequests, _ body: @escaping @Sendable (Item) async throws -> Result
 ) async throws -> [Result] {
     try await withThrowingTaskGroup(of: Numbered<Result>.self) { group in

@@ -133,14 +133,6 @@ package struct BucketAddress {
 
     /// Whether a store may have a bucket of the name. Capitals are of old buckets, and of servers other than Amazon's.
     private static func isBucket(_ name: String) -> Bool {
-        (3...255).contains(name.utf8.count)
-            && name.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"):
-                    true
-                default: false
-                }
-            }
+        (3...255).contains(name.utf8.count) && name.utf8.allSatisfy(ObjectName.isAllowed)
     }
 }

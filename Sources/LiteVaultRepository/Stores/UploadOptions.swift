@@ -73,11 +73,7 @@ public struct UploadOptions: Sendable, Hashable {
     /// - Throws: `VaultError` `config`.
     package func check() throws(VaultError) {
         if let storageClass {
-            let isName = storageClass.utf8.allSatisfy { byte in
-                byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_") || byte == UInt8(ascii: ".")
-                    || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-                    || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte & 0xDF)
-            }
+            let isName = storageClass.utf8.allSatisfy(ObjectName.isAllowed)
             guard isName, (1...128).contains(storageClass.utf8.count) else {
                 throw Self.invalid(
                     "invalid storage class '\(storageClass)'", "Write it as the store does, such as STANDARD_IA.")

@@ -137,7 +137,7 @@ struct ScheduleContext: Sendable {
     /// The names of the jobs' databases.
     let names: SharedNames
     /// Limits how many snapshots are taken at the same time, over all jobs.
-    let semaphore: AsyncSemaphore
+    let semaphore: TaskSemaphore
     let coordinator: SnapshotCoordinator
     /// What followers of the jobs do at this moment.
     let board = FollowingBoard()
@@ -154,7 +154,7 @@ struct ScheduleContext: Sendable {
         self.services = services
         repositories = OpenRepositories(services)
         names = SharedNames(configuration.jobs)
-        semaphore = AsyncSemaphore(configuration.concurrency)
+        semaphore = TaskSemaphore(configuration.concurrency)
         coordinator = SnapshotCoordinator(now: now)
         self.log = log
         self.host = host

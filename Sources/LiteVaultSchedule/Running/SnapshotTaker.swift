@@ -8,7 +8,7 @@ internal import Logging
 struct SnapshotTaker: Sendable {
     let job: BackupJob
     private let services: ScheduleServices
-    private let semaphore: AsyncSemaphore
+    private let semaphore: TaskSemaphore
     private let coordinator: SnapshotCoordinator
     private let log: Logger
     /// Where the databases' files are remembered; nil if they are not.
@@ -35,7 +35,7 @@ struct SnapshotTaker: Sendable {
         inRun run: [UInt8]? = nil, gap: SnapshotGap? = nil
     ) async throws -> SnapshotResult {
         try await coordinator.snapshot(SnapshotCoordinator.key(job.repository, name), after: time, inRun: run) {
-            try await semaphore.withPermit {
+            try await semaphore.perform(isReleasedByCancellation: true) {
                 try services.check()
                 return try await store(path, name, repository, gap)
             }
@@ -138,77 +138,5 @@ actor SnapshotCoordinator {
     /// The identity of a database over all repositories.
     static func key(_ repository: RepositoryReference, _ database: String) -> ExactText {
         ExactText("\(repository.location)\n\(repository.endpoint ?? "")\n\(database)")
-    }
-}
-
-/// A counting semaphore for tasks, first come, first served.
-///
-/// A cancelled task returns its permit at once: its work may hang, and the others must not wait for that.
-actor AsyncSemaphore {
-    private var available: Int
-    private var waiting: [(number: Int, continuation: CheckedContinuation<Bool, Never>)] = []
-    private var next = 0
-
-    init(_ count: Int) { available = count }
-
-    /// Runs `body` while holding a permit.
-    ///
-    /// - Throws: what `body` throws; `CancellationError` if the task is cancelled while it waits.
-    nonisolated func withPermit<T: Sendable>(_ body: @Sendable () async throws -> T) async throws -> T {
-        try await acquire()
-        let permit = Permit(self)
-        return try await withTaskCancellationHandler {
-            do {
-                let result = try await body()
-                permit.release()
-                return result
-            } catch {
-                permit.release()
-                throw error
-            }
-        } onCancel: {
-            permit.release()
-        }
-    }
-
-    private func acquire() async throws {
-        try Task.checkCancellation()
-        if available > 0 {
-            available -= 1
-            return
-        }
-        let number = next
-        next += 1
-        let isGranted = await withTaskCancellationHandler {
-            await withCheckedContinuation { waiting.append((number, $0)) }
-        } onCancel: {
-            Task { await self.cancel(number) }
-        }
-        guard isGranted else { throw CancellationError() }
-    }
-
-    private func cancel(_ number: Int) {
-        guard let index = waiting.firstIndex(where: { $0.number == number }) else { return }
-        waiting.remove(at: index).continuation.resume(returning: false)
-    }
-
-    fileprivate func release() {
-        if waiting.isEmpty { available += 1 } else { waiting.removeFirst().continuation.resume(returning: true) }
-    }
-}
-
-/// A permit that is released exactly once.
-private final class Permit: Sendable {
-    private let semaphore: AsyncSemaphore
-    private let isHeld = Locked(true)
-
-    init(_ semaphore: AsyncSemaphore) { self.semaphore = semaphore }
-
-    func release() {
-        let wasHeld = isHeld.withLock { isHeld in
-            defer { isHeld = false }
-            return isHeld
-        }
-        if wasHeld { Task { [semaphore] in await semaphore.release() } }
     }
 }
