@@ -42,7 +42,7 @@ package struct Parser {
             throw SQLSyntaxError(
                 current.range.lowerBound, "only SELECT, VALUES, INSERT, REPLACE, UPDATE and DELETE can be checked")
         }
-        guard current.kind == .end else { throw unexpected() }
+        guard current.isEnd else { throw unexpected() }
         return statement
     }
 }
@@ -57,30 +57,17 @@ extension Parser {
     /// The end of the token before the current one.
     var lastEnd: Int { position > 0 ? tokens[position - 1].range.upperBound : 0 }
 
-    mutating func advance() { position = min(position + 1, tokens.count - 1) }
+    mutating func advance(by count: Int = 1) { position = min(position + count, tokens.count - 1) }
 
-    func isKeyword(_ keyword: String) -> Bool { current.kind == .word && current.text == keyword }
-
-    func isSign(_ sign: String) -> Bool { current.kind == .sign && current.text == sign }
-
-    mutating func skip(keyword: String) -> Bool {
-        guard isKeyword(keyword) else { return false }
-        advance()
+    /// Skips keywords and signs if all of them come next, in this order.
+    mutating func skip(_ words: String...) -> Bool {
+        for (index, word) in words.enumerated() where !token(after: index).matches(word) { return false }
+        advance(by: words.count)
         return true
     }
 
-    mutating func skip(sign: String) -> Bool {
-        guard isSign(sign) else { return false }
-        advance()
-        return true
-    }
-
-    mutating func require(keyword: String) throws(SQLSyntaxError) {
-        guard skip(keyword: keyword) else { throw unexpected() }
-    }
-
-    mutating func require(sign: String) throws(SQLSyntaxError) {
-        guard skip(sign: sign) else { throw unexpected() }
+    mutating func require(_ words: String...) throws(SQLSyntaxError) {
+        for word in words { guard skip(word) else { throw unexpected() } }
     }
 
     /// A name, in quotes or not.
@@ -91,8 +78,12 @@ extension Parser {
         return current.kind == .word ? String(decoding: bytes[current.range], as: UTF8.self) : current.text
     }
 
+    /// Names in parentheses; none without parentheses.
     mutating func names() throws(SQLSyntaxError) -> [String] {
-        try list { parser throws(SQLSyntaxError) in try parser.name() }
+        guard skip("(") else { return [] }
+        let names = try list { parser throws(SQLSyntaxError) in try parser.name() }
+        try require(")")
+        return names
     }
 
     /// Elements that commas separate.
@@ -100,7 +91,7 @@ extension Parser {
         _ element: (inout Parser) throws(SQLSyntaxError) -> T
     ) throws(SQLSyntaxError) -> [T] {
         var elements = [try element(&self)]
-        while skip(sign: ",") { elements.append(try element(&self)) }
+        while skip(",") { elements.append(try element(&self)) }
         return elements
     }
 
@@ -108,9 +99,9 @@ extension Parser {
     mutating func parenthesized<T>(
         _ content: (inout Parser) throws(SQLSyntaxError) -> T
     ) throws(SQLSyntaxError) -> T {
-        try require(sign: "(")
+        try require("(")
         let result = try content(&self)
-        try require(sign: ")")
+        try require(")")
         return result
     }
 
@@ -122,7 +113,7 @@ extension Parser {
     }
 
     func unexpected() -> SQLSyntaxError {
-        let what = current.kind == .end ? "the end of the statement" : "'\(current.text)'"
+        let what = current.isEnd ? "the end of the statement" : "'\(current.text)'"
         return SQLSyntaxError(current.range.lowerBound, "\(what) is not understood here")
     }
 

@@ -59,7 +59,7 @@ package struct Select: Sendable {
 package struct TableReference: Sendable {
     package let schema: String?
     package let name: String
-    package let alias: String?
+    package var alias: String?
     /// The arguments of a table-valued function.
     package let arguments: [Expression]?
     package let range: Range<Int>
