@@ -251,9 +251,7 @@ extension Parser {
 
     private mutating func call() throws(SQLSyntaxError) -> Expression.Form {
         let name = foldedName(current.text)
-        if let need = EngineNeed.function(name, at: current.range.lowerBound) {
-            self.need(need.version, need.feature, at: need.offset)
-        }
+        need(function: name)
         advance()
         try require("(")
         let isStar = skip("*")

@@ -1,3 +1,5 @@
+internal import LiteVaultQuoting
+
 /// Reads one statement by SQLite's grammar (https://sqlite.org/syntaxdiagrams.html).
 ///
 /// It is for statements that the engine compiles as well, so it accepts some that the engine refuses. What the engine accepts
@@ -121,7 +123,47 @@ extension Parser {
         parameters.append(Occurrence(name: token.text, range: token.range, isList: isList))
     }
 
-    mutating func need(_ version: EngineVersion, _ feature: String, at offset: Int? = nil) {
-        needs.append(EngineNeed(version: version, feature: feature, offset: offset ?? current.range.lowerBound))
+    /// Notes that the current token needs a version.
+    mutating func need(_ version: EngineVersion, _ feature: String) {
+        needs.append(EngineNeed(version: version, feature: feature, offset: current.range.lowerBound))
     }
+
+    /// Notes what a function needs. JSON counts as had: engines of any version may have it.
+    mutating func need(function name: String) {
+        guard let minor = SQLFunctions.minorVersion(of: name), !name.hasPrefix("json") || minor > 38 else { return }
+        need(.init(3, minor), "the function \(name)()")
+    }
+}
+
+/// A version of SQLite: 3.35.
+package struct EngineVersion: Comparable, Sendable, CustomStringConvertible {
+    package let major: Int
+    package let minor: Int
+
+    package init(_ major: Int, _ minor: Int) {
+        self.major = major
+        self.minor = minor
+    }
+
+    /// Reads `3.35` or `3.35.4`; nil for anything else.
+    package init?(_ text: String) {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false).map { Int($0) }
+        guard parts.count == 2 || parts.count == 3, let major = parts[0], let minor = parts[1], parts.last != .some(nil)
+        else { return nil }
+        self.init(major, minor)
+    }
+
+    package static func < (one: EngineVersion, other: EngineVersion) -> Bool {
+        (one.major, one.minor) < (other.major, other.minor)
+    }
+
+    package var description: String { "\(major).\(minor)" }
+}
+
+/// Something that older engines do not have.
+package struct EngineNeed: Sendable {
+    package let version: EngineVersion
+    package let feature: String
+    /// Where it is needed, in bytes.
+    package let offset: Int
 }
