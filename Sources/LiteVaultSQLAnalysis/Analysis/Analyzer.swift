@@ -197,9 +197,7 @@ extension Analyzer {
         let written: [Typing?] =
             insert.columns.isEmpty
             ? (catalog.table(insert.table.name)?.columns ?? []).filter { !$0.isHidden && !$0.isGenerated }.map(\.typing)
-            : insert.columns.map { name in
-                target.index(of: name).map { target.columns[$0].typing } ?? target.rowid
-            }
+            : insert.columns.map(target.typing)
         if let source = insert.source { _ = try columns(of: source, in: scope, written: written) }
         scope.sources = [target]
         if !insert.upserts.isEmpty {
@@ -245,9 +243,7 @@ extension Analyzer {
         _ assignments: [Assignment], to target: Scope.Source, in scope: Scope
     ) throws(SQLSyntaxError) {
         for assignment in assignments {
-            let written = assignment.columns.map { name in
-                target.index(of: name).map { target.columns[$0].typing } ?? target.rowid
-            }
+            let written = assignment.columns.map(target.typing)
             switch assignment.value.form {
             case .row(let elements):
                 for (element, typing) in zip(elements, written) {
@@ -262,8 +258,8 @@ extension Analyzer {
         }
     }
 
-    /// ORDER BY and LIMIT.
-    private func bound(_ expressions: [Expression], in scope: Scope) throws(SQLSyntaxError) {
+    /// Numbers of rows: LIMIT, the offsets of a window's frame; and ORDER BY of an UPDATE or DELETE.
+    func bound(_ expressions: [Expression], in scope: Scope) throws(SQLSyntaxError) {
         for expression in expressions {
             expect(expression, Typing(.count, canBeNull: false))
             _ = try type(expression, in: scope)
@@ -300,10 +296,8 @@ extension Analyzer {
     }
 
     func note(parameter name: String, _ type: ValueType?, isOptional: Bool) {
-        var facts = parameters[name] ?? ParameterFacts()
-        if let type { facts.types.append(type) }
-        if isOptional { facts.isOptional = true }
-        parameters[name] = facts
+        if let type { parameters[name, default: .init()].types.append(type) }
+        if isOptional { parameters[name, default: .init()].isOptional = true }
     }
 
     /// Notes the type that a parameter probably has.
@@ -311,9 +305,7 @@ extension Analyzer {
         guard let type else { return }
         switch expression.form {
         case .parameter(let name):
-            var facts = parameters[name] ?? ParameterFacts()
-            facts.suggestion = facts.suggestion ?? type
-            parameters[name] = facts
+            if parameters[name]?.suggestion == nil { parameters[name, default: .init()].suggestion = type }
         case .collated(let operand), .sign("+", let operand), .sign("-", let operand): suggest(operand, type)
         // Numbers are made of numbers: `latitude > :x - :radius`.
         case .binary(let sign, let left, let right)

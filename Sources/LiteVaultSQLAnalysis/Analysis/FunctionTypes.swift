@@ -149,12 +149,10 @@ extension Analyzer {
         var typings: [Typing] = []
         for (index, argument) in call.arguments.enumerated() {
             let expected = rule.arguments.isEmpty ? nil : rule.arguments[min(index, rule.arguments.count - 1)]
-            if let expected {
-                if FunctionRule.ofDates.contains(call.name) {
-                    suggest(argument, expected)
-                } else {
-                    expect(argument, Typing(expected, canBeNull: false))
-                }
+            if FunctionRule.ofDates.contains(call.name) {
+                suggest(argument, expected)
+            } else if let expected {
+                expect(argument, Typing(expected, canBeNull: false))
             }
             typings.append(try type(argument, in: scope))
         }
@@ -251,8 +249,7 @@ extension Analyzer {
             let isBlob = typings[0].type?.storage == .blob
             return Typing(isBlob ? .blob : .text, canBeNull: typings.contains(where: \.canBeNull))
         case ("json_extract", 2...):
-            for argument in arguments { expect(argument, Typing(.text, canBeNull: false)) }
-            for argument in arguments { _ = try type(argument, in: scope) }
+            try types(of: arguments, expected: .text, in: scope)
             // Several paths give an array.
             return arguments.count > 2 ? Typing(.text, canBeNull: true) : .unknown("a value in JSON can be of any type")
         default: return nil
@@ -262,9 +259,7 @@ extension Analyzer {
     /// Aggregates and window functions.
     private func set(_ call: FunctionCall, in scope: Scope, hasRows: Bool) throws(SQLSyntaxError) -> Typing? {
         guard call.isAggregate || call.window != nil else { return nil }
-        var typings: [Typing] = []
-        for argument in call.arguments { typings.append(try type(argument, in: scope)) }
-        let first = typings.first
+        let first = try call.arguments.map { argument throws(SQLSyntaxError) in try type(argument, in: scope) }.first
         // Whether there is a row to work on, always.
         let isNeverEmpty = call.filter == nil && (call.window.map { includesCurrentRow($0, scope) } ?? hasRows)
         func ofValues(_ typing: Typing?) -> Typing? {

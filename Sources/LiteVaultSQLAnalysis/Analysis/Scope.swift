@@ -33,6 +33,9 @@ struct Scope {
             columns.firstIndex { isSameName($0.name, column) }
         }
 
+        /// The typing of a column or of the rowid, as an INSERT or UPDATE names it.
+        func typing(_ column: String) -> Typing? { index(of: column).map { columns[$0].typing } ?? rowid }
+
         /// For a column that has a value. The row was found then, so all its columns are what the schema says.
         mutating func becomeNotNull(_ index: Int) {
             if let found {
@@ -107,7 +110,7 @@ struct Scope {
             narrow(by: left)
             narrow(by: right)
         case .binary(let sign, let left, let right):
-            guard ["=", "<>", "<", "<=", ">", ">="].contains(sign) else { return }
+            guard Self.comparisons.contains(sign) else { return }
             requireValue(left, sign)
             requireValue(right, sign)
             if sign == "=", case .column(let reference) = left.form { noteMatch(reference, isOperator: false) }
@@ -123,9 +126,7 @@ struct Scope {
             case .binary("OR", let left, let right):
                 narrow(by: Expression(form: .not(left), range: left.range))
                 narrow(by: Expression(form: .not(right), range: right.range))
-            case .binary("=", let left, let right), .binary("<>", let left, let right),
-                .binary("<", let left, let right), .binary("<=", let left, let right),
-                .binary(">", let left, let right), .binary(">=", let left, let right):
+            case .binary(let sign, let left, let right) where Self.comparisons.contains(sign):
                 requireValue(left)
                 requireValue(right)
             case .identity(let left, let right, isNegated: false):
@@ -161,6 +162,8 @@ struct Scope {
         default: break
         }
     }
+
+    private static let comparisons = ["=", "<>", "<", "<=", ">", ">="]
 
     private static func isLiteral(_ expression: Expression) -> Bool {
         switch expression.form {

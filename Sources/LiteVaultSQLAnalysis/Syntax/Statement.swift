@@ -36,6 +36,8 @@ package struct Select: Sendable {
         case star
         case tableStar(String, at: Int)
         case expression(Expression, alias: String?)
+
+        var expression: Expression? { if case .expression(let expression, _) = self { expression } else { nil } }
     }
 
     /// What FROM names.
