@@ -34,13 +34,7 @@ struct Column {
 
 /// Reads the schema that the scripts created.
 struct ModelReader {
-    private let database: MemoryDatabase
-    private let origins: Origins
-
-    init(_ database: MemoryDatabase, _ origins: Origins) {
-        self.database = database
-        self.origins = origins
-    }
+    let database: MemoryDatabase
 
     /// Tables and views in the order of their creation, without the engine's own and the shadow tables of virtual tables.
     func tables() throws -> [Relation] {
@@ -138,7 +132,7 @@ struct ColumnTypes {
 
     /// Finds out the types of the columns of views that are expressions, which the engine declares no type for.
     mutating func infer(_ relations: [Relation]) {
-        let catalog = CatalogReader(self, directives).catalog(relations)
+        let catalog = CatalogReader(types: self, directives: directives).catalog(relations)
         let analyzer = Analyzer(catalog, functions: directives.functions.mapValues { CatalogReader.annotated($0) })
         for view in relations {
             guard case .view = view.kind else { continue }

@@ -17,9 +17,7 @@ struct Origins {
 
 /// Runs scripts statement by statement.
 struct ScriptRunner {
-    private let database: MemoryDatabase
-
-    init(_ database: MemoryDatabase) { self.database = database }
+    let database: MemoryDatabase
 
     /// - Throws: ``Diagnostics`` for the first statement that the engine refuses: those after it may depend on it.
     func run(_ scripts: [Script]) throws -> Origins {
@@ -73,13 +71,8 @@ struct ScriptRunner {
 
 /// Checks what CREATE does not check: foreign keys, views and triggers, which would fail when they are first used.
 struct SchemaChecks {
-    private let database: MemoryDatabase
-    private let origins: Origins
-
-    init(_ database: MemoryDatabase, _ origins: Origins) {
-        self.database = database
-        self.origins = origins
-    }
+    let database: MemoryDatabase
+    let origins: Origins
 
     /// - Throws: ``Diagnostics`` with all errors, in the order of the scripts.
     func run() throws {
