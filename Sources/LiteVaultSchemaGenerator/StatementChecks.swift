@@ -106,7 +106,7 @@ struct StatementChecks {
     }
 
     private func compile(_ statement: NamedStatement, _ needs: [EngineNeed]) throws -> MemoryDatabase.Compiled {
-        do { return try database.describe(String(decoding: statement.bytes, as: UTF8.self)) } catch {
+        do { return try database.compile(String(decoding: statement.bytes, as: UTF8.self)) } catch {
             let number = MemoryDatabase.versionNumber
             let linked = EngineVersion(number / 1_000_000, number / 1000 % 1000)
             if let need = needs.max(by: { $0.version < $1.version }), need.version > linked {
