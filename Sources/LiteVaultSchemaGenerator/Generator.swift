@@ -119,4 +119,9 @@ struct Diagnostics: Error {
 
     init(_ list: [Diagnostic]) { self.list = list }
     init(_ location: Location, _ message: String) { list = [Diagnostic(location: location, message: message)] }
+
+    /// Throws the errors, if there are any, in the order of their places.
+    static func throwIfAny(_ found: [Diagnostic]) throws {
+        guard found.isEmpty else { throw Diagnostics(found.sorted { $0.location < $1.location }) }
+    }
 }

@@ -82,7 +82,7 @@ struct QueryFileReader {
                 wrong += diagnostics.list
             }
         }
-        guard wrong.isEmpty else { throw Diagnostics(wrong) }
+        try Diagnostics.throwIfAny(wrong)
         return statements
     }
 

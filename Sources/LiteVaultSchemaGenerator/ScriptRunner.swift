@@ -92,7 +92,7 @@ struct SchemaChecks {
             default: break
             }
         }
-        guard found.isEmpty else { throw Diagnostics(found.sorted { $0.location < $1.location }) }
+        try Diagnostics.throwIfAny(found)
     }
 
     private func references(of table: String, among tables: Set<SQLName>) throws -> [Diagnostic] {

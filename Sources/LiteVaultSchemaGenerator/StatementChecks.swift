@@ -68,7 +68,7 @@ struct StatementChecks {
                 wrong += diagnostics.list
             }
         }
-        guard wrong.isEmpty else { throw Diagnostics(wrong.sorted { $0.location < $1.location }) }
+        try Diagnostics.throwIfAny(wrong)
         return checked
     }
 
