@@ -131,7 +131,7 @@
             // What tells why it failed is gone with the handle's connection.
             let outcome = transfer.outcome(result)
             _ = curl_multi_remove_handle(multi, transfer.handle)
-            transfer.end(with: outcome)
+            transfer.exchange.end(with: outcome)
         }
 
         /// Stops the thread, and waits for that: the process is about to exit, and the TLS library with it.
