@@ -111,7 +111,7 @@
             guard let loop = CurlLoop.shared else { throw HTTPFailure.other("libcurl cannot be initialized") }
             let transfer = try CurlTransfer(request, settings, loop)
             let exchange = transfer.exchange
-            let head = try await exchange.head(transfer) { loop.add(transfer) }
+            let head = try await exchange.head(transfer) { loop.ask(.add(transfer)) }
             return HTTPResponse(head, HTTPBody(exchange))
         }
     }

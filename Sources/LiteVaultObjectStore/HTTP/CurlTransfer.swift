@@ -54,8 +54,8 @@
             words.deallocate()
         }
 
-        func resume() { loop.resume(self) }
-        func cancel() { loop.cancel(self) }
+        func resume() { loop.ask(.resume(self)) }
+        func cancel() { loop.ask(.cancel(self)) }
 
         // MARK: Callbacks
 
