@@ -1,4 +1,5 @@
 internal import LiteVaultFoundation
+internal import LiteVaultQuoting
 
 /// An XML element of a server's response. Attributes are dropped, and namespace prefixes stay in the names: neither
 /// matters in the responses read here.
@@ -166,8 +167,9 @@ package struct XMLTree: Sendable {
         }
 
         private mutating func consume(_ sign: StaticString) -> Bool {
-            guard isNext(sign, at: position) else { return false }
-            position += sign.utf8CodeUnitCount
+            let wanted = UnsafeBufferPointer(start: sign.utf8Start, count: sign.utf8CodeUnitCount)
+            guard bytes[position...].starts(with: wanted) else { return false }
+            position += wanted.count
             return true
         }
 
@@ -180,13 +182,6 @@ package struct XMLTree: Sendable {
             return false
         }
 
-        private func isNext(_ sign: StaticString, at start: Int) -> Bool {
-            let length = sign.utf8CodeUnitCount
-            guard bytes.count - start >= length else { return false }
-            for index in 0..<length where bytes[start + index] != sign.utf8Start[index] { return false }
-            return true
-        }
-
         @discardableResult
         private mutating func skipSpace() -> Bool {
             let start = position
@@ -196,17 +191,12 @@ package struct XMLTree: Sendable {
 
         /// Whether a byte may be part of a name; all of non-ASCII counts as letters.
         private static func isName(_ byte: UInt8) -> Bool {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "_"),
-                UInt8(ascii: ":"), 0x80...0xFF:
-                true
-            default: isDigitOrSign(byte)
-            }
+            Quoting.isLetterOrDigit(byte) || byte >= 0x80 || "_:-.".utf8.contains(byte)
         }
 
+        /// Whether a name cannot begin with a byte that may be part of one.
         private static func isDigitOrSign(_ byte: UInt8) -> Bool {
-            (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || byte == UInt8(ascii: "-")
-                || byte == UInt8(ascii: ".")
+            (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || "-.".utf8.contains(byte)
         }
 
         private static func string(_ bytes: ArraySlice<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }

@@ -145,7 +145,8 @@ package enum Quoting {
         UnsafeBufferPointer(start: signs.utf8Start, count: signs.utf8CodeUnitCount).contains(byte)
     }
 
-    static func isLetterOrDigit(_ byte: UInt8) -> Bool {
+    /// Whether a byte is a letter or a digit of ASCII.
+    package static func isLetterOrDigit(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
             UInt8(ascii: "0")...UInt8(ascii: "9"):
