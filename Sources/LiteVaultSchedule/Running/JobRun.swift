@@ -53,12 +53,7 @@ struct JobRun: Sendable {
     }
 
     private func problem(_ error: any Error, _ step: String, _ source: String?) -> JobState.Problem {
-        let failure = error as? VaultError
-        let limit = failure?.cause as? LimitReached
-        return JobState.Problem(
-            source: source ?? failure?.path, step: step, code: failure?.code.rawValue ?? "internal",
-            message: failure?.message ?? String(describing: error),
-            remedy: failure.flatMap { context.services.remedy($0, job.repository) }, limit: limit?.limit)
+        .init(error, step, source ?? (error as? VaultError)?.path, job.repository, context.services)
     }
 
     func record(_ problem: JobState.Problem, _ outcome: inout JobOutcome) {
