@@ -23,9 +23,7 @@ struct Scope {
         /// For a join that may have no row of this source.
         mutating func becomeNullable() {
             found = found ?? columns
-            columns = columns.map {
-                Catalog.Column(name: $0.name, typing: $0.typing.orNull, isHidden: $0.isHidden)
-            }
+            for index in columns.indices { columns[index].typing = columns[index].typing.orNull }
             rowid = rowid?.orNull
         }
 
@@ -43,10 +41,7 @@ struct Scope {
                 self.found = nil
                 rowid?.canBeNull = false
             }
-            let column = columns[index]
-            var typing = column.typing
-            typing.canBeNull = false
-            columns[index] = Catalog.Column(name: column.name, typing: typing, isHidden: column.isHidden)
+            columns[index].typing.canBeNull = false
         }
     }
 
@@ -222,10 +217,10 @@ struct Scope {
 
 /// A common table expression, whose columns are found out when it is first used.
 final class CommonTable {
-    let definition: With.Table
+    let definition: With
     /// Where it was defined.
     var scope: Scope?
     var columns: [Catalog.Column]?
 
-    init(_ definition: With.Table) { self.definition = definition }
+    init(_ definition: With) { self.definition = definition }
 }

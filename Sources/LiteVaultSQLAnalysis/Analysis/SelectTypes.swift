@@ -274,8 +274,8 @@ extension Analyzer {
 // MARK: WITH
 
 extension Analyzer {
-    func define(_ with: With?, in scope: inout Scope) {
-        let tables = (with?.tables ?? []).map { CommonTable($0) }
+    func define(_ with: [With], in scope: inout Scope) {
+        let tables = with.map { CommonTable($0) }
         for table in tables { scope.commonTables[SQLName(table.definition.name)] = table }
         // Each may refer to all of them, itself included.
         for table in tables { table.scope = scope }

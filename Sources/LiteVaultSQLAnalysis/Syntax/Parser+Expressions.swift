@@ -245,8 +245,7 @@ extension Parser {
         }
         return .column(
             ColumnReference(
-                schema: parts.count == 3 ? parts[0] : nil, table: parts.count > 1 ? parts[parts.count - 2] : nil,
-                name: parts[parts.count - 1], mayBeText: mayBeText && parts.count == 1))
+                table: parts.dropLast().last, name: parts[parts.count - 1], mayBeText: mayBeText && parts.count == 1))
     }
 
     private mutating func call() throws(SQLSyntaxError) -> Expression.Form {
@@ -254,8 +253,7 @@ extension Parser {
         need(function: name)
         advance()
         try require("(")
-        let isStar = skip("*")
-        let isDistinct = skip("DISTINCT")
+        if !skip("*") { _ = skip("DISTINCT") }
         let arguments = current.matches(")", "ORDER") ? [] : try expressions()
         if current.matches("ORDER") { need(.init(3, 44), "ORDER BY among an aggregate's arguments") }
         let order = try order()
@@ -269,8 +267,7 @@ extension Parser {
         }
         return .call(
             FunctionCall(
-                name: name, arguments: arguments, isStar: isStar, isDistinct: isDistinct, order: order, filter: filter,
-                window: try over()))
+                name: name, arguments: arguments, order: order, filter: filter, window: try over()))
     }
 
     private mutating func over() throws(SQLSyntaxError) -> Window? {

@@ -1,10 +1,10 @@
 // SELECT and what belongs to it, and the statements that write.
 
 extension Parser {
-    mutating func with() throws(SQLSyntaxError) -> With? {
-        guard skip("WITH") else { return nil }
-        let isRecursive = !token(after: 1).matches("AS") && skip("RECURSIVE")
-        let tables = try list { parser throws(SQLSyntaxError) in
+    mutating func with() throws(SQLSyntaxError) -> [With] {
+        guard skip("WITH") else { return [] }
+        if !token(after: 1).matches("AS") { _ = skip("RECURSIVE") }
+        return try list { parser throws(SQLSyntaxError) in
             let name = try parser.name()
             let columns = try parser.names()
             try parser.require("AS")
@@ -14,16 +14,15 @@ extension Parser {
                 try parser.require("MATERIALIZED")
             }
             let select = try parser.parenthesized { parser throws(SQLSyntaxError) in try parser.select() }
-            return With.Table(name: name, columns: columns, select: select)
+            return With(name: name, columns: columns, select: select)
         }
-        return With(isRecursive: isRecursive, tables: tables)
     }
 
     mutating func select() throws(SQLSyntaxError) -> Select {
         try nested { parser throws(SQLSyntaxError) in try parser.select(try parser.with()) }
     }
 
-    mutating func select(_ with: With?) throws(SQLSyntaxError) -> Select {
+    mutating func select(_ with: [With]) throws(SQLSyntaxError) -> Select {
         var cores = [try core()]
         while current.matches("UNION", "INTERSECT", "EXCEPT") {
             advance()
@@ -201,7 +200,7 @@ extension Parser {
 // MARK: Statements that write
 
 extension Parser {
-    mutating func insert(_ with: With?) throws(SQLSyntaxError) -> Insert {
+    mutating func insert(_ with: [With]) throws(SQLSyntaxError) -> Insert {
         if skip("INSERT"), skip("OR") { advance() } else { _ = skip("REPLACE") }
         try require("INTO")
         var table = try tableReference(allowsAlias: false)
@@ -237,7 +236,7 @@ extension Parser {
         return .init(target: target, targetCondition: targetCondition, assignments: assignments, condition: condition)
     }
 
-    mutating func update(_ with: With?) throws(SQLSyntaxError) -> Update {
+    mutating func update(_ with: [With]) throws(SQLSyntaxError) -> Update {
         advance()
         if skip("OR") { advance() }
         let table = try tableReference(allowsAlias: true)
@@ -256,7 +255,7 @@ extension Parser {
             tail: try tail())
     }
 
-    mutating func delete(_ with: With?) throws(SQLSyntaxError) -> Delete {
+    mutating func delete(_ with: [With]) throws(SQLSyntaxError) -> Delete {
         advance()
         try require("FROM")
         let table = try tableReference(allowsAlias: true)

@@ -8,7 +8,7 @@ package enum Statement: Sendable {
 
 /// A SELECT or VALUES with everything that belongs to it (https://sqlite.org/lang_select.html).
 package struct Select: Sendable {
-    package let with: With?
+    package let with: [With]
     /// One, or those that UNION, INTERSECT and EXCEPT compound.
     package let cores: [Core]
     package let order: [Expression]
@@ -67,21 +67,16 @@ package struct TableReference: Sendable {
     package let range: Range<Int>
 }
 
-/// Common table expressions (https://sqlite.org/lang_with.html).
+/// A common table expression (https://sqlite.org/lang_with.html).
 package struct With: Sendable {
-    package let isRecursive: Bool
-    package let tables: [Table]
-
-    package struct Table: Sendable {
-        package let name: String
-        package let columns: [String]
-        package let select: Select
-    }
+    package let name: String
+    package let columns: [String]
+    package let select: Select
 }
 
 /// An INSERT or REPLACE (https://sqlite.org/lang_insert.html).
 package struct Insert: Sendable {
-    package let with: With?
+    package let with: [With]
     package let table: TableReference
     /// Empty for all columns.
     package let columns: [String]
@@ -107,7 +102,7 @@ package struct Assignment: Sendable {
 
 /// An UPDATE (https://sqlite.org/lang_update.html).
 package struct Update: Sendable {
-    package let with: With?
+    package let with: [With]
     package let table: TableReference
     package let assignments: [Assignment]
     package let from: Select.From?
@@ -118,7 +113,7 @@ package struct Update: Sendable {
 
 /// A DELETE (https://sqlite.org/lang_delete.html).
 package struct Delete: Sendable {
-    package let with: With?
+    package let with: [With]
     package let table: TableReference
     package let condition: Expression?
     package let returning: [Select.Result]
