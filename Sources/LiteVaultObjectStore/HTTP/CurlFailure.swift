@@ -89,7 +89,7 @@
 
     extension HTTPSettings {
         /// A client with these settings.
-        package func transport() throws -> any HTTPTransport { CurlTransport(self) }
+        package func transport() throws -> any HTTPTransport { CurlTransport(settings: self) }
 
         /// The file of certificates that libcurl was built to trust; nil without one.
         package static let presetCertificates: String? = {
@@ -103,9 +103,7 @@
 
     /// Sends requests by libcurl.
     struct CurlTransport: HTTPTransport {
-        private let settings: HTTPSettings
-
-        init(_ settings: HTTPSettings) { self.settings = settings }
+        let settings: HTTPSettings
 
         func send(_ request: HTTPRequest) async throws -> HTTPResponse {
             guard let loop = CurlLoop.shared else { throw HTTPFailure.other("libcurl cannot be initialized") }
