@@ -154,14 +154,8 @@ actor AsyncSemaphore {
         try await acquire()
         let permit = Permit(self)
         return try await withTaskCancellationHandler {
-            do {
-                let result = try await body()
-                permit.release()
-                return result
-            } catch {
-                permit.release()
-                throw error
-            }
+            defer { permit.release() }
+            return try await body()
         } onCancel: {
             permit.release()
         }
