@@ -45,13 +45,21 @@ package struct XMLTree: Sendable {
 
         mutating func document() -> XMLTree? {
             var open: [XMLTree] = []
-            while position < bytes.count {
+            var root: XMLTree?
+            func close(_ element: XMLTree) {
+                if open.isEmpty { root = element } else { open[open.count - 1].children.append(element) }
+            }
+            while true {
                 // Servers send leading white space to keep the connection alive during long operations.
                 if open.isEmpty { skipSpace() }
+                guard position < bytes.count else { return open.isEmpty ? root : nil }
                 if consume("<!--") {
                     guard skip(past: "-->") else { return nil }
                 } else if consume("<?") {
                     guard skip(past: "?>") else { return nil }
+                } else if root != nil {
+                    // Only white space, comments and processing instructions follow the root.
+                    return nil
                 } else if consume("<![CDATA[") {
                     let start = position
                     guard !open.isEmpty, skip(past: "]]>") else { return nil }
@@ -60,23 +68,15 @@ package struct XMLTree: Sendable {
                     guard let end = name(), let done = open.popLast(), end == done.name else { return nil }
                     skipSpace()
                     guard consume(">") else { return nil }
-                    if open.isEmpty { return isAtEnd() ? done : nil }
-                    open[open.count - 1].children.append(done)
+                    close(done)
                 } else if consume("<") {
                     guard let (element, isEmpty) = start(), open.count < XMLTree.limits.depth else { return nil }
-                    if !isEmpty {
-                        open.append(element)
-                    } else if open.isEmpty {
-                        return isAtEnd() ? element : nil
-                    } else {
-                        open[open.count - 1].children.append(element)
-                    }
+                    if isEmpty { close(element) } else { open.append(element) }
                 } else {
                     guard !open.isEmpty, let text = text() else { return nil }
                     open[open.count - 1].text += text
                 }
             }
-            return nil
         }
 
         /// The rest of a start tag, after its bracket.
@@ -149,21 +149,6 @@ package struct XMLTree: Sendable {
             guard digits.first?.isHexDigit == true, let number = UInt32(digits, radix: isHex ? 16 : 10), number > 0
             else { return nil }
             return Unicode.Scalar(number)
-        }
-
-        /// Whether only white space, comments and processing instructions follow the root.
-        private mutating func isAtEnd() -> Bool {
-            while true {
-                skipSpace()
-                if position == bytes.count { return true }
-                if consume("<!--") {
-                    guard skip(past: "-->") else { return false }
-                } else if consume("<?") {
-                    guard skip(past: "?>") else { return false }
-                } else {
-                    return false
-                }
-            }
         }
 
         private mutating func consume(_ sign: StaticString) -> Bool {
