@@ -27,10 +27,8 @@ package struct AWSEnvironment: Sendable {
             let path = HomeDirectory.expand(variables[variable] ?? "~/.aws/\(file)", variables)
             return path.flatMap { SharedFile.text($0) }.map(SharedFile.sections) ?? [:]
         }
-        let config = sections("AWS_CONFIG_FILE", "config")
-        let credentials = sections("AWS_SHARED_CREDENTIALS_FILE", "credentials")
-        self.config = config
-        self.credentials = credentials
+        config = sections("AWS_CONFIG_FILE", "config")
+        credentials = sections("AWS_SHARED_CREDENTIALS_FILE", "credentials")
         settings = Self.settings(profile, config, credentials)
         self.variables = variables
         self.profile = profile

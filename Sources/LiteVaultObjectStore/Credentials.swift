@@ -23,17 +23,12 @@ package struct AWSCredentials: Sendable, CustomStringConvertible, CustomDebugStr
 
 /// Keeps credentials until they are about to expire, then renews them.
 actor CredentialCache {
-    private struct Held {
-        let credentials: AWSCredentials
-        /// When they have to be renewed; nil for permanent credentials.
-        let renewal: Date?
-    }
-
     /// How long before their expiration credentials are renewed at the earliest.
     private static let renewalTime = Duration.seconds(300)
 
     private let source: @Sendable () async throws -> AWSCredentials
-    private var held: Held?
+    /// The credentials, and when they have to be renewed; nil for permanent ones.
+    private var held: (credentials: AWSCredentials, renewal: Date?)?
     private var renewal: Task<AWSCredentials, any Error>?
 
     init(_ source: @escaping @Sendable () async throws -> AWSCredentials) { self.source = source }
@@ -47,12 +42,11 @@ actor CredentialCache {
         defer { if renewal == task { renewal = nil } }
         do {
             let new = try await task.value
-            held = Held(
-                credentials: new,
-                // Credentials for a few minutes only are not fetched for each request.
-                renewal: new.expiration.map { end in
-                    end - min(Self.renewalTime.seconds, max(0, end.timeIntervalSince(now)) / 4)
-                })
+            // Credentials for a few minutes only are not fetched for each request.
+            let due = new.expiration.map { end in
+                end - min(Self.renewalTime.seconds, max(0, end.timeIntervalSince(now)) / 4)
+            }
+            held = (new, due)
             return new
         } catch {
             // Still valid: a failed renewal does not matter yet.

@@ -71,11 +71,7 @@ struct MachineCredentials: Sendable {
             request.headers.append(("authorization", token))
         }
         let name = "the container credential service"
-        let answer = try await service.answer(to: request, name, seconds: 5)
-        guard answer.status == 200, let found = Document.read(answer.body) else {
-            throw service.noCredentials(from: name, status: answer.status)
-        }
-        return found
+        return try credentials(in: try await service.answer(to: request, name, seconds: 5), of: name)
     }
 
     /// The role credentials of an EC2 instance (instance metadata service, version 2).
@@ -104,11 +100,7 @@ struct MachineCredentials: Sendable {
         guard roles.status == 200,
             let role = String(decoding: roles.body, as: UTF8.self).split(whereSeparator: \.isNewline).first
         else { return nil }
-        let answer = try await get(URIEncoding.encode(String(role)))
-        guard answer.status == 200, let found = Document.read(answer.body) else {
-            throw service.noCredentials(from: name, status: answer.status)
-        }
-        return found
+        return try credentials(in: try await get(URIEncoding.encode(String(role))), of: name)
     }
 
     /// Whether the authorization token may be sent to a URL: over TLS, or to this machine.
@@ -117,6 +109,15 @@ struct MachineCredentials: Sendable {
         if url.scheme == "https" { return true }
         return url.scheme == "http"
             && ["localhost", "127.0.0.1", "[::1]", "::1", "169.254.170.2", "169.254.170.23"].contains(host)
+    }
+
+    private func credentials(in answer: CredentialService.Answer, of name: String) throws -> AWSCredentials {
+        guard answer.status == 200, let found = try? Decoding.value(Document.self, from: answer.body, path: "") else {
+            throw service.noCredentials(from: name, status: answer.status)
+        }
+        return AWSCredentials(
+            accessKey: found.AccessKeyId, secretKey: found.SecretAccessKey, sessionToken: found.Token,
+            expiration: found.Expiration.flatMap(HTTPDate.isoDate))
     }
 
     /// The answer of both services.
@@ -130,12 +131,5 @@ struct MachineCredentials: Sendable {
         static let byteLimit = 256 << 10
 
         func check() {}
-
-        static func read(_ bytes: [UInt8]) -> AWSCredentials? {
-            guard let found = try? Decoding.value(Document.self, from: bytes, path: "") else { return nil }
-            return AWSCredentials(
-                accessKey: found.AccessKeyId, secretKey: found.SecretAccessKey, sessionToken: found.Token,
-                expiration: found.Expiration.flatMap(HTTPDate.isoDate))
-        }
     }
 }

@@ -62,8 +62,7 @@ package enum TrustedCertificates {
     /// - Throws: `VaultError` `config` if it cannot, or has no certificate.
     static func checked(_ environment: AWSEnvironment) throws -> String? {
         if let named = named(environment) {
-            var status = stat()
-            let isDirectory = stat(named, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+            let isDirectory = (try? FileMetadata(path: named, followingLinks: true))?.kind == .directory
             let text = isDirectory ? nil : try? InputFile(path: named).read(upTo: 16 << 20)
             let isValid = isDirectory || text.map { contains(Self.mark, $0) } ?? false
             guard isValid else {

@@ -1,5 +1,6 @@
 public import LiteVaultBackup
 package import LiteVaultFoundation
+internal import LiteVaultQuoting
 internal import LiteVaultSystem
 
 /// A bucket, and how to reach it.
@@ -117,10 +118,7 @@ package struct Endpoint: Sendable, Equatable {
         let parts = text.split(separator: "/", omittingEmptySubsequences: true)
         let isPlain = parts.allSatisfy { part in
             part != "." && part != ".."
-                && part.utf8.allSatisfy { byte in
-                    (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
-                        || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || "-_.~".utf8.contains(byte)
-                }
+                && part.utf8.allSatisfy { Quoting.isLetterOrDigit($0) || "-_.~".utf8.contains($0) }
         }
         return isPlain ? parts.map { "/" + $0 }.joined() : nil
     }

@@ -132,15 +132,9 @@ extension S3Store {
         return count
     }
 
-    private struct Upload {
-        let name: String
-        let id: String
-        let began: Date
-    }
-
-    private func uploads() async throws -> [Upload] {
+    private func uploads() async throws -> [(name: String, id: String, began: Date)] {
         let root = settings.prefix.isEmpty ? "" : settings.prefix + "/"
-        var found: [Upload] = []
+        var found: [(name: String, id: String, began: Date)] = []
         var next: (key: String, id: String)?
         repeat {
             var page = S3Request(method: "GET", key: nil, location: location)
@@ -158,7 +152,7 @@ extension S3Store {
                 else { continue }
                 let name = String(key.dropFirst(root.count))
                 guard Self.isOurs(name) else { continue }
-                found.append(Upload(name: name, id: id, began: began))
+                found.append((name, id, began))
             }
             var following: (key: String, id: String)?
             if tree["IsTruncated"] == "true", let text = tree["NextKeyMarker"],

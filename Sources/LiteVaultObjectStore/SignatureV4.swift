@@ -1,6 +1,7 @@
 internal import Crypto
 internal import LiteVaultBackup
 package import LiteVaultFoundation
+internal import LiteVaultQuoting
 internal import LiteVaultSystem
 
 /// AWS Signature Version 4, with all headers signed, the hash of the body among them.
@@ -78,16 +79,10 @@ package enum URIEncoding {
     package static func encode(_ text: String, keepingSlashes: Bool = false) -> String {
         var result = ""
         for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."),
-                UInt8(ascii: "~"):
+            if Quoting.isLetterOrDigit(byte) || (keepingSlashes ? "-_.~/" : "-_.~").utf8.contains(byte) {
                 result.unicodeScalars.append(Unicode.Scalar(byte))
-            case UInt8(ascii: "/") where keepingSlashes: result += "/"
-            default:
-                result += "%"
-                result.unicodeScalars.append(digit(byte >> 4))
-                result.unicodeScalars.append(digit(byte & 15))
+            } else {
+                result += (byte < 16 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)
             }
         }
         return result
@@ -114,9 +109,5 @@ package enum URIEncoding {
             rest = rest.dropFirst(2)
         }
         return String(validating: bytes, as: UTF8.self)
-    }
-
-    private static func digit(_ value: UInt8) -> Unicode.Scalar {
-        Unicode.Scalar(value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") + value - 10)
     }
 }

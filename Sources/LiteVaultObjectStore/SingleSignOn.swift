@@ -132,10 +132,9 @@ struct SingleSignOn: Sendable {
         let answer = try await service.answer(to: request, Self.name)
         guard answer.status == 200, let found = try? Decoding.value(TokenAnswer.self, from: answer.body, path: "")
         else { return nil }
-        let renewed = cached.renewed(
-            found.accessToken, refresh: found.refreshToken, expiration: Date() + found.expiresIn)
         // In a service whose home directory cannot be written, the next renewal needs the old refresh token once more.
-        try? renewed.save(session.path)
+        try? cached.replace(
+            session.path, with: found.accessToken, refresh: found.refreshToken, expiration: Date() + found.expiresIn)
         return found.accessToken
     }
 
@@ -156,20 +155,15 @@ struct SingleSignOn: Sendable {
 /// The file in which the AWS tools keep the token of a session.
 private struct CachedToken {
     /// All members, those of other tools included: they are written back as they were.
-    private var members: [String: JSONValue]
+    private let members: [String: JSONValue]
     let token: String
     let expiration: Date
 
     /// Reads a file; nil if it is missing or has no token.
     init?(_ path: String) {
         guard let text = SharedFile.text(path),
-            let members = try? JSONDecoder().decode([String: JSONValue].self, from: Data(text.utf8))
-        else { return nil }
-        self.init(members)
-    }
-
-    private init?(_ members: [String: JSONValue]) {
-        guard case .text(let token)? = members["accessToken"], case .text(let end)? = members["expiresAt"],
+            let members = try? JSONDecoder().decode([String: JSONValue].self, from: Data(text.utf8)),
+            case .text(let token)? = members["accessToken"], case .text(let end)? = members["expiresAt"],
             let expiration = HTTPDate.isoDate(end)
         else { return nil }
         self.members = members
@@ -190,17 +184,12 @@ private struct CachedToken {
         return (try? JSONEncoder().encode(request)).map(Array.init)
     }
 
-    /// The same file with new tokens.
-    func renewed(_ token: String, refresh: String?, expiration: Date) -> CachedToken {
-        var copy = self
-        copy.members["accessToken"] = .text(token)
-        copy.members["expiresAt"] = .text(expiration.formatted(.iso8601))
-        if let refresh { copy.members["refreshToken"] = .text(refresh) }
-        return copy
-    }
-
-    /// Replaces the file, mode 0600.
-    func save(_ path: String) throws {
+    /// Replaces the file by one with new tokens, mode 0600.
+    func replace(_ path: String, with token: String, refresh: String?, expiration: Date) throws {
+        var members = members
+        members["accessToken"] = .text(token)
+        members["expiresAt"] = .text(expiration.formatted(.iso8601))
+        if let refresh { members["refreshToken"] = .text(refresh) }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         let bytes = try encoder.encode(members)

@@ -1,4 +1,5 @@
 internal import LiteVaultFoundation
+internal import LiteVaultQuoting
 
 /// An XML element of a server's response. Attributes are dropped, and namespace prefixes stay in the names: neither
 /// matters in the responses read here.
@@ -44,13 +45,21 @@ package struct XMLTree: Sendable {
 
         mutating func document() -> XMLTree? {
             var open: [XMLTree] = []
-            while position < bytes.count {
+            var root: XMLTree?
+            func close(_ element: XMLTree) {
+                if open.isEmpty { root = element } else { open[open.count - 1].children.append(element) }
+            }
+            while true {
                 // Servers send leading white space to keep the connection alive during long operations.
                 if open.isEmpty { skipSpace() }
+                guard position < bytes.count else { return open.isEmpty ? root : nil }
                 if consume("<!--") {
                     guard skip(past: "-->") else { return nil }
                 } else if consume("<?") {
                     guard skip(past: "?>") else { return nil }
+                } else if root != nil {
+                    // Only white space, comments and processing instructions follow the root.
+                    return nil
                 } else if consume("<![CDATA[") {
                     let start = position
                     guard !open.isEmpty, skip(past: "]]>") else { return nil }
@@ -59,23 +68,15 @@ package struct XMLTree: Sendable {
                     guard let end = name(), let done = open.popLast(), end == done.name else { return nil }
                     skipSpace()
                     guard consume(">") else { return nil }
-                    if open.isEmpty { return isAtEnd() ? done : nil }
-                    open[open.count - 1].children.append(done)
+                    close(done)
                 } else if consume("<") {
                     guard let (element, isEmpty) = start(), open.count < XMLTree.limits.depth else { return nil }
-                    if !isEmpty {
-                        open.append(element)
-                    } else if open.isEmpty {
-                        return isAtEnd() ? element : nil
-                    } else {
-                        open[open.count - 1].children.append(element)
-                    }
+                    if isEmpty { close(element) } else { open.append(element) }
                 } else {
                     guard !open.isEmpty, let text = text() else { return nil }
                     open[open.count - 1].text += text
                 }
             }
-            return nil
         }
 
         /// The rest of a start tag, after its bracket.
@@ -150,24 +151,10 @@ package struct XMLTree: Sendable {
             return Unicode.Scalar(number)
         }
 
-        /// Whether only white space, comments and processing instructions follow the root.
-        private mutating func isAtEnd() -> Bool {
-            while true {
-                skipSpace()
-                if position == bytes.count { return true }
-                if consume("<!--") {
-                    guard skip(past: "-->") else { return false }
-                } else if consume("<?") {
-                    guard skip(past: "?>") else { return false }
-                } else {
-                    return false
-                }
-            }
-        }
-
         private mutating func consume(_ sign: StaticString) -> Bool {
-            guard isNext(sign, at: position) else { return false }
-            position += sign.utf8CodeUnitCount
+            let wanted = UnsafeBufferPointer(start: sign.utf8Start, count: sign.utf8CodeUnitCount)
+            guard bytes[position...].starts(with: wanted) else { return false }
+            position += wanted.count
             return true
         }
 
@@ -180,13 +167,6 @@ package struct XMLTree: Sendable {
             return false
         }
 
-        private func isNext(_ sign: StaticString, at start: Int) -> Bool {
-            let length = sign.utf8CodeUnitCount
-            guard bytes.count - start >= length else { return false }
-            for index in 0..<length where bytes[start + index] != sign.utf8Start[index] { return false }
-            return true
-        }
-
         @discardableResult
         private mutating func skipSpace() -> Bool {
             let start = position
@@ -196,17 +176,12 @@ package struct XMLTree: Sendable {
 
         /// Whether a byte may be part of a name; all of non-ASCII counts as letters.
         private static func isName(_ byte: UInt8) -> Bool {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "_"),
-                UInt8(ascii: ":"), 0x80...0xFF:
-                true
-            default: isDigitOrSign(byte)
-            }
+            Quoting.isLetterOrDigit(byte) || byte >= 0x80 || "_:-.".utf8.contains(byte)
         }
 
+        /// Whether a name cannot begin with a byte that may be part of one.
         private static func isDigitOrSign(_ byte: UInt8) -> Bool {
-            (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || byte == UInt8(ascii: "-")
-                || byte == UInt8(ascii: ".")
+            (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || "-.".utf8.contains(byte)
         }
 
         private static func string(_ bytes: ArraySlice<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }

@@ -51,7 +51,7 @@ package enum Quoting {
             case UInt8(ascii: "$"): isCommand ? "$$" : nil
             // Octal, which cannot take a digit that follows for its own. No word contains NUL.
             case 0x00: ""
-            case 0x01...0x1F, 0x7F: isCommand ? "\\" + octal($0) : ""
+            case 0x01...0x1F, 0x7F: isCommand ? "\\" + padded($0, radix: 8, count: 3) : ""
             default: nil
             }
         }
@@ -65,8 +65,7 @@ package enum Quoting {
             switch scalar {
             case "\"", "\\": result.unicodeScalars.append(contentsOf: ["\\", scalar])
             case "\u{0}"..."\u{1F}", "\u{7F}"..."\u{9F}", "\u{2028}", "\u{2029}", "\u{FEFF}":
-                let digits = String(scalar.value, radix: 16)
-                result += "\\u" + String(repeating: "0", count: 4 - digits.utf8.count) + digits
+                result += "\\u" + padded(scalar.value, radix: 16, count: 4)
             default: result.unicodeScalars.append(scalar)
             }
         }
@@ -145,7 +144,8 @@ package enum Quoting {
         UnsafeBufferPointer(start: signs.utf8Start, count: signs.utf8CodeUnitCount).contains(byte)
     }
 
-    static func isLetterOrDigit(_ byte: UInt8) -> Bool {
+    /// Whether a byte is a letter or a digit of ASCII.
+    package static func isLetterOrDigit(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
             UInt8(ascii: "0")...UInt8(ascii: "9"):
@@ -154,8 +154,9 @@ package enum Quoting {
         }
     }
 
-    private static func octal(_ byte: UInt8) -> String {
-        let digits = String(byte, radix: 8)
-        return String(repeating: "0", count: 3 - digits.count) + digits
+    /// A number with zeros before it, in at least that many digits.
+    static func padded(_ number: some BinaryInteger, radix: Int, count: Int) -> String {
+        let digits = String(number, radix: radix)
+        return String(repeating: "0", count: max(0, count - digits.utf8.count)) + digits
     }
 }

@@ -12,7 +12,8 @@ package enum SQLFunctions {
     /// - Parameter name: in lower case.
     package static func isJSON(_ name: String) -> Bool { name.hasPrefix("json") && versions[name] != nil }
 
-    private static let mathematics =
+    /// The mathematical functions of version 3.35, which take numbers and return numbers.
+    package static let mathematics =
         "acos acosh asin asinh atan atan2 atanh ceil ceiling cos cosh degrees exp floor ln log log10 log2 mod pi pow power radians "
         + "sin sinh sqrt tan tanh trunc"
     private static let json =

@@ -68,9 +68,7 @@ extension Quoting {
             case 0x0D: result.append(contentsOf: "\\r".unicodeScalars)
             case 0x09: result.append(contentsOf: "\\t".unicodeScalars)
             case _ where scalar.value < 0x20 || isVisible && isHazard(scalar):
-                let digits = String(scalar.value, radix: 16)
-                result.append(
-                    contentsOf: ("\\u" + String(repeating: "0", count: 4 - digits.count) + digits).unicodeScalars)
+                result.append(contentsOf: ("\\u" + padded(scalar.value, radix: 16, count: 4)).unicodeScalars)
             default: result.append(scalar)
             }
         }

@@ -3,13 +3,8 @@ internal import LiteVaultSQLAnalysis
 
 /// Makes the catalog that statements are analyzed with of the schema's tables and their Swift types.
 struct CatalogReader {
-    private let types: ColumnTypes
-    private let directives: Directives
-
-    init(_ types: ColumnTypes, _ directives: Directives) {
-        self.types = types
-        self.directives = directives
-    }
+    let types: ColumnTypes
+    let directives: Directives
 
     func catalog(_ relations: [Relation]) -> Catalog { Catalog(relations.map(table)) }
 

@@ -51,15 +51,17 @@ enum Generator {
         for name in directives.functions.keys { database.declare(function: name) }
         for name in directives.collations { database.declare(collation: name) }
         for module in directives.modules { try database.declare(module) }
-        let origins = try ScriptRunner(database).run(scripts)
-        try SchemaChecks(database, origins).run()
-        let tables = try ModelReader(database, origins).tables()
+        let origins = try ScriptRunner(database: database).run(scripts)
+        try SchemaChecks(database: database, origins: origins).run()
+        let tables = try ModelReader(database: database).tables()
         try directives.names.check(tables)
         var types = ColumnTypes(directives)
         types.infer(tables)
-        let reader = RecordModelReader(directives, types)
+        let reader = RecordModelReader(directives: directives, types: types)
         let records = try reader.records(tables)
-        let found = try RelationReader(database, directives.hasRelations ? records : [], directives.names).relations()
+        let found = try RelationReader(
+            database: database, records: directives.hasRelations ? records : [], names: directives.names
+        ).relations()
         let warnings = types.warnings(tables, origins) + reader.warnings(records) + found.warnings
         let schema =
             ([
@@ -68,8 +70,8 @@ enum Generator {
             ] + RecordSourceWriter(directives: directives, relations: found.relations).source(of: records))
             .joined(separator: "\n")
         guard !queries.isEmpty else { return (schema, "", warnings) }
-        let catalog = CatalogReader(types, directives).catalog(tables)
-        let statements = try queries.flatMap { try QueryFileReader($0).statements() }
+        let catalog = CatalogReader(types: types, directives: directives).catalog(tables)
+        let statements = try queries.flatMap { try QueryFileReader(file: $0).statements() }
         let checked = try StatementChecks(database, tables, catalog, directives).run(statements)
         let names = Dictionary(
             records.map { ($0.table.name, $0.directive.name) }, uniquingKeysWith: { first, _ in first })
@@ -117,4 +119,9 @@ struct Diagnostics: Error {
 
     init(_ list: [Diagnostic]) { self.list = list }
     init(_ location: Location, _ message: String) { list = [Diagnostic(location: location, message: message)] }
+
+    /// Throws the errors, if there are any, in the order of their places.
+    static func throwIfAny(_ found: [Diagnostic]) throws {
+        guard found.isEmpty else { throw Diagnostics(found.sorted { $0.location < $1.location }) }
+    }
 }

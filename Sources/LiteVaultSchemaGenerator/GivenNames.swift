@@ -8,13 +8,8 @@ internal import LiteVaultQuoting
 ///
 /// Everything else is called after its name in SQL, and two names can become the same.
 struct GivenNames {
-    private struct Given {
-        let name: String
-        let location: Location
-    }
-
     /// By `table` and by `table.column`.
-    private var names: [SQLName: Given] = [:]
+    private var names: [SQLName: (name: String, location: Location)] = [:]
     /// By `table.column`: in the table with the foreign key, and in the one that it refers to.
     private var relations: [SQLName: (own: String, reverse: String?, location: Location)] = [:]
 
@@ -24,7 +19,7 @@ struct GivenNames {
     /// - Throws: ``Diagnostics`` for what cannot be a name in Swift.
     mutating func read(_ words: [String], _ location: Location) throws -> Bool {
         if words.count == 3, words[0] == "name" {
-            names[SQLName(words[1])] = Given(name: try Self.swift(words[2], location), location: location)
+            names[SQLName(words[1])] = (try Self.swift(words[2], location), location)
             return true
         }
         if words.count == 3 || words.count == 4, words[0] == "relation", words[1].contains(".") {
@@ -68,17 +63,14 @@ struct GivenNames {
     /// - Parameter columns: the first columns of the foreign keys that are relations, as `table.column`.
     /// - Throws: ``Diagnostics`` for directives about other columns.
     func requireRelations(of columns: Set<SQLName>) throws {
-        let unknown = relations.filter { !columns.contains($0.key) }
-        guard unknown.isEmpty else {
-            throw Diagnostics(
-                unknown.map {
-                    Diagnostic(
-                        location: $0.value.location,
-                        message:
-                            "\($0.key.text) has no relation to name: there is one for each foreign key between two records, "
-                            + "with '-- litevault: relations'")
-                }.sorted { $0.location < $1.location })
-        }
+        try Diagnostics.throwIfAny(
+            relations.filter { !columns.contains($0.key) }.map {
+                Diagnostic(
+                    location: $0.value.location,
+                    message:
+                        "\($0.key.text) has no relation to name: there is one for each foreign key between two records, "
+                        + "with '-- litevault: relations'")
+            })
     }
 
     /// - Throws: ``Diagnostics`` for a directive about what does not exist.
@@ -88,13 +80,9 @@ struct GivenNames {
             known.insert(SQLName(table.name))
             known.formUnion(table.columns.map { SQLName("\(table.name).\($0.name)") })
         }
-        let unknown = names.filter { !known.contains($0.key) }
-        guard unknown.isEmpty else {
-            throw Diagnostics(
-                unknown.map {
-                    Diagnostic(
-                        location: $0.value.location, message: "there is no table or column \($0.key.text) to name")
-                }.sorted { $0.location < $1.location })
-        }
+        try Diagnostics.throwIfAny(
+            names.filter { !known.contains($0.key) }.map {
+                Diagnostic(location: $0.value.location, message: "there is no table or column \($0.key.text) to name")
+            })
     }
 }

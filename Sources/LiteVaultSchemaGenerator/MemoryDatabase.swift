@@ -94,14 +94,6 @@ final class MemoryDatabase {
         sqlite3_exec(handle, "PRAGMA schema_version = \(version &+ 1 & 0x7fff_ffff)", nil, nil, nil)
     }
 
-    /// Compiles a statement without running it.
-    func compile(_ sql: String) throws(Failure) {
-        var statement: OpaquePointer?
-        let code = sqlite3_prepare_v2(handle, sql, -1, &statement, nil)
-        sqlite3_finalize(statement)
-        guard code == SQLITE_OK else { throw failure() }
-    }
-
     /// What the engine finds out when it compiles a statement.
     struct Compiled {
         struct Column {
@@ -115,7 +107,8 @@ final class MemoryDatabase {
     }
 
     /// Compiles a statement without running it.
-    func describe(_ sql: String) throws(Failure) -> Compiled {
+    @discardableResult
+    func compile(_ sql: String) throws(Failure) -> Compiled {
         var statement: OpaquePointer?
         guard sqlite3_prepare_v2(handle, sql, -1, &statement, nil) == SQLITE_OK else { throw failure() }
         defer { sqlite3_finalize(statement) }

@@ -58,9 +58,7 @@ struct NamedStatement {
 
 /// Reads the named statements of a file.
 struct QueryFileReader {
-    private let file: Script
-
-    init(_ file: Script) { self.file = file }
+    let file: Script
 
     /// - Throws: ``Diagnostics``, with one for each statement that is not understood.
     func statements() throws -> [NamedStatement] {
@@ -84,7 +82,7 @@ struct QueryFileReader {
                 wrong += diagnostics.list
             }
         }
-        guard wrong.isEmpty else { throw Diagnostics(wrong) }
+        try Diagnostics.throwIfAny(wrong)
         return statements
     }
 

@@ -31,13 +31,8 @@ struct RecordModel {
 
 /// Makes records of tables.
 struct RecordModelReader {
-    private let directives: Directives
-    private let types: ColumnTypes
-
-    init(_ directives: Directives, _ types: ColumnTypes) {
-        self.directives = directives
-        self.types = types
-    }
+    let directives: Directives
+    let types: ColumnTypes
 
     /// - Throws: ``Diagnostics`` for a table that is not there, and for a column without a type.
     func records(_ tables: [Relation]) throws -> [RecordModel] {

@@ -13,15 +13,9 @@ struct RecordRelation {
 
 /// Makes relations of the foreign keys between tables that are records.
 struct RelationReader {
-    private let database: MemoryDatabase
-    private let records: [RecordModel]
-    private let names: GivenNames
-
-    init(_ database: MemoryDatabase, _ records: [RecordModel], _ names: GivenNames) {
-        self.database = database
-        self.records = records
-        self.names = names
-    }
+    let database: MemoryDatabase
+    let records: [RecordModel]
+    let names: GivenNames
 
     /// A foreign key of a record that refers to a record.
     private struct ForeignKey {

@@ -34,13 +34,7 @@ struct Column {
 
 /// Reads the schema that the scripts created.
 struct ModelReader {
-    private let database: MemoryDatabase
-    private let origins: Origins
-
-    init(_ database: MemoryDatabase, _ origins: Origins) {
-        self.database = database
-        self.origins = origins
-    }
+    let database: MemoryDatabase
 
     /// Tables and views in the order of their creation, without the engine's own and the shadow tables of virtual tables.
     func tables() throws -> [Relation] {
@@ -138,7 +132,7 @@ struct ColumnTypes {
 
     /// Finds out the types of the columns of views that are expressions, which the engine declares no type for.
     mutating func infer(_ relations: [Relation]) {
-        let catalog = CatalogReader(self, directives).catalog(relations)
+        let catalog = CatalogReader(types: self, directives: directives).catalog(relations)
         let analyzer = Analyzer(catalog, functions: directives.functions.mapValues { CatalogReader.annotated($0) })
         for view in relations {
             guard case .view = view.kind else { continue }
@@ -248,7 +242,7 @@ struct ColumnTypes {
     /// (https://sqlite.org/datatype3.html#determination_of_column_affinity).
     private static func base(_ declaredType: String) -> String? {
         let type = foldedKeyword(declaredType).split(separator: "(").first.map(String.init) ?? ""
-        switch type.trimmingCharacters(" ") {
+        switch type.split(separator: " ").joined(separator: " ") {
         case "BOOL", "BOOLEAN": return "Bool"
         case "DATE", "DATETIME", "TIMESTAMP": return "Date"
         case "UUID": return "UUID"
@@ -265,14 +259,5 @@ struct ColumnTypes {
         if contains("BLOB") { return "Data" }
         if ["REAL", "FLOA", "DOUB", "NUMERIC", "NUMBER", "DECIMAL"].contains(where: contains) { return "Double" }
         return nil
-    }
-}
-
-extension String {
-    fileprivate func trimmingCharacters(_ character: Character) -> String {
-        var text = self[...]
-        while text.first == character { text.removeFirst() }
-        while text.last == character { text.removeLast() }
-        return String(text)
     }
 }

@@ -17,9 +17,7 @@ struct Origins {
 
 /// Runs scripts statement by statement.
 struct ScriptRunner {
-    private let database: MemoryDatabase
-
-    init(_ database: MemoryDatabase) { self.database = database }
+    let database: MemoryDatabase
 
     /// - Throws: ``Diagnostics`` for the first statement that the engine refuses: those after it may depend on it.
     func run(_ scripts: [Script]) throws -> Origins {
@@ -46,16 +44,15 @@ struct ScriptRunner {
                 guard length > 0 else { return }
                 offset += length
             } catch let failure as MemoryDatabase.Failure {
-                let place = failure.offset.map { offset + $0 } ?? quotedPlace(failure.message, script, from: start)
+                let place = failure.offset.map { offset + $0 } ?? quotedPlace(failure, script, from: start)
                 throw Diagnostics(script.location(at: place), failure.message + failure.directive)
             }
         }
     }
 
-    /// Finds the word that an error message quotes, `near "TABEL": syntax error`. Engines before 3.38 report no offset.
-    private func quotedPlace(_ message: String, _ script: Script, from start: Int) -> Int {
-        guard message.hasPrefix("near \""), let end = message.range(of: "\": ") else { return start }
-        let word = Array(message[message.index(message.startIndex, offsetBy: 6)..<end.lowerBound].utf8)
+    /// Finds the word that an error message quotes. Engines before 3.38 report no offset.
+    private func quotedPlace(_ failure: MemoryDatabase.Failure, _ script: Script, from start: Int) -> Int {
+        guard let word = failure.word.map({ Array($0.utf8) }) else { return start }
         return (start..<max(start, script.bytes.count - word.count + 1)).first { offset in
             script.bytes[offset...].starts(with: word) && isWhole(word, at: offset, script.bytes)
         } ?? start
@@ -73,13 +70,8 @@ struct ScriptRunner {
 
 /// Checks what CREATE does not check: foreign keys, views and triggers, which would fail when they are first used.
 struct SchemaChecks {
-    private let database: MemoryDatabase
-    private let origins: Origins
-
-    init(_ database: MemoryDatabase, _ origins: Origins) {
-        self.database = database
-        self.origins = origins
-    }
+    let database: MemoryDatabase
+    let origins: Origins
 
     /// - Throws: ``Diagnostics`` with all errors, in the order of the scripts.
     func run() throws {
@@ -99,7 +91,7 @@ struct SchemaChecks {
             default: break
             }
         }
-        guard found.isEmpty else { throw Diagnostics(found.sorted { $0.location < $1.location }) }
+        try Diagnostics.throwIfAny(found)
     }
 
     private func references(of table: String, among tables: Set<SQLName>) throws -> [Diagnostic] {
@@ -143,6 +135,12 @@ struct SchemaChecks {
 }
 
 extension MemoryDatabase.Failure {
+    /// The word that the message quotes, `near "TABEL": syntax error`; nil if it quotes none.
+    var word: Substring? {
+        guard message.hasPrefix("near \""), let end = message.range(of: "\": ") else { return nil }
+        return message[message.index(message.startIndex, offsetBy: 6)..<end.lowerBound]
+    }
+
     /// How to declare what the application adds to its connections, if that is what is missing; empty otherwise.
     var directive: String {
         let declared = [

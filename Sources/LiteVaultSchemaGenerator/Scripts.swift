@@ -182,39 +182,24 @@ struct Directives {
     }
 
     private mutating func read(_ words: [String], _ location: Location) -> Bool {
-        if words == ["public"] {
-            isPublic = true
-            return true
-        }
-        if words == ["relations"] {
-            hasRelations = true
-            return true
-        }
-        if words.count == 2, words[0] == "engine", let version = EngineVersion(words[1]) {
+        switch (words.first, words.count) {
+        case ("public"?, 1): isPublic = true
+        case ("relations"?, 1): hasRelations = true
+        case ("engine"?, 2):
+            guard let version = EngineVersion(words[1]) else { return false }
             oldestEngine = version
-            return true
-        }
-        if words.first == "record" { return readRecord(Array(words.dropFirst()), location) }
-        if words.count >= 4, words[0] == "function", words[2] == "as" {
+        case ("record"?, _): return readRecord(Array(words.dropFirst()), location)
+        case ("function"?, 4...) where words[2] == "as":
             functions[foldedName(words[1])] = words[3...].joined(separator: " ")
-            return true
+        case ("collation"?, 2): collations.append(words[1])
+        case ("enum"?, _): return readEnumeration(Array(words.dropFirst()))
+        case ("version"?, 2) where words[1].contains("."): versions.insert(SQLName(words[1]))
+        case (let column?, 3...) where column.contains(".") && words[1] == "json":
+            jsonTypes[SQLName(column)] = words[2...].joined(separator: " ")
+        case (let column?, 3...) where column.contains(".") && words[1] == "as":
+            types[SQLName(column)] = words[2...].joined(separator: " ")
+        default: return false
         }
-        if words.count == 2, words[0] == "collation" {
-            collations.append(words[1])
-            return true
-        }
-        if words.first == "enum" { return readEnumeration(Array(words.dropFirst())) }
-        if words.count == 2, words[0] == "version", words[1].contains(".") {
-            versions.insert(SQLName(words[1]))
-            return true
-        }
-        guard words.count >= 3, words[0].contains(".") else { return false }
-        if words[1] == "json" {
-            jsonTypes[SQLName(words[0])] = words[2...].joined(separator: " ")
-            return true
-        }
-        guard words[1] == "as" else { return false }
-        types[SQLName(words[0])] = words[2...].joined(separator: " ")
         return true
     }
 
@@ -226,19 +211,12 @@ struct Directives {
             left = Set(words[(index + 1)...].map { $0.filter { $0 != "," } })
             words.removeSubrange(index...)
         }
-        switch words.count {
-        case 1:
-            records.append(
-                .init(
-                    table: words[0], name: "", isExtension: false, without: left,
-                    location: location))
-        case 3 where words[1] == "as" || words[1] == "extends":
-            records.append(
-                .init(
-                    table: words[0], name: words[2], isExtension: words[1] == "extends", without: left,
-                    location: location))
-        default: return false
-        }
+        let isNamed = words.count == 3 && (words[1] == "as" || words[1] == "extends")
+        guard words.count == 1 || isNamed else { return false }
+        records.append(
+            .init(
+                table: words[0], name: isNamed ? words[2] : "", isExtension: isNamed && words[1] == "extends",
+                without: left, location: location))
         return true
     }
 

@@ -16,7 +16,7 @@ struct CheckedStatement {
         /// In the SQL, with its sign.
         let sqlName: String
         let name: String
-        let external: String?
+        var external: String?
         let type: String
         let isList: Bool
         /// Whether the statement asks if it is NULL: a filter that can be left out.
@@ -68,7 +68,7 @@ struct StatementChecks {
                 wrong += diagnostics.list
             }
         }
-        guard wrong.isEmpty else { throw Diagnostics(wrong.sorted { $0.location < $1.location }) }
+        try Diagnostics.throwIfAny(wrong)
         return checked
     }
 
@@ -83,7 +83,7 @@ struct StatementChecks {
                 try parsed.get(), parser.parameters,
                 annotations: statement.parameters.mapValues { CatalogReader.annotated($0.type) })
             try compare(result, compiled, statement)
-            try requireKind(result, compiled, statement)
+            try requireKind(result, statement)
             if statement.isIndexed { try requireIndex(statement) }
             return CheckedStatement(
                 statement: statement, columns: try columns(result, compiled, statement),
@@ -106,7 +106,7 @@ struct StatementChecks {
     }
 
     private func compile(_ statement: NamedStatement, _ needs: [EngineNeed]) throws -> MemoryDatabase.Compiled {
-        do { return try database.describe(String(decoding: statement.bytes, as: UTF8.self)) } catch {
+        do { return try database.compile(String(decoding: statement.bytes, as: UTF8.self)) } catch {
             let number = MemoryDatabase.versionNumber
             let linked = EngineVersion(number / 1_000_000, number / 1000 % 1000)
             if let need = needs.max(by: { $0.version < $1.version }), need.version > linked {
@@ -122,13 +122,9 @@ struct StatementChecks {
     /// Where an error is. Older engines do not say it, so the word that the message is about is looked for.
     private func place(of failure: MemoryDatabase.Failure, in statement: NamedStatement) -> Int {
         if let offset = failure.offset { return offset }
-        let word: Substring
-        if failure.message.hasPrefix("near \""), let end = failure.message.range(of: "\": ") {
-            word = failure.message[failure.message.index(failure.message.startIndex, offsetBy: 6)..<end.lowerBound]
-        } else {
-            word = failure.message.split(separator: " ").last?.split(separator: ".").last ?? ""
-        }
-        let token = statement.tokens.first { isSameName($0.text, String(word)) }
+        let last = failure.message.split(separator: " ").last?.split(separator: ".").last
+        let word = failure.word ?? last.map(String.init) ?? ""
+        let token = statement.tokens.first { isSameName($0.text, word) }
         return token?.range.lowerBound ?? statement.tokenRange.lowerBound
     }
 
@@ -190,23 +186,15 @@ struct StatementChecks {
 
     // MARK: Parameters and results
 
-    private func requireKind(
-        _ result: Analyzer.Result, _ compiled: MemoryDatabase.Compiled, _ statement: NamedStatement
-    ) throws {
+    private func requireKind(_ result: Analyzer.Result, _ statement: NamedStatement) throws {
         let kind = statement.kind
-        let returnsRows = !result.columns.isEmpty
-        switch kind {
-        case .many, .one, .optional:
-            guard !returnsRows else { return }
-            throw Diagnostics(
-                statement.location,
-                "it returns no rows, so it cannot be :\(kind.rawValue); write :exec, :rowid or :count")
-        case .exec, .rowid, .count:
-            guard returnsRows else { return }
-            throw Diagnostics(
-                statement.location, "it returns rows, so it cannot be :\(kind.rawValue); write :many, :one or :optional"
-            )
-        }
+        let readsRows = [.many, .one, .optional].contains(kind)
+        guard readsRows == result.columns.isEmpty else { return }
+        throw Diagnostics(
+            statement.location,
+            readsRows
+                ? "it returns no rows, so it cannot be :\(kind.rawValue); write :exec, :rowid or :count"
+                : "it returns rows, so it cannot be :\(kind.rawValue); write :many, :one or :optional")
     }
 
     private func columns(
@@ -231,21 +219,19 @@ struct StatementChecks {
                 columns.append(.init(name: member, type: annotation.type))
                 continue
             }
+            let why: String
+            var optional = column.typing.canBeNull ? "?" : ""
             switch column.typing.content {
             case .value(let type):
-                columns.append(.init(name: member, type: type.swift + (column.typing.canBeNull ? "?" : "")))
-            case .nothing:
-                throw Diagnostics(
-                    location,
-                    "the type of \(name) cannot be known: it is NULL; write '-- column \(name): Type?' above the statement"
-                )
-            case .unknown(let why):
-                let optional = column.typing.canBeNull ? "?" : ""
-                throw Diagnostics(
-                    location,
-                    "the type of \(name) cannot be known: \(why); write '-- column \(name): Type\(optional)' above the statement"
-                )
+                columns.append(.init(name: member, type: type.swift + optional))
+                continue
+            case .nothing: (why, optional) = ("it is NULL", "?")
+            case .unknown(let reason): why = reason
             }
+            throw Diagnostics(
+                location,
+                "the type of \(name) cannot be known: \(why); write '-- column \(name): Type\(optional)' above the statement"
+            )
         }
         if let (name, annotation) = unused.first {
             throw Diagnostics(annotation.location, "the statement has no column \(name)")
@@ -314,10 +300,9 @@ struct StatementChecks {
                 throw Diagnostics(
                     statement.location, "the statement has no parameter :\(label.name), which its name lists")
             }
-            let found = rest.remove(at: index)
-            return CheckedStatement.Parameter(
-                sqlName: found.sqlName, name: found.name, external: label.external ?? found.external, type: found.type,
-                isList: found.isList, isFilter: found.isFilter)
+            var found = rest.remove(at: index)
+            found.external = label.external ?? found.external
+            return found
         }
         if let missing = rest.first {
             throw Diagnostics(statement.location, "the name does not list the parameter \(missing.sqlName)")

@@ -8,7 +8,7 @@
     ///
     /// It sleeps in `curl_multi_poll` until a socket is ready, a time limit is reached, or a task asks for something.
     final class CurlLoop: @unchecked Sendable {  // all but the locks is used on the thread alone
-        private enum Command {
+        enum Command {
             case add(CurlTransfer)
             case resume(CurlTransfer)
             case cancel(CurlTransfer)
@@ -49,11 +49,8 @@
             _ = ccs_multi_set_number(multi, CURLMOPT_MAXCONNECTS, Self.keptConnections)
         }
 
-        func add(_ transfer: CurlTransfer) { ask(.add(transfer)) }
-        func resume(_ transfer: CurlTransfer) { ask(.resume(transfer)) }
-        func cancel(_ transfer: CurlTransfer) { ask(.cancel(transfer)) }
-
-        private func ask(_ command: Command) {
+        /// Asks the thread for something.
+        func ask(_ command: Command) {
             let isFirst = requests.withLock { requests in
                 requests.commands.append(command)
                 return requests.commands.count == 1
@@ -131,7 +128,7 @@
             // What tells why it failed is gone with the handle's connection.
             let outcome = transfer.outcome(result)
             _ = curl_multi_remove_handle(multi, transfer.handle)
-            transfer.end(with: outcome)
+            transfer.exchange.end(with: outcome)
         }
 
         /// Stops the thread, and waits for that: the process is about to exit, and the TLS library with it.

@@ -36,8 +36,7 @@
             set(CURLOPT_LOW_SPEED_LIMIT, settings.bytesPerSecond)
             set(CURLOPT_LOW_SPEED_TIME, max(1, Int(settings.silence.seconds.rounded(.up))))
             if let file = settings.certificates {
-                var status = stat()
-                let isDirectory = stat(file, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+                let isDirectory = (try? FileMetadata(path: file, followingLinks: true))?.kind == .directory
                 set(isDirectory ? CURLOPT_CAPATH : CURLOPT_CAINFO, file)
                 set(isDirectory ? CURLOPT_PROXY_CAPATH : CURLOPT_PROXY_CAINFO, file)
             }

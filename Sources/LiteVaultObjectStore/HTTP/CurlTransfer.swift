@@ -54,10 +54,8 @@
             words.deallocate()
         }
 
-        func resume() { loop.resume(self) }
-        func cancel() { loop.cancel(self) }
-
-        func end(with outcome: Result<Void, any Error>) { exchange.end(with: outcome) }
+        func resume() { loop.ask(.resume(self)) }
+        func cancel() { loop.ask(.cancel(self)) }
 
         // MARK: Callbacks
 
@@ -97,7 +95,9 @@
             // Programs that are started meanwhile must not get the connection: libcurl before 8.5 does not say so to the system.
             _ = ccs_set_open_socket_function(handle) { _, _, address in
                 guard let address = address?.pointee else { return -1 }
-                return CurlTransfer.openSocket(address)
+                let socket = cps_socket(address.family, address.socktype, address.protocol)
+                if socket >= 0 { CurlLoop.shared?.sockets.insert(socket) }
+                return socket
             }
             _ = ccs_set_close_socket_function(handle) { _, socket in
                 CurlLoop.shared?.sockets.remove(socket)
@@ -107,12 +107,6 @@
 
         private static func of(_ pointer: UnsafeMutableRawPointer?) -> CurlTransfer? {
             pointer.map { Unmanaged.fromOpaque($0).takeUnretainedValue() }
-        }
-
-        private static func openSocket(_ address: curl_sockaddr) -> CInt {
-            let socket = cps_socket(address.family, address.socktype, address.protocol)
-            if socket >= 0 { CurlLoop.shared?.sockets.insert(socket) }
-            return socket
         }
 
         /// Called when there is a connection, before the request is sent on it.
@@ -186,7 +180,8 @@
         func outcome(_ result: CURLcode) -> Result<Void, any Error> {
             if let failure { return .failure(failure) }
             guard result != CURLE_OK else { return .success(()) }
-            return .failure(CurlFailure(handle, words, result, hasHead: hasHead, proxy: proxy).failure)
+            let words = String(cString: words).lowercased()
+            return .failure(CurlFailure(handle: handle, words: words, hasHead: hasHead, proxy: proxy).failure(result))
         }
     }
 #endif

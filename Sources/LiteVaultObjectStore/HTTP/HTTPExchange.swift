@@ -24,7 +24,6 @@ final class HTTPExchange: Sendable {
 
     private struct State {
         var source: (any Source)?
-        var head: HTTPHead?
         var headReader: CheckedContinuation<HTTPHead, any Error>?
         var bytes: [UInt8] = []
         var isPaused = false
@@ -137,7 +136,6 @@ final class HTTPExchange: Sendable {
     /// Hands over the head.
     func receive(_ head: HTTPHead) {
         let reader = state.withLock { state in
-            state.head = head
             defer { state.headReader = nil }
             return state.headReader
         }

@@ -186,7 +186,6 @@ extension Analyzer {
         case .select(let select): try columns(of: select, in: Scope())
         case .insert(let insert): try columns(of: insert)
         case .update(let update): try columns(of: update)
-        case .delete(let delete): try columns(of: delete)
         }
     }
 
@@ -197,9 +196,7 @@ extension Analyzer {
         let written: [Typing?] =
             insert.columns.isEmpty
             ? (catalog.table(insert.table.name)?.columns ?? []).filter { !$0.isHidden && !$0.isGenerated }.map(\.typing)
-            : insert.columns.map { name in
-                target.index(of: name).map { target.columns[$0].typing } ?? target.rowid
-            }
+            : insert.columns.map(target.typing)
         if let source = insert.source { _ = try columns(of: source, in: scope, written: written) }
         scope.sources = [target]
         if !insert.upserts.isEmpty {
@@ -219,35 +216,24 @@ extension Analyzer {
         var scope = Scope()
         define(update.with, in: &scope)
         let target = try source(update.table, in: scope)
-        var returned = scope
-        returned.sources = [target]
         scope.sources = [target]
+        var returned = scope
         if let from = update.from { try join(from, to: &scope) }
-        try assign(update.assignments, to: target, in: scope)
-        if let condition = update.condition { try check(condition: condition, in: scope) }
+        try assign(update.assignments ?? [], to: target, in: scope)
+        if let condition = update.condition {
+            try check(condition: condition, in: scope)
+            // It held for the rows that a DELETE returns; those of an UPDATE were changed since.
+            if update.assignments == nil { returned.narrow(by: condition) }
+        }
         try bound(update.tail, in: scope)
         return try results(update.returning, in: returned)
-    }
-
-    private func columns(of delete: Delete) throws(SQLSyntaxError) -> [ResultColumn] {
-        var scope = Scope()
-        define(delete.with, in: &scope)
-        scope.sources = [try source(delete.table, in: scope)]
-        if let condition = delete.condition {
-            try check(condition: condition, in: scope)
-            scope.narrow(by: condition)
-        }
-        try bound(delete.tail, in: scope)
-        return try results(delete.returning, in: scope)
     }
 
     private func assign(
         _ assignments: [Assignment], to target: Scope.Source, in scope: Scope
     ) throws(SQLSyntaxError) {
         for assignment in assignments {
-            let written = assignment.columns.map { name in
-                target.index(of: name).map { target.columns[$0].typing } ?? target.rowid
-            }
+            let written = assignment.columns.map(target.typing)
             switch assignment.value.form {
             case .row(let elements):
                 for (element, typing) in zip(elements, written) {
@@ -262,8 +248,8 @@ extension Analyzer {
         }
     }
 
-    /// ORDER BY and LIMIT.
-    private func bound(_ expressions: [Expression], in scope: Scope) throws(SQLSyntaxError) {
+    /// Numbers of rows: LIMIT, the offsets of a window's frame; and ORDER BY of an UPDATE or DELETE.
+    func bound(_ expressions: [Expression], in scope: Scope) throws(SQLSyntaxError) {
         for expression in expressions {
             expect(expression, Typing(.count, canBeNull: false))
             _ = try type(expression, in: scope)
@@ -300,10 +286,8 @@ extension Analyzer {
     }
 
     func note(parameter name: String, _ type: ValueType?, isOptional: Bool) {
-        var facts = parameters[name] ?? ParameterFacts()
-        if let type { facts.types.append(type) }
-        if isOptional { facts.isOptional = true }
-        parameters[name] = facts
+        if let type { parameters[name, default: .init()].types.append(type) }
+        if isOptional { parameters[name, default: .init()].isOptional = true }
     }
 
     /// Notes the type that a parameter probably has.
@@ -311,9 +295,7 @@ extension Analyzer {
         guard let type else { return }
         switch expression.form {
         case .parameter(let name):
-            var facts = parameters[name] ?? ParameterFacts()
-            facts.suggestion = facts.suggestion ?? type
-            parameters[name] = facts
+            if parameters[name]?.suggestion == nil { parameters[name, default: .init()].suggestion = type }
         case .collated(let operand), .sign("+", let operand), .sign("-", let operand): suggest(operand, type)
         // Numbers are made of numbers: `latitude > :x - :radius`.
         case .binary(let sign, let left, let right)

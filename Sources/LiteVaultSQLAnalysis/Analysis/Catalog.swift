@@ -26,7 +26,7 @@ package struct Catalog: Sendable {
     /// A column. Its typing is what the schema says of it.
     package struct Column: Sendable {
         package let name: String
-        package let typing: Typing
+        package internal(set) var typing: Typing
         /// A column that `*` leaves out.
         package let isHidden: Bool
         /// A column that is computed and cannot be written.

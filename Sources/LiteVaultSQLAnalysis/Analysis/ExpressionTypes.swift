@@ -76,8 +76,7 @@ extension Analyzer {
             }
             return typings
         }
-        var typings: [Typing] = []
-        for operand in operands { typings.append(try type(operand, in: scope)) }
+        let typings = try operands.map { operand throws(SQLSyntaxError) in try type(operand, in: scope) }
         let known = operands.indices.filter { typings[$0].type != nil && !isSuggestion(operands[$0]) }
         let suggested = operands.indices.first { typings[$0].type != nil }
         for (index, operand) in operands.enumerated() {
@@ -89,6 +88,15 @@ extension Analyzer {
             if areOptional, case .parameter(let name) = operand.form { note(parameter: name, nil, isOptional: true) }
         }
         return typings
+    }
+
+    /// The types of operands of which each is expected to be of one type.
+    @discardableResult
+    func types(
+        of operands: [Expression], expected: ValueType, in scope: Scope
+    ) throws(SQLSyntaxError) -> [Typing] {
+        for operand in operands { expect(operand, Typing(expected, canBeNull: false)) }
+        return try operands.map { operand throws(SQLSyntaxError) in try type(operand, in: scope) }
     }
 
     /// Whether the type of an expression says little about what it is compared with: a text may be a date, 0 an amount.
@@ -161,21 +169,15 @@ extension Analyzer {
     ) throws(SQLSyntaxError) -> Typing {
         switch sign {
         case "AND", "OR":
-            expect(left, Typing(.boolean, canBeNull: false))
-            expect(right, Typing(.boolean, canBeNull: false))
-            let typings = [try type(left, in: scope), try type(right, in: scope)]
-            return Typing(.boolean, canBeNull: typings.contains(where: \.canBeNull))
+            let canBeNull = try types(of: [left, right], expected: .boolean, in: scope).contains(where: \.canBeNull)
+            return Typing(.boolean, canBeNull: canBeNull)
         case "=", "<>", "<", "<=", ">", ">=":
             return Typing(.boolean, canBeNull: try types(of: [left, right], in: scope).contains(where: \.canBeNull))
         case "||":
-            expect(left, Typing(.text, canBeNull: false))
-            expect(right, Typing(.text, canBeNull: false))
-            let typings = [try type(left, in: scope), try type(right, in: scope)]
-            return Typing(.text, canBeNull: typings.contains(where: \.canBeNull))
+            let canBeNull = try types(of: [left, right], expected: .text, in: scope).contains(where: \.canBeNull)
+            return Typing(.text, canBeNull: canBeNull)
         case "->", "->>":
-            expect(left, Typing(.text, canBeNull: false))
-            expect(right, Typing(.text, canBeNull: false))
-            _ = [try type(left, in: scope), try type(right, in: scope)]
+            try types(of: [left, right], expected: .text, in: scope)
             return sign == "->" ? Typing(.text, canBeNull: true) : .unknown("a value in JSON can be of any type")
         default: return try arithmetic(left, sign, right, in: scope)
         }
@@ -297,9 +299,6 @@ extension Analyzer {
     /// A window's expressions.
     func check(window: Window, in scope: Scope) throws(SQLSyntaxError) {
         for expression in window.expressions { _ = try type(expression, in: scope) }
-        for offset in window.frame?.offsets ?? [] {
-            expect(offset, Typing(.count, canBeNull: false))
-            _ = try type(offset, in: scope)
-        }
+        try bound(window.frame?.offsets ?? [], in: scope)
     }
 }

@@ -64,30 +64,6 @@ struct FunctionRule {
         upper text strict t
         zeroblob blob never i
         pi real never
-        acos real always r
-        acosh real always r
-        asin real always r
-        asinh real always r
-        atan real always r
-        atan2 real always r
-        atanh real always r
-        cos real always r
-        cosh real always r
-        degrees real always r
-        exp real always r
-        ln real always r
-        log real always r
-        log10 real always r
-        log2 real always r
-        mod real always r
-        pow real always r
-        power real always r
-        radians real always r
-        sin real always r
-        sinh real always r
-        sqrt real always r
-        tan real always r
-        tanh real always r
         json text strict t
         json_array text never -
         json_array_length integer always t
@@ -127,6 +103,11 @@ struct FunctionRule {
                 }
             rules[words[0]] = FunctionRule(
                 result: type, nullability: nullability, arguments: words.count > 3 ? words[3].map { letters[$0] } : [])
+        }
+        // The type of those that round is that of their argument.
+        let others: Set = ["pi", "ceil", "ceiling", "floor", "trunc"]
+        for name in SQLFunctions.mathematics.split(separator: " ").map(String.init) where !others.contains(name) {
+            rules[name] = FunctionRule(result: .real, nullability: .always, arguments: [ValueType.real])
         }
         return rules
     }()
@@ -168,12 +149,10 @@ extension Analyzer {
         var typings: [Typing] = []
         for (index, argument) in call.arguments.enumerated() {
             let expected = rule.arguments.isEmpty ? nil : rule.arguments[min(index, rule.arguments.count - 1)]
-            if let expected {
-                if FunctionRule.ofDates.contains(call.name) {
-                    suggest(argument, expected)
-                } else {
-                    expect(argument, Typing(expected, canBeNull: false))
-                }
+            if FunctionRule.ofDates.contains(call.name) {
+                suggest(argument, expected)
+            } else if let expected {
+                expect(argument, Typing(expected, canBeNull: false))
             }
             typings.append(try type(argument, in: scope))
         }
@@ -259,10 +238,7 @@ extension Analyzer {
         case ("nullif", 2): return try types(of: arguments, in: scope)[0].orNull
         case ("min", 2...), ("max", 2...): return try alternatives(arguments.map { ($0, scope) })
         case ("likely", 1), ("unlikely", 1), ("likelihood", 2): return try type(arguments[0], in: scope)
-        case ("abs", 1):
-            let typing = try type(arguments[0], in: scope)
-            return Self.number(typing)
-        case ("ceil", 1), ("ceiling", 1), ("floor", 1), ("trunc", 1):
+        case ("abs", 1), ("ceil", 1), ("ceiling", 1), ("floor", 1), ("trunc", 1):
             return Self.number(try type(arguments[0], in: scope))
         case ("substr", 2...), ("substring", 2...):
             for argument in arguments.dropFirst() {
@@ -273,8 +249,7 @@ extension Analyzer {
             let isBlob = typings[0].type?.storage == .blob
             return Typing(isBlob ? .blob : .text, canBeNull: typings.contains(where: \.canBeNull))
         case ("json_extract", 2...):
-            for argument in arguments { expect(argument, Typing(.text, canBeNull: false)) }
-            for argument in arguments { _ = try type(argument, in: scope) }
+            try types(of: arguments, expected: .text, in: scope)
             // Several paths give an array.
             return arguments.count > 2 ? Typing(.text, canBeNull: true) : .unknown("a value in JSON can be of any type")
         default: return nil
@@ -284,9 +259,7 @@ extension Analyzer {
     /// Aggregates and window functions.
     private func set(_ call: FunctionCall, in scope: Scope, hasRows: Bool) throws(SQLSyntaxError) -> Typing? {
         guard call.isAggregate || call.window != nil else { return nil }
-        var typings: [Typing] = []
-        for argument in call.arguments { typings.append(try type(argument, in: scope)) }
-        let first = typings.first
+        let first = try call.arguments.map { argument throws(SQLSyntaxError) in try type(argument, in: scope) }.first
         // Whether there is a row to work on, always.
         let isNeverEmpty = call.filter == nil && (call.window.map { includesCurrentRow($0, scope) } ?? hasRows)
         func ofValues(_ typing: Typing?) -> Typing? {

@@ -23,15 +23,16 @@ struct Scope {
         /// For a join that may have no row of this source.
         mutating func becomeNullable() {
             found = found ?? columns
-            columns = columns.map {
-                Catalog.Column(name: $0.name, typing: $0.typing.orNull, isHidden: $0.isHidden)
-            }
+            for index in columns.indices { columns[index].typing = columns[index].typing.orNull }
             rowid = rowid?.orNull
         }
 
         func index(of column: String) -> Int? {
             columns.firstIndex { isSameName($0.name, column) }
         }
+
+        /// The typing of a column or of the rowid, as an INSERT or UPDATE names it.
+        func typing(_ column: String) -> Typing? { index(of: column).map { columns[$0].typing } ?? rowid }
 
         /// For a column that has a value. The row was found then, so all its columns are what the schema says.
         mutating func becomeNotNull(_ index: Int) {
@@ -40,10 +41,7 @@ struct Scope {
                 self.found = nil
                 rowid?.canBeNull = false
             }
-            let column = columns[index]
-            var typing = column.typing
-            typing.canBeNull = false
-            columns[index] = Catalog.Column(name: column.name, typing: typing, isHidden: column.isHidden)
+            columns[index].typing.canBeNull = false
         }
     }
 
@@ -107,7 +105,7 @@ struct Scope {
             narrow(by: left)
             narrow(by: right)
         case .binary(let sign, let left, let right):
-            guard ["=", "<>", "<", "<=", ">", ">="].contains(sign) else { return }
+            guard Self.comparisons.contains(sign) else { return }
             requireValue(left, sign)
             requireValue(right, sign)
             if sign == "=", case .column(let reference) = left.form { noteMatch(reference, isOperator: false) }
@@ -123,9 +121,7 @@ struct Scope {
             case .binary("OR", let left, let right):
                 narrow(by: Expression(form: .not(left), range: left.range))
                 narrow(by: Expression(form: .not(right), range: right.range))
-            case .binary("=", let left, let right), .binary("<>", let left, let right),
-                .binary("<", let left, let right), .binary("<=", let left, let right),
-                .binary(">", let left, let right), .binary(">=", let left, let right):
+            case .binary(let sign, let left, let right) where Self.comparisons.contains(sign):
                 requireValue(left)
                 requireValue(right)
             case .identity(let left, let right, isNegated: false):
@@ -161,6 +157,8 @@ struct Scope {
         default: break
         }
     }
+
+    private static let comparisons = ["=", "<>", "<", "<=", ">", ">="]
 
     private static func isLiteral(_ expression: Expression) -> Bool {
         switch expression.form {
@@ -219,10 +217,10 @@ struct Scope {
 
 /// A common table expression, whose columns are found out when it is first used.
 final class CommonTable {
-    let definition: With.Table
+    let definition: With
     /// Where it was defined.
     var scope: Scope?
     var columns: [Catalog.Column]?
 
-    init(_ definition: With.Table) { self.definition = definition }
+    init(_ definition: With) { self.definition = definition }
 }

@@ -27,10 +27,7 @@ extension Analyzer {
             parts.append(next)
         }
         if parts.count > 1 { unify(select.cores, parts) }
-        for bound in [select.limit, select.offset].compactMap(\.self) {
-            expect(bound, Typing(.count, canBeNull: false))
-            _ = try type(bound, in: scope)
-        }
+        try bound([select.limit, select.offset].compactMap(\.self), in: scope)
         return columns
     }
 
@@ -39,12 +36,7 @@ extension Analyzer {
         func expressions(_ core: Select.Core) -> [[Expression]] {
             switch core {
             case .values(let rows): rows
-            case .query(let query):
-                [
-                    query.results.compactMap { result in
-                        if case .expression(let expression, _) = result { expression } else { nil }
-                    }
-                ]
+            case .query(let query): [query.results.compactMap(\.expression)]
             }
         }
         for (index, core) in cores.enumerated() {
@@ -94,8 +86,8 @@ extension Analyzer {
         let isAggregate = Self.isAggregate(query, order)
         scope.hasRows = !query.groups.isEmpty
         scope.hasOneRowForNone = isAggregate && query.groups.isEmpty
-        for (index, result) in query.results.enumerated() where index < written.count {
-            if case .expression(let expression, _) = result { expect(expression, written[index]) }
+        for (result, typing) in zip(query.results, written) {
+            if let expression = result.expression { expect(expression, typing) }
         }
         let columns = try results(query.results, in: scope)
         for case .expression(_, let alias?) in query.results {
@@ -148,10 +140,8 @@ extension Analyzer {
 
     /// Whether a query makes one row of many.
     private static func isAggregate(_ query: Select.Query, _ order: [Expression]) -> Bool {
-        let results = query.results.compactMap { result in
-            if case .expression(let expression, _) = result { expression } else { nil }
-        }
-        return (results + order + (query.having.map { [$0] } ?? [])).contains(where: isAggregate)
+        (query.results.compactMap(\.expression) + order + (query.having.map { [$0] } ?? []))
+            .contains(where: isAggregate)
     }
 
     private static func isAggregate(_ expression: Expression) -> Bool {
@@ -284,8 +274,8 @@ extension Analyzer {
 // MARK: WITH
 
 extension Analyzer {
-    func define(_ with: With?, in scope: inout Scope) {
-        let tables = (with?.tables ?? []).map { CommonTable($0) }
+    func define(_ with: [With], in scope: inout Scope) {
+        let tables = with.map { CommonTable($0) }
         for table in tables { scope.commonTables[SQLName(table.definition.name)] = table }
         // Each may refer to all of them, itself included.
         for table in tables { table.scope = scope }

@@ -44,7 +44,6 @@ package struct Expression: Sendable {
 
 /// The name of a column, as far as it is qualified.
 package struct ColumnReference: Sendable {
-    package let schema: String?
     package let table: String?
     package let name: String
     /// In double quotes: a text, if there is no such column.
@@ -56,9 +55,6 @@ package struct FunctionCall: Sendable {
     /// In lower case.
     package let name: String
     package let arguments: [Expression]
-    /// `count(*)`.
-    package let isStar: Bool
-    package let isDistinct: Bool
     /// `ORDER BY` among the arguments of an aggregate.
     package let order: [Expression]
     package let filter: Expression?

@@ -1,87 +1,90 @@
 // SELECT and what belongs to it, and the statements that write.
 
 extension Parser {
-    mutating func with() throws(SQLSyntaxError) -> With? {
-        guard skip(keyword: "WITH") else { return nil }
-        let isRecursive = isKeyword("RECURSIVE") && token(after: 1).text != "AS" && skip(keyword: "RECURSIVE")
-        let tables = try list { parser throws(SQLSyntaxError) in
+    mutating func with() throws(SQLSyntaxError) -> [With] {
+        guard skip("WITH") else { return [] }
+        if !token(after: 1).matches("AS") { _ = skip("RECURSIVE") }
+        return try list { parser throws(SQLSyntaxError) in
             let name = try parser.name()
-            let columns =
-                parser.isSign("(")
-                ? try parser.parenthesized { parser throws(SQLSyntaxError) in try parser.names() } : []
-            try parser.require(keyword: "AS")
-            if parser.isKeyword("NOT") || parser.isKeyword("MATERIALIZED") {
+            let columns = try parser.names()
+            try parser.require("AS")
+            if parser.current.matches("NOT", "MATERIALIZED") {
                 parser.need(.init(3, 35), "a materialization hint")
-                _ = parser.skip(keyword: "NOT")
-                try parser.require(keyword: "MATERIALIZED")
+                _ = parser.skip("NOT")
+                try parser.require("MATERIALIZED")
             }
             let select = try parser.parenthesized { parser throws(SQLSyntaxError) in try parser.select() }
-            return With.Table(name: name, columns: columns, select: select)
+            return With(name: name, columns: columns, select: select)
         }
-        return With(isRecursive: isRecursive, tables: tables)
     }
 
     mutating func select() throws(SQLSyntaxError) -> Select {
         try nested { parser throws(SQLSyntaxError) in try parser.select(try parser.with()) }
     }
 
-    mutating func select(_ with: With?) throws(SQLSyntaxError) -> Select {
+    mutating func select(_ with: [With]) throws(SQLSyntaxError) -> Select {
         var cores = [try core()]
-        while current.kind == .word, ["UNION", "INTERSECT", "EXCEPT"].contains(current.text) {
+        while current.matches("UNION", "INTERSECT", "EXCEPT") {
             advance()
-            _ = skip(keyword: "ALL")
+            _ = skip("ALL")
             cores.append(try core())
         }
-        let order = isKeyword("ORDER") ? try orderTerms() : []
+        let order = try order()
         let (limit, offset) = try limit()
         return Select(with: with, cores: cores, order: order, limit: limit, offset: offset)
     }
 
     private mutating func limit() throws(SQLSyntaxError) -> (limit: Expression?, offset: Expression?) {
-        guard skip(keyword: "LIMIT") else { return (nil, nil) }
+        guard skip("LIMIT") else { return (nil, nil) }
         let first = try expression()
-        if skip(sign: ",") { return (try expression(), first) }
-        return (first, skip(keyword: "OFFSET") ? try expression() : nil)
+        if skip(",") { return (try expression(), first) }
+        return (first, skip("OFFSET") ? try expression() : nil)
     }
 
-    mutating func orderTerms() throws(SQLSyntaxError) -> [Expression] {
-        try require(keyword: "ORDER")
-        try require(keyword: "BY")
-        return try list { parser throws(SQLSyntaxError) in
+    /// `ORDER BY` with its terms; none without it.
+    mutating func order() throws(SQLSyntaxError) -> [Expression] {
+        guard skip("ORDER") else { return [] }
+        try require("BY")
+        return try terms()
+    }
+
+    /// Expressions, each with a direction or not.
+    private mutating func terms() throws(SQLSyntaxError) -> [Expression] {
+        try list { parser throws(SQLSyntaxError) in
             let term = try parser.expression()
-            if !parser.skip(keyword: "ASC") { _ = parser.skip(keyword: "DESC") }
-            if parser.isKeyword("NULLS") {
+            if !parser.skip("ASC") { _ = parser.skip("DESC") }
+            if parser.current.matches("NULLS") {
                 parser.need(.init(3, 30), "NULLS \(parser.token(after: 1).text)")
-                parser.advance()
-                parser.advance()
+                parser.advance(by: 2)
             }
             return term
         }
     }
 
     private mutating func core() throws(SQLSyntaxError) -> Select.Core {
-        if skip(keyword: "VALUES") {
+        if skip("VALUES") {
             return .values(
                 try list { parser throws(SQLSyntaxError) in
-                    try parser.parenthesized { parser throws(SQLSyntaxError) in try parser.expressions() }
+                    try parser.require("(")
+                    return try parser.expressionsToParenthesis()
                 })
         }
-        try require(keyword: "SELECT")
-        if !skip(keyword: "DISTINCT") { _ = skip(keyword: "ALL") }
+        try require("SELECT")
+        if !skip("DISTINCT") { _ = skip("ALL") }
         let results = try results()
-        let from = skip(keyword: "FROM") ? try from() : nil
-        let condition = skip(keyword: "WHERE") ? try expression() : nil
+        let from = skip("FROM") ? try from() : nil
+        let condition = skip("WHERE") ? try expression() : nil
         var groups: [Expression] = []
-        if skip(keyword: "GROUP") {
-            try require(keyword: "BY")
+        if skip("GROUP") {
+            try require("BY")
             groups = try expressions()
         }
-        let having = skip(keyword: "HAVING") ? try expression() : nil
+        let having = skip("HAVING") ? try expression() : nil
         var windows: [(name: String, window: Window)] = []
-        if skip(keyword: "WINDOW") {
+        if skip("WINDOW") {
             windows = try list { parser throws(SQLSyntaxError) in
                 let name = try parser.name()
-                try parser.require(keyword: "AS")
+                try parser.require("AS")
                 return (name, try parser.window())
             }
         }
@@ -92,14 +95,12 @@ extension Parser {
 
     private mutating func results() throws(SQLSyntaxError) -> [Select.Result] {
         try list { parser throws(SQLSyntaxError) in
-            if parser.skip(sign: "*") { return .star }
-            let next = parser.token(after: 1)
+            if parser.skip("*") { return .star }
             let isName = parser.current.kind == .word || parser.current.kind == .quotedName
-            if isName, next.kind == .sign, next.text == ".", parser.token(after: 2).text == "*" {
+            if isName, parser.token(after: 1).matches("."), parser.token(after: 2).matches("*") {
                 let start = parser.current.range.lowerBound
                 let table = try parser.name()
-                parser.advance()
-                parser.advance()
+                parser.advance(by: 2)
                 return .tableStar(table, at: start)
             }
             let expression = try parser.expression()
@@ -109,7 +110,7 @@ extension Parser {
 
     /// An alias with or without AS. Without, it cannot be a keyword that may follow.
     private mutating func alias() throws(SQLSyntaxError) -> String? {
-        if skip(keyword: "AS") { return try name() }
+        if skip("AS") { return try name() }
         let isWord = current.kind == .word && !Self.notAliases.contains(current.text)
         return isWord || current.kind == .quotedName || current.kind == .text ? try name() : nil
     }
@@ -131,10 +132,10 @@ extension Parser {
             let right = try source()
             var condition: Expression?
             var using: [String] = []
-            if skip(keyword: "ON") {
+            if skip("ON") {
                 condition = try expression()
-            } else if skip(keyword: "USING") {
-                using = try parenthesized { parser throws(SQLSyntaxError) in try parser.names() }
+            } else if skip("USING") {
+                using = try names()
             }
             left = .join(left, .init(kind: kind, isNatural: isNatural, using: using, condition: condition), right)
         }
@@ -142,33 +143,29 @@ extension Parser {
     }
 
     private mutating func joinOperator() throws(SQLSyntaxError) -> (Select.Join.Kind, isNatural: Bool)? {
-        if skip(sign: ",") { return (.inner, false) }
-        let isNatural = skip(keyword: "NATURAL")
+        if skip(",") { return (.inner, false) }
+        let isNatural = skip("NATURAL")
         var kind = Select.Join.Kind.inner
-        switch current.kind == .word ? current.text : "" {
-        case "LEFT":
+        if current.kind == .word, let named = Self.joins[current.text] {
+            if current.matches("RIGHT", "FULL") { need(.init(3, 39), "a \(current.text) JOIN") }
             advance()
-            kind = .left
-            _ = skip(keyword: "OUTER")
-        case "RIGHT", "FULL":
-            need(.init(3, 39), "a \(current.text) JOIN")
-            kind = current.text == "RIGHT" ? .right : .full
-            advance()
-            _ = skip(keyword: "OUTER")
-        case "INNER", "CROSS": advance()
-        case "JOIN": break
-        default:
+            if named != .inner { _ = skip("OUTER") }
+            kind = named
+        } else if !current.matches("JOIN") {
             if isNatural { throw unexpected() }
             return nil
         }
-        try require(keyword: "JOIN")
+        try require("JOIN")
         return (kind, isNatural)
     }
 
+    private static let joins: [String: Select.Join.Kind] = [
+        "LEFT": .left, "RIGHT": .right, "FULL": .full, "INNER": .inner, "CROSS": .inner,
+    ]
+
     private mutating func source() throws(SQLSyntaxError) -> Select.From {
-        guard isSign("(") else { return .table(try tableReference(allowsAlias: true, allowsArguments: true)) }
-        let next = token(after: 1)
-        if next.kind == .word, ["SELECT", "VALUES", "WITH"].contains(next.text) {
+        guard current.matches("(") else { return .table(try tableReference(allowsAlias: true, allowsArguments: true)) }
+        if token(after: 1).beginsSelect {
             let select = try parenthesized { parser throws(SQLSyntaxError) in try parser.select() }
             return .subquery(select, alias: try alias())
         }
@@ -183,24 +180,18 @@ extension Parser {
         let start = current.range.lowerBound
         var name = try name()
         var schema: String?
-        if skip(sign: ".") {
+        if skip(".") {
             schema = name
             name = try self.name()
         }
         let end = lastEnd
-        var arguments: [Expression]?
-        if allowsArguments, isSign("(") {
-            arguments = try parenthesized { parser throws(SQLSyntaxError) in
-                parser.isSign(")") ? [] : try parser.expressions()
-            }
-        }
+        let arguments = allowsArguments && skip("(") ? try expressionsToParenthesis() : nil
         let alias = allowsAlias ? try alias() : nil
-        if skip(keyword: "INDEXED") {
-            try require(keyword: "BY")
+        if skip("INDEXED") {
+            try require("BY")
             _ = try self.name()
-        } else if isKeyword("NOT"), token(after: 1).text == "INDEXED" {
-            advance()
-            advance()
+        } else {
+            _ = skip("NOT", "INDEXED")
         }
         return TableReference(schema: schema, name: name, alias: alias, arguments: arguments, range: start..<end)
     }
@@ -209,19 +200,16 @@ extension Parser {
 // MARK: Statements that write
 
 extension Parser {
-    mutating func insert(_ with: With?) throws(SQLSyntaxError) -> Insert {
-        if skip(keyword: "INSERT"), skip(keyword: "OR") { advance() } else { _ = skip(keyword: "REPLACE") }
-        try require(keyword: "INTO")
+    mutating func insert(_ with: [With]) throws(SQLSyntaxError) -> Insert {
+        if skip("INSERT"), skip("OR") { advance() } else { _ = skip("REPLACE") }
+        try require("INTO")
         var table = try tableReference(allowsAlias: false)
-        if skip(keyword: "AS") {
-            table = TableReference(
-                schema: table.schema, name: table.name, alias: try name(), arguments: nil, range: table.range)
-        }
-        let columns = isSign("(") ? try parenthesized { parser throws(SQLSyntaxError) in try parser.names() } : []
+        if skip("AS") { table.alias = try name() }
+        let columns = try names()
         var source: Select?
-        if skip(keyword: "DEFAULT") { try require(keyword: "VALUES") } else { source = try select() }
+        if skip("DEFAULT") { try require("VALUES") } else { source = try select() }
         var upserts: [Insert.Upsert] = []
-        while isKeyword("ON") { upserts.append(try upsert(isFurther: !upserts.isEmpty)) }
+        while current.matches("ON") { upserts.append(try upsert(isFurther: !upserts.isEmpty)) }
         return Insert(
             with: with, table: table, columns: columns, source: source, upserts: upserts, returning: try returning())
     }
@@ -230,71 +218,60 @@ extension Parser {
         need(
             isFurther ? .init(3, 35) : .init(3, 24),
             isFurther ? "several ON CONFLICT clauses" : "an upsert (ON CONFLICT … DO)")
-        advance()
-        try require(keyword: "CONFLICT")
+        try require("ON", "CONFLICT")
         var target: [Expression] = []
         var targetCondition: Expression?
-        if isSign("(") {
-            target = try parenthesized { parser throws(SQLSyntaxError) in
-                try parser.list { parser throws(SQLSyntaxError) in
-                    let term = try parser.expression()
-                    if !parser.skip(keyword: "ASC") { _ = parser.skip(keyword: "DESC") }
-                    return term
-                }
-            }
-            if skip(keyword: "WHERE") { targetCondition = try expression() }
+        if skip("(") {
+            target = try terms()
+            try require(")")
+            if skip("WHERE") { targetCondition = try expression() }
         }
-        try require(keyword: "DO")
-        if skip(keyword: "NOTHING") {
+        try require("DO")
+        if skip("NOTHING") {
             return .init(target: target, targetCondition: targetCondition, assignments: nil, condition: nil)
         }
-        try require(keyword: "UPDATE")
-        try require(keyword: "SET")
+        try require("UPDATE", "SET")
         let assignments = try assignments()
-        let condition = skip(keyword: "WHERE") ? try expression() : nil
+        let condition = skip("WHERE") ? try expression() : nil
         return .init(target: target, targetCondition: targetCondition, assignments: assignments, condition: condition)
     }
 
-    mutating func update(_ with: With?) throws(SQLSyntaxError) -> Update {
-        advance()
-        if skip(keyword: "OR") { advance() }
-        let table = try tableReference(allowsAlias: true)
-        try require(keyword: "SET")
-        let assignments = try assignments()
-        var from: Select.From?
-        if isKeyword("FROM") {
-            need(.init(3, 33), "UPDATE … FROM")
-            advance()
-            from = try self.from()
+    mutating func update(_ with: [With]) throws(SQLSyntaxError) -> Update {
+        let isDelete = skip("DELETE", "FROM")
+        if !isDelete {
+            try require("UPDATE")
+            if skip("OR") { advance() }
         }
-        let condition = skip(keyword: "WHERE") ? try expression() : nil
+        let table = try tableReference(allowsAlias: true)
+        var assignments: [Assignment]?
+        var from: Select.From?
+        if !isDelete {
+            try require("SET")
+            assignments = try self.assignments()
+            if current.matches("FROM") {
+                need(.init(3, 33), "UPDATE … FROM")
+                advance()
+                from = try self.from()
+            }
+        }
+        let condition = skip("WHERE") ? try expression() : nil
         let returning = try returning()
         return Update(
             with: with, table: table, assignments: assignments, from: from, condition: condition, returning: returning,
             tail: try tail())
     }
 
-    mutating func delete(_ with: With?) throws(SQLSyntaxError) -> Delete {
-        advance()
-        try require(keyword: "FROM")
-        let table = try tableReference(allowsAlias: true)
-        let condition = skip(keyword: "WHERE") ? try expression() : nil
-        let returning = try returning()
-        return Delete(with: with, table: table, condition: condition, returning: returning, tail: try tail())
-    }
-
     private mutating func assignments() throws(SQLSyntaxError) -> [Assignment] {
         try list { parser throws(SQLSyntaxError) in
-            let columns =
-                parser.isSign("(")
-                ? try parser.parenthesized { parser throws(SQLSyntaxError) in try parser.names() } : [try parser.name()]
-            try parser.require(sign: "=")
+            let names = try parser.names()
+            let columns = names.isEmpty ? [try parser.name()] : names
+            try parser.require("=")
             return Assignment(columns: columns, value: try parser.expression())
         }
     }
 
     private mutating func returning() throws(SQLSyntaxError) -> [Select.Result] {
-        guard isKeyword("RETURNING") else { return [] }
+        guard current.matches("RETURNING") else { return [] }
         need(.init(3, 35), "RETURNING")
         advance()
         return try results()
@@ -302,7 +279,7 @@ extension Parser {
 
     /// ORDER BY and LIMIT of an UPDATE or DELETE, where the engine has them.
     private mutating func tail() throws(SQLSyntaxError) -> [Expression] {
-        let order = isKeyword("ORDER") ? try orderTerms() : []
+        let order = try order()
         let (limit, offset) = try limit()
         return order + [limit, offset].compactMap(\.self)
     }

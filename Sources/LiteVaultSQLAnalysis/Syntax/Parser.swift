@@ -1,3 +1,5 @@
+internal import LiteVaultQuoting
+
 /// Reads one statement by SQLite's grammar (https://sqlite.org/syntaxdiagrams.html).
 ///
 /// It is for statements that the engine compiles as well, so it accepts some that the engine refuses. What the engine accepts
@@ -36,13 +38,12 @@ package struct Parser {
         switch current.text {
         case "SELECT", "VALUES": statement = .select(try select(with))
         case "INSERT", "REPLACE": statement = .insert(try insert(with))
-        case "UPDATE": statement = .update(try update(with))
-        case "DELETE": statement = .delete(try delete(with))
+        case "UPDATE", "DELETE": statement = .update(try update(with))
         default:
             throw SQLSyntaxError(
                 current.range.lowerBound, "only SELECT, VALUES, INSERT, REPLACE, UPDATE and DELETE can be checked")
         }
-        guard current.kind == .end else { throw unexpected() }
+        guard current.isEnd else { throw unexpected() }
         return statement
     }
 }
@@ -57,30 +58,17 @@ extension Parser {
     /// The end of the token before the current one.
     var lastEnd: Int { position > 0 ? tokens[position - 1].range.upperBound : 0 }
 
-    mutating func advance() { position = min(position + 1, tokens.count - 1) }
+    mutating func advance(by count: Int = 1) { position = min(position + count, tokens.count - 1) }
 
-    func isKeyword(_ keyword: String) -> Bool { current.kind == .word && current.text == keyword }
-
-    func isSign(_ sign: String) -> Bool { current.kind == .sign && current.text == sign }
-
-    mutating func skip(keyword: String) -> Bool {
-        guard isKeyword(keyword) else { return false }
-        advance()
+    /// Skips keywords and signs if all of them come next, in this order.
+    mutating func skip(_ words: String...) -> Bool {
+        for (index, word) in words.enumerated() where !token(after: index).matches(word) { return false }
+        advance(by: words.count)
         return true
     }
 
-    mutating func skip(sign: String) -> Bool {
-        guard isSign(sign) else { return false }
-        advance()
-        return true
-    }
-
-    mutating func require(keyword: String) throws(SQLSyntaxError) {
-        guard skip(keyword: keyword) else { throw unexpected() }
-    }
-
-    mutating func require(sign: String) throws(SQLSyntaxError) {
-        guard skip(sign: sign) else { throw unexpected() }
+    mutating func require(_ words: String...) throws(SQLSyntaxError) {
+        for word in words { guard skip(word) else { throw unexpected() } }
     }
 
     /// A name, in quotes or not.
@@ -91,8 +79,12 @@ extension Parser {
         return current.kind == .word ? String(decoding: bytes[current.range], as: UTF8.self) : current.text
     }
 
+    /// Names in parentheses; none without parentheses.
     mutating func names() throws(SQLSyntaxError) -> [String] {
-        try list { parser throws(SQLSyntaxError) in try parser.name() }
+        guard skip("(") else { return [] }
+        let names = try list { parser throws(SQLSyntaxError) in try parser.name() }
+        try require(")")
+        return names
     }
 
     /// Elements that commas separate.
@@ -100,7 +92,7 @@ extension Parser {
         _ element: (inout Parser) throws(SQLSyntaxError) -> T
     ) throws(SQLSyntaxError) -> [T] {
         var elements = [try element(&self)]
-        while skip(sign: ",") { elements.append(try element(&self)) }
+        while skip(",") { elements.append(try element(&self)) }
         return elements
     }
 
@@ -108,9 +100,9 @@ extension Parser {
     mutating func parenthesized<T>(
         _ content: (inout Parser) throws(SQLSyntaxError) -> T
     ) throws(SQLSyntaxError) -> T {
-        try require(sign: "(")
+        try require("(")
         let result = try content(&self)
-        try require(sign: ")")
+        try require(")")
         return result
     }
 
@@ -122,7 +114,7 @@ extension Parser {
     }
 
     func unexpected() -> SQLSyntaxError {
-        let what = current.kind == .end ? "the end of the statement" : "'\(current.text)'"
+        let what = current.isEnd ? "the end of the statement" : "'\(current.text)'"
         return SQLSyntaxError(current.range.lowerBound, "\(what) is not understood here")
     }
 
@@ -130,7 +122,47 @@ extension Parser {
         parameters.append(Occurrence(name: token.text, range: token.range, isList: isList))
     }
 
-    mutating func need(_ version: EngineVersion, _ feature: String, at offset: Int? = nil) {
-        needs.append(EngineNeed(version: version, feature: feature, offset: offset ?? current.range.lowerBound))
+    /// Notes that the current token needs a version.
+    mutating func need(_ version: EngineVersion, _ feature: String) {
+        needs.append(EngineNeed(version: version, feature: feature, offset: current.range.lowerBound))
     }
+
+    /// Notes what a function needs. JSON counts as had: engines of any version may have it.
+    mutating func need(function name: String) {
+        guard let minor = SQLFunctions.minorVersion(of: name), !name.hasPrefix("json") || minor > 38 else { return }
+        need(.init(3, minor), "the function \(name)()")
+    }
+}
+
+/// A version of SQLite: 3.35.
+package struct EngineVersion: Comparable, Sendable, CustomStringConvertible {
+    package let major: Int
+    package let minor: Int
+
+    package init(_ major: Int, _ minor: Int) {
+        self.major = major
+        self.minor = minor
+    }
+
+    /// Reads `3.35` or `3.35.4`; nil for anything else.
+    package init?(_ text: String) {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false).map { Int($0) }
+        guard parts.count == 2 || parts.count == 3, let major = parts[0], let minor = parts[1], parts.last != .some(nil)
+        else { return nil }
+        self.init(major, minor)
+    }
+
+    package static func < (one: EngineVersion, other: EngineVersion) -> Bool {
+        (one.major, one.minor) < (other.major, other.minor)
+    }
+
+    package var description: String { "\(major).\(minor)" }
+}
+
+/// Something that older engines do not have.
+package struct EngineNeed: Sendable {
+    package let version: EngineVersion
+    package let feature: String
+    /// Where it is needed, in bytes.
+    package let offset: Int
 }

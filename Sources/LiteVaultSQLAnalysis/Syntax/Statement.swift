@@ -3,12 +3,11 @@ package enum Statement: Sendable {
     case select(Select)
     case insert(Insert)
     case update(Update)
-    case delete(Delete)
 }
 
 /// A SELECT or VALUES with everything that belongs to it (https://sqlite.org/lang_select.html).
 package struct Select: Sendable {
-    package let with: With?
+    package let with: [With]
     /// One, or those that UNION, INTERSECT and EXCEPT compound.
     package let cores: [Core]
     package let order: [Expression]
@@ -36,6 +35,8 @@ package struct Select: Sendable {
         case star
         case tableStar(String, at: Int)
         case expression(Expression, alias: String?)
+
+        var expression: Expression? { if case .expression(let expression, _) = self { expression } else { nil } }
     }
 
     /// What FROM names.
@@ -59,27 +60,22 @@ package struct Select: Sendable {
 package struct TableReference: Sendable {
     package let schema: String?
     package let name: String
-    package let alias: String?
+    package var alias: String?
     /// The arguments of a table-valued function.
     package let arguments: [Expression]?
     package let range: Range<Int>
 }
 
-/// Common table expressions (https://sqlite.org/lang_with.html).
+/// A common table expression (https://sqlite.org/lang_with.html).
 package struct With: Sendable {
-    package let isRecursive: Bool
-    package let tables: [Table]
-
-    package struct Table: Sendable {
-        package let name: String
-        package let columns: [String]
-        package let select: Select
-    }
+    package let name: String
+    package let columns: [String]
+    package let select: Select
 }
 
 /// An INSERT or REPLACE (https://sqlite.org/lang_insert.html).
 package struct Insert: Sendable {
-    package let with: With?
+    package let with: [With]
     package let table: TableReference
     /// Empty for all columns.
     package let columns: [String]
@@ -103,21 +99,13 @@ package struct Assignment: Sendable {
     package let value: Expression
 }
 
-/// An UPDATE (https://sqlite.org/lang_update.html).
+/// An UPDATE (https://sqlite.org/lang_update.html) or a DELETE (https://sqlite.org/lang_delete.html).
 package struct Update: Sendable {
-    package let with: With?
+    package let with: [With]
     package let table: TableReference
-    package let assignments: [Assignment]
+    /// nil for DELETE.
+    package let assignments: [Assignment]?
     package let from: Select.From?
-    package let condition: Expression?
-    package let returning: [Select.Result]
-    package let tail: [Expression]
-}
-
-/// A DELETE (https://sqlite.org/lang_delete.html).
-package struct Delete: Sendable {
-    package let with: With?
-    package let table: TableReference
     package let condition: Expression?
     package let returning: [Select.Result]
     package let tail: [Expression]

@@ -1,25 +1,20 @@
-internal import LiteVaultQuoting
+package import LiteVaultQuoting
 
-/// A piece of SQL: a word, a literal, a parameter or a sign.
+/// A piece of SQL as the parser reads it: a word, a literal, a parameter, a sign, or the end of the statement.
 package struct Token: Sendable {
-    /// What a token is.
-    package enum Kind: Sendable {
-        /// An unquoted word: a keyword or a name.
-        case word
-        /// A name in double quotes, backticks or brackets. In double quotes it may also be meant as a text.
-        case quotedName
-        case text, blob, integer, real
-        /// `?`, `?1`, `:name`, `@name` or `$name`.
-        case parameter
-        case sign
-        case end
-    }
-
-    package let kind: Kind
+    /// Neither a blank nor a comment. The end is a sign without text.
+    package let kind: SQLTokens.Token.Kind
     /// The bytes of the SQL text that the token consists of.
     package let range: Range<Int>
     /// The token as it is written. A word is in upper case, as keywords are compared; a quoted name is without its quotes.
     package let text: String
+
+    /// Whether it is one of these keywords and signs. A name or a text in quotes is none of them.
+    package func matches(_ words: String...) -> Bool { (kind == .word || kind == .sign) && words.contains(text) }
+
+    var isEnd: Bool { kind == .sign && text.isEmpty }
+
+    var beginsSelect: Bool { matches("SELECT", "VALUES", "WITH") }
 }
 
 /// A place in an SQL text that cannot be read as SQL.
@@ -48,7 +43,7 @@ package enum Tokenizer {
         var tokens: [Token] = []
         for piece in SQLTokens(bytes: bytes, from: start) where piece.isSignificant {
             if piece.kind == .sign, piece.text == ";" {
-                tokens.append(Token(kind: .end, range: piece.range, text: ""))
+                tokens.append(Token(kind: .sign, range: piece.range, text: ""))
                 return tokens
             }
             if piece.kind == .sign, let last = tokens.last, last.kind == .sign,
@@ -61,37 +56,27 @@ package enum Tokenizer {
                 tokens.append(try Token(piece))
             }
         }
-        tokens.append(Token(kind: .end, range: bytes.count..<bytes.count, text: ""))
+        tokens.append(Token(kind: .sign, range: bytes.count..<bytes.count, text: ""))
         return tokens
     }
 }
 
 extension Token {
     fileprivate init(_ piece: SQLTokens.Token) throws(SQLSyntaxError) {
-        range = piece.range
+        (kind, range) = (piece.kind, piece.range)
         switch piece.kind {
-        case .word: (kind, text) = (.word, foldedKeyword(piece.text))
-        case .quotedName:
-            guard let name = Quoting.unquoted(piece.text, "\"`[") else {
-                let isBracket = piece.text.utf8.first == UInt8(ascii: "[")
+        case .word: text = foldedKeyword(piece.text)
+        case .quotedName, .text, .blob:
+            let prefix = piece.kind == .blob ? 1 : 0
+            let quoted = String(piece.text.dropFirst(prefix))
+            guard let content = Quoting.unquoted(quoted, "\"'`[") else {
+                let isBracket = quoted.utf8.first == UInt8(ascii: "[")
                 throw SQLSyntaxError(
-                    range.lowerBound, isBracket ? "the name in brackets does not end" : "the quote does not end")
+                    range.lowerBound + prefix,
+                    isBracket ? "the name in brackets does not end" : "the quote does not end")
             }
-            (kind, text) = (.quotedName, name)
-        case .text:
-            guard let content = Quoting.unquoted(piece.text, "'") else {
-                throw SQLSyntaxError(range.lowerBound, "the quote does not end")
-            }
-            (kind, text) = (.text, content)
-        case .blob:
-            guard Quoting.unquoted(String(piece.text.dropFirst()), "'") != nil else {
-                throw SQLSyntaxError(range.lowerBound + 1, "the quote does not end")
-            }
-            (kind, text) = (.blob, piece.text)
-        case .integer: (kind, text) = (.integer, piece.text)
-        case .real: (kind, text) = (.real, piece.text)
-        case .parameter: (kind, text) = (.parameter, piece.text)
-        case .sign, .space, .comment: (kind, text) = (.sign, piece.text)
+            text = piece.kind == .blob ? piece.text : content
+        case .integer, .real, .parameter, .sign, .space, .comment: text = piece.text
         }
     }
 }

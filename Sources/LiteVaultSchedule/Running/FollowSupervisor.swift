@@ -191,12 +191,7 @@ package actor FollowSupervisor {
             // After that: a client of the board that finds the job scanned finds what it follows.
             set(problem, job)
         } catch {
-            let failure = error as? VaultError
-            set(
-                .init(
-                    source: nil, step: "follow", code: failure?.code.rawValue ?? "internal",
-                    message: failure?.message ?? String(describing: error),
-                    remedy: failure.flatMap { context.services.remedy($0, job.repository) }), job)
+            set(JobState.Problem(error, "follow", nil, job.repository, context.services), job)
         }
     }
 
@@ -274,46 +269,44 @@ package actor FollowSupervisor {
     }
 
     private func logEvent(_ event: FollowingEvent, _ about: Logger.Metadata) {
-        func more(_ pairs: [String: String]) -> Logger.Metadata {
-            about.merging(pairs.mapValues { Logger.MetadataValue.string($0) }) { $1 }
-        }
         switch event {
-        case .waiting(let reason): context.log.info("nothing to follow", metadata: more(["reason": reason]))
+        case .waiting(let reason): context.log.info("nothing to follow", metadata: about.with(["reason": reason]))
         case .attached: context.log.info("following", metadata: about)
         case .resumed: context.log.info("following without a gap since it last ran", metadata: about)
         case .based(let snapshot):
-            context.log.info("every commit is stored from here on", metadata: more(["snapshot": snapshot.id]))
+            context.log.info("every commit is stored from here on", metadata: about.with(["snapshot": snapshot.id]))
         case .polled: break
-        case .stored(let frames, _, _): context.log.debug("segment stored", metadata: more(["frames": "\(frames)"]))
+        case .stored(let frames, _, _):
+            context.log.debug("segment stored", metadata: about.with(["frames": "\(frames)"]))
         case .clockBehind(let seconds):
             context.log.warning(
                 "the system clock is behind the last stored label: points in time are dated after that until it is ahead",
-                metadata: more(["seconds": "\(Int(seconds.rounded(.up)))"]))
+                metadata: about.with(["seconds": "\(Int(seconds.rounded(.up)))"]))
         case .compacted(let result):
             context.log.debug(
-                "segments joined", metadata: more(["joined": "\(result.joined)", "removed": "\(result.removed)"]))
+                "segments joined", metadata: about.with(["joined": "\(result.joined)", "removed": "\(result.removed)"]))
             for warning in result.warnings {
-                context.log.warning("not joined: \(warning.message)", metadata: more(["object": warning.path]))
+                context.log.warning("not joined: \(warning.message)", metadata: about.with(["object": warning.path]))
             }
         case .returned: context.log.info("the repository is back: following continues", metadata: about)
-        case .gap(let gap): context.log.warning("gap", metadata: more(["reason": gap.reason]))
+        case .gap(let gap): context.log.warning("gap", metadata: about.with(["reason": gap.reason]))
         case .failed(let step, let error, let again):
             let failure = error as? VaultError
             context.log.error(
                 "\(failure?.message ?? String(describing: error))",
-                metadata: more([
+                metadata: about.with([
                     "step": "follow", "part": step.rawValue, "code": failure?.code.rawValue ?? "internal",
                     "again": "\(Int(again.rounded()))s",
                 ]))
         case .promoted(let error):
             context.log.error(
                 "\(error.message)",
-                metadata: more(["step": "follow", "code": error.code.rawValue, "remedy": error.remedy ?? ""]))
+                metadata: about.with(["step": "follow", "code": error.code.rawValue, "remedy": error.remedy ?? ""]))
             promoted = error
         case .ended(0): context.log.info("no longer following", metadata: about)
         case .ended(let lost):
             context.log.warning(
-                "no longer following: not all read commits could be stored", metadata: more(["lost": "\(lost)"]))
+                "no longer following: not all read commits could be stored", metadata: about.with(["lost": "\(lost)"]))
         }
     }
 

@@ -53,12 +53,7 @@ struct JobRun: Sendable {
     }
 
     private func problem(_ error: any Error, _ step: String, _ source: String?) -> JobState.Problem {
-        let failure = error as? VaultError
-        let limit = failure?.cause as? LimitReached
-        return JobState.Problem(
-            source: source ?? failure?.path, step: step, code: failure?.code.rawValue ?? "internal",
-            message: failure?.message ?? String(describing: error),
-            remedy: failure.flatMap { context.services.remedy($0, job.repository) }, limit: limit?.limit)
+        .init(error, step, source ?? (error as? VaultError)?.path, job.repository, context.services)
     }
 
     func record(_ problem: JobState.Problem, _ outcome: inout JobOutcome) {
@@ -83,13 +78,17 @@ struct JobRun: Sendable {
             damaged.contains(ExactText(name)) || !(memory?.isUnchanged(path, named: name) ?? false)
         }
         outcome.unchanged = list.databases.count - changed.count
+        let taker = SnapshotTaker(job: job, context: context, unchanged: memory)
+        // The base snapshot that a follower has just taken will do.
+        let time = job.follows ? start : nil
         await withTaskGroup(of: Done.self) { group in
             var waiting = changed.makeIterator()
             func start() {
                 guard (try? context.services.check()) != nil, let (path, name) = waiting.next() else { return }
                 group.addTask {
                     do {
-                        return Done(path: path, result: .success(try await snapshot(path, name, repository, memory)))
+                        let result = try await taker.snapshot(of: path, named: name, into: repository, after: time)
+                        return Done(path: path, result: .success(result))
                     } catch {
                         return Done(path: path, result: .failure(error))
                     }
@@ -126,14 +125,6 @@ struct JobRun: Sendable {
                 "the snapshots of unchanged databases cannot be listed: \(error)", metadata: ["job": "\(job.name)"])
             return nil
         }
-    }
-
-    private func snapshot(
-        _ path: String, _ name: String, _ repository: Repository, _ memory: UnchangedDatabases?
-    ) async throws -> SnapshotResult {
-        // The base snapshot that a follower has just taken will do.
-        try await SnapshotTaker(job: job, context: context, unchanged: memory).snapshot(
-            of: path, named: name, into: repository, after: job.follows ? start : nil)
     }
 
     /// Records a stored snapshot. Damage elsewhere in the repository is a failure of the run: hooks and heartbeat depend on it.

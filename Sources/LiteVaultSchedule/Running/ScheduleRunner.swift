@@ -135,8 +135,7 @@ package final class ScheduleRunner: Sendable {
                 }
                 reporter.report(outcome)
                 do { try writeMetrics() } catch { context.log.error("cannot write the metrics: \(error)") }
-                next =
-                    DueDecision(job, context.state.job(job.name) ?? known, host: context.host, now: context.now()).next
+                next = due(job, context.state.job(job.name) ?? known).next
                 asked = .now
             } else if .now - asked >= pauseOfRefreshes {
                 do {
@@ -186,9 +185,11 @@ package final class ScheduleRunner: Sendable {
         let lookup = BlockingWork.task { await self.known(job) }
         let found = await BlockingWork.value(of: lookup, within: job.limits.store) ?? nil
         let isRequested = requested.withLock { $0.remove(job.name) } != nil
-        return (
-            found, isRequested ? .now(context.now()) : DueDecision(job, found, host: context.host, now: context.now())
-        )
+        return (found, isRequested ? .now(context.now()) : due(job, found))
+    }
+
+    private func due(_ job: BackupJob, _ state: JobState?) -> DueDecision {
+        DueDecision(job, state, host: context.host, now: context.now())
     }
 
     private func takeRunRequest() {
@@ -209,11 +210,7 @@ package final class ScheduleRunner: Sendable {
     }
 
     /// When the next job is due; nil if none ever is.
-    package func next() -> Date? {
-        configuration.jobs.compactMap {
-            DueDecision($0, context.state.job($0.name), host: context.host, now: context.now()).next
-        }.min()
-    }
+    package func next() -> Date? { status().compactMap(\.decision.next).min() }
 
     /// Runs a job within its time limit.
     ///
@@ -328,7 +325,7 @@ package final class ScheduleRunner: Sendable {
         }
         try context.state.update(outcome.job) { $0.apply(outcome, verifying: job.verification?.level) }
         var stored = outcome
-        stored.next = DueDecision(job, context.state.job(outcome.job), host: context.host, now: context.now()).next
+        stored.next = due(job, context.state.job(outcome.job)).next
         return stored
     }
 
@@ -349,8 +346,7 @@ package final class ScheduleRunner: Sendable {
     package func status() -> [JobStatus] {
         configuration.jobs.map { job in
             let known = context.state.job(job.name)
-            return JobStatus(
-                job: job, state: known, decision: DueDecision(job, known, host: context.host, now: context.now()))
+            return JobStatus(job: job, state: known, decision: due(job, known))
         }
     }
 

@@ -12,15 +12,10 @@ package final class SharedNames: Sendable {
     /// How long the expanded sources count, apart from those of the job that is asked for.
     private static let lifetime = Duration.seconds(5)
 
-    private struct Owner {
-        let job: String
-        let path: String
-    }
-
     private struct Index {
         let made: ContinuousClock.Instant
         /// In the order of the jobs, by name.
-        var owners: [ExactText: [Owner]] = [:]
+        var owners: [ExactText: [(job: String, path: String)]] = [:]
     }
 
     private let jobs: [BackupJob]
@@ -80,7 +75,7 @@ package final class SharedNames: Sendable {
             var new = Index(made: .now)
             for one in jobs where isSameText(one.repository.sharedPlace, place) {
                 for (path, name) in one.name == job.name ? list.databases : expand(one).databases {
-                    new.owners[ExactText(name), default: []].append(Owner(job: one.name, path: path))
+                    new.owners[ExactText(name), default: []].append((one.name, path))
                 }
             }
             index = new

@@ -59,34 +59,31 @@ struct SnapshotTaker: Sendable {
         let result = try await repository.snapshot(of: path, options: options)
         let snapshot = result.snapshot
         unchanged?.record(snapshot, of: path, named: name, mark)
+        let about: Logger.Metadata = ["job": "\(job.name)", "database": "\(name)"]
         if result.unreachableCommits > 0 {
             log.warning(
                 "the log has commits behind a damaged frame, which are not in the snapshot",
-                metadata: ["job": "\(job.name)", "database": "\(name)", "commits": "\(result.unreachableCommits)"])
+                metadata: about.with(["commits": "\(result.unreachableCommits)"]))
         }
         log.info(
-            "snapshot stored",
-            metadata: [
-                "job": "\(job.name)", "database": "\(name)", "snapshot": "\(snapshot.id)",
-                "stored": "\(snapshot.stored)",
-            ])
+            "snapshot stored", metadata: about.with(["snapshot": snapshot.id, "stored": "\(snapshot.stored)"]))
         if result.storedAgain > 0 {
             log.warning(
                 "blocks that are damaged or missing in the repository were stored again",
-                metadata: [
-                    "job": "\(job.name)", "database": "\(name)", "snapshot": "\(snapshot.id)",
-                    "bytes": "\(result.storedAgain)",
-                ])
+                metadata: about.with(["snapshot": snapshot.id, "bytes": "\(result.storedAgain)"]))
         }
         for warning in result.warnings {
             log.warning(
-                "\(warning.message)",
-                metadata: [
-                    "job": "\(job.name)", "database": "\(name)", "path": "\(warning.path)",
-                    "remedy": "\(warning.remedy)",
-                ])
+                "\(warning.message)", metadata: about.with(["path": warning.path, "remedy": "\(warning.remedy)"]))
         }
         return result
+    }
+}
+
+extension Logger.Metadata {
+    /// The metadata with more of it; the new ones count where a name is in both.
+    func with(_ pairs: [String: String]) -> Logger.Metadata {
+        merging(pairs.mapValues { Logger.MetadataValue.string($0) }) { $1 }
     }
 }
 

@@ -92,9 +92,7 @@ package struct SourceList: Sendable, Equatable {
     private static func links(_ source: String) -> [String] {
         let isPattern = source.contains(where: { "*?[".contains($0) })
         return (isPattern ? matches(source) : [source]).filter { path in
-            var status = stat()
-            guard lstat(path, &status) == 0 else { return !isPattern }
-            return status.st_mode & S_IFMT == S_IFLNK
+            (try? FileMetadata(path: path)).map { $0.kind == .symbolicLink } ?? !isPattern
         }
     }
 
@@ -186,7 +184,6 @@ package struct SourceList: Sendable, Equatable {
     }
 
     private static func isFile(_ path: String) -> Bool {
-        var status = stat()
-        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+        (try? FileMetadata(path: path, followingLinks: true))?.kind == .regular
     }
 }

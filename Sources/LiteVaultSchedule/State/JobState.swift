@@ -164,15 +164,9 @@ package struct DueDecision: Sendable, Equatable {
 
     /// Decides for a job. One run makes up for all missed ones, and a job that never ran is due at once.
     package init(_ job: BackupJob, _ state: JobState?, host: String, now: Date) {
-        guard let state, let start = state.lastStart else {
-            isDue = true
-            next = now
-            return
-        }
         // A run dated in the future was recorded with a wrong clock. It is ignored, apart from small clock differences.
-        guard start - now.timeIntervalSince1970 <= 300 else {
-            isDue = true
-            next = now
+        guard let state, let start = state.lastStart, start - now.timeIntervalSince1970 <= 300 else {
+            self = .now(now)
             return
         }
         let delay = Recurrence.delay(job.name, host: host, jitter: job.jitter)

@@ -125,9 +125,7 @@ extension CalendarExpression {
             alias: [7: 0])
         self.weekdays =
             weekdays.isEvery
-            ? .every(1...7)
-            : try FieldSet(
-                weekdays.values.map { String($0 == 0 ? 7 : $0) }.joined(separator: ","), 1...7, what: "weekday")
+            ? .every(1...7) : FieldSet(values: weekdays.values.map { $0 == 0 ? 7 : $0 }.sorted(), isEvery: false)
         eitherDay = !days.isEvery && !weekdays.isEvery
     }
 
@@ -185,7 +183,9 @@ private struct FieldSet: Sendable, Equatable {
         if isEvery, let first = values.first, let last = values.last { return first <= value && value <= last }
         return values.contains(value)
     }
+}
 
+extension FieldSet {
     /// Parses `*`, `5`, `1,3`, `1..5`, `*/15`, `10/20`, `8..18/2`, and cron's `1-5` if `dash` is true.
     ///
     /// - Parameters:
@@ -238,11 +238,6 @@ private struct FieldSet: Sendable, Equatable {
         }
         values = Set(all.map { alias[$0] ?? $0 }).sorted()
         self.isEvery = isEvery || values == Array(range)
-    }
-
-    private init(values: [Int], isEvery: Bool) {
-        self.values = values
-        self.isEvery = isEvery
     }
 }
 

@@ -62,8 +62,9 @@ public enum Recurrence: Sendable, Equatable {
 
 /// Durations in the syntax of the configuration.
 package enum TimeSpan {
-    private static let units: [(name: String, seconds: Double)] = [
-        ("w", 604_800), ("d", 86_400), ("h", 3600), ("m", 60), ("s", 1), ("ms", 0.001),
+    private static let units: [(name: String, word: String, seconds: Double)] = [
+        ("w", "week", 604_800), ("d", "day", 86_400), ("h", "hour", 3600), ("m", "minute", 60), ("s", "second", 1),
+        ("ms", "millisecond", 0.001),
     ]
 
     /// A hundred years, in seconds.
@@ -82,11 +83,7 @@ package enum TimeSpan {
             let letters = rest.prefix { $0.isLetter }
             rest = rest.dropFirst(letters.count)
             let unit = units.first { unit in
-                let names = [
-                    "w": "week", "d": "day", "h": "hour", "m": "minute", "s": "second", "ms": "millisecond",
-                ]
-                let long = names[unit.name] ?? ""
-                return letters == unit.name || letters == long || letters == long + "s"
+                letters == unit.name || letters == unit.word || letters == unit.word + "s"
                     || (unit.name == "m" && letters == "min")
             }
             guard digits.count < 10, let number = Double(digits), let unit else {

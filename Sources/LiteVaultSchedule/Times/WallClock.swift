@@ -5,28 +5,25 @@ package struct WallClock {
     /// The clock of a zone.
     package init(zone: Zone) { self.zone = zone }
 
-    /// Seconds by which local time is ahead of UTC at `time` (seconds since 1970).
-    private func offset(_ time: Int) -> Int { zone.offset(at: time) }
-
     /// The local day at `time`, as a number of days since 1970-01-01.
-    func day(_ time: Int) -> Int { CivilDate.floor(time + offset(time), 86_400) }
+    func day(_ time: Int) -> Int { CivilDate.floor(time + zone.offset(at: time), 86_400) }
 
     /// The offset from a day before the start of `day` to a day after its end; nil when clocks change in between.
     func constantOffset(day: Int) -> Int? {
         let noon = day * 86_400 + 43_200
-        let offsets = Set([-129_600, -64_800, 0, 64_800, 129_600].map { offset(noon + $0) })
+        let offsets = Set([-129_600, -64_800, 0, 64_800, 129_600].map { zone.offset(at: noon + $0) })
         return offsets.count == 1 ? offsets.first : nil
     }
 
     /// The times at which the local clock shows `local` (seconds since 1970, as if it were UTC): none for a local time
     /// skipped when clocks go forward, two for one repeated when they go back.
     package func moments(_ local: Int) -> [Int] {
-        Set([offset(local - 86_400), offset(local), offset(local + 86_400)]).map { local - $0 }
-            .filter { $0 + offset($0) == local }.sorted()
+        Set([-86_400, 0, 86_400].map { local - zone.offset(at: local + $0) })
+            .filter { $0 + zone.offset(at: $0) == local }.sorted()
     }
 
     /// The time that stands for a skipped local time: later by the amount that the clocks went forward.
-    func replacement(_ local: Int) -> Int { local - offset(local - 86_400) }
+    func replacement(_ local: Int) -> Int { local - zone.offset(at: local - 86_400) }
 }
 
 /// Days of the Gregorian calendar, counted from 1970-01-01.
@@ -34,12 +31,6 @@ package struct CivilDate: Equatable {
     let year: Int
     let month: Int
     let day: Int
-
-    init(year: Int, month: Int, day: Int) {
-        self.year = year
-        self.month = month
-        self.day = day
-    }
 
     /// The date that is `number` days after 1970-01-01.
     init(dayNumber number: Int) {

@@ -1,4 +1,5 @@
 package import LiteVaultFoundation
+internal import LiteVaultQuoting
 
 /// A time zone of a schedule.
 ///
@@ -36,7 +37,8 @@ package struct Zone: Sendable, Equatable {
         let isPlain =
             name.utf8.count <= 64
             && parts.allSatisfy { part in
-                !part.isEmpty && !part.hasPrefix(".") && part.utf8.allSatisfy(Self.isPlain)
+                !part.isEmpty && !part.hasPrefix(".")
+                    && part.utf8.allSatisfy { Quoting.isLetterOrDigit($0) || "+-_".utf8.contains($0) }
             }
         guard isPlain else { return nil }
         if name == "UTC" || name == "GMT" {
@@ -87,8 +89,4 @@ package struct Zone: Sendable, Equatable {
     private static let directories = [
         "/usr/share/zoneinfo", "/var/db/timezone/zoneinfo", "/usr/lib/zoneinfo", "/etc/zoneinfo",
     ]
-
-    private static func isPlain(_ byte: UInt8) -> Bool {
-        (48...57).contains(byte) || (65...90).contains(byte & 0xDF) || [43, 45, 95].contains(byte)
-    }
 }

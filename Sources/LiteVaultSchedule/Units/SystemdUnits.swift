@@ -143,8 +143,7 @@ package struct SystemdUnits: Sendable {
 
     /// The names of the credentials that the configuration refers to.
     package static func credentials(_ configuration: ScheduleConfiguration) -> [String] {
-        let references = configuration.jobs.flatMap { [$0.repository.secret, $0.verification?.key] }.compactMap(\.self)
-        let names = references.compactMap { reference in
+        let names = references(configuration).compactMap { reference in
             if case .credential(let name) = reference.source { name } else { nil }
         }
         return Set(names).sorted()
@@ -152,13 +151,14 @@ package struct SystemdUnits: Sendable {
 
     /// The files of secrets and keys.
     private static func read(_ configuration: ScheduleConfiguration) -> [String] {
-        configuration.jobs.flatMap { job in
-            let references = [job.repository.secret, job.verification?.key].compactMap(\.self)
-            let files = references.compactMap { reference in
-                if case .file(let path) = reference.source { path } else { nil }
-            }
-            return files + references.compactMap(\.keyring)
+        references(configuration).flatMap { reference in
+            let file: String? = if case .file(let path) = reference.source { path } else { nil }
+            return [file, reference.keyring].compactMap(\.self)
         }
+    }
+
+    private static func references(_ configuration: ScheduleConfiguration) -> [KeyReference] {
+        configuration.jobs.flatMap { [$0.repository.secret, $0.verification?.key] }.compactMap(\.self)
     }
 
     private static func writable(_ configuration: ScheduleConfiguration) -> [String] {
