@@ -123,8 +123,8 @@ struct StatementChecks {
     private func place(of failure: MemoryDatabase.Failure, in statement: NamedStatement) -> Int {
         if let offset = failure.offset { return offset }
         let last = failure.message.split(separator: " ").last?.split(separator: ".").last
-        let word = failure.word ?? last.map(String.init) ?? ""
-        let token = statement.tokens.first { isSameName($0.text, word) }
+        let word = failure.word ?? last ?? ""
+        let token = statement.tokens.first { isSameName($0.text, String(word)) }
         return token?.range.lowerBound ?? statement.tokenRange.lowerBound
     }
 
