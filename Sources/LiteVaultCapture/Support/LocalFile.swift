@@ -1,4 +1,5 @@
 internal import CSystem
+internal import LiteVaultCipher
 package import LiteVaultFoundation
 internal import LiteVaultSystem
 
@@ -41,6 +42,24 @@ package final class LocalFile: Sendable {
         VaultError(
             .damaged, "is not a regular file", path: path,
             remedy: "Find out what replaced it; LiteVault creates regular files only.")
+    }
+
+    /// Stores a file durably under its name, in place of an existing one.
+    ///
+    /// - Parameters:
+    ///   - isPublic: whether its mode is 0644 instead of 0600.
+    ///   - replacing: whether there may be a file of that name.
+    /// - Throws: `VaultError` `conflict` if there is one, and it is not to be replaced; `io`, `noSpace`. The existing file is as it was.
+    package static func replace(
+        _ path: String, with bytes: [UInt8], isPublic: Bool = false, replacing: Bool = true
+    ) throws {
+        try withErrorContext(path: path) {
+            let file = try ReplacementFile(destination: path)
+            // Closed before it gets its name.
+            do { try LocalFile(updating: file.path).write(bytes, at: 0) }
+            if isPublic { chmod(file.path, 0o644) }
+            try file.publish(replacing: replacing)
+        }
     }
 
     /// Opens an existing file for reading.

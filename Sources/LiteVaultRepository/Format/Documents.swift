@@ -176,14 +176,7 @@ extension CheckedDocument {
 
     /// Stores it durably, in place of an existing file.
     func store(at path: String) throws {
-        try withErrorContext(path: path) {
-            let file = try ReplacementFile(destination: path)
-            do {
-                // Closed before it gets its name.
-                try LocalFile(updating: file.path).write(Decoding.bytes(self, path: path), at: 0)
-            }
-            try file.publish(replacing: true)
-        }
+        try LocalFile.replace(path, with: Decoding.bytes(self, path: path))
     }
 }
 

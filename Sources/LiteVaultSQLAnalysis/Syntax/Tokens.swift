@@ -9,7 +9,7 @@ package struct Token: Sendable {
     /// The token as it is written. A word is in upper case, as keywords are compared; a quoted name is without its quotes.
     package let text: String
 
-    /// Whether it is one of these keywords and signs. A name or a text in quotes is none of them.
+    /// Whether it is one of these keywords and signs. False for a name or a text in quotes.
     package func matches(_ words: String...) -> Bool { (kind == .word || kind == .sign) && words.contains(text) }
 
     var isEnd: Bool { kind == .sign && text.isEmpty }

@@ -1,6 +1,5 @@
 internal import LiteVaultSystem
 internal import LiteVaultBackup
-internal import LiteVaultCipher
 internal import LiteVaultFoundation
 internal import LiteVaultQuoting
 
@@ -138,12 +137,7 @@ package enum Metrics {
 
     /// Replaces the file. Its mode is 0644, as the collector runs as another user.
     static func write(_ text: String, to path: String) throws {
-        try withErrorContext(path: path) {
-            let file = try ReplacementFile(destination: path)
-            try LocalFile(updating: file.path).write(Array(text.utf8), at: 0)
-            chmod(file.path, 0o644)
-            try file.publish(replacing: true)
-        }
+        try LocalFile.replace(path, with: Array(text.utf8), isPublic: true)
     }
 
     private static func number(_ value: Double) -> String {

@@ -1,7 +1,6 @@
 internal import Crypto
 internal import LiteVaultSystem
 internal import LiteVaultBackup
-internal import LiteVaultCipher
 package import LiteVaultFoundation
 
 /// The state file of a configuration, replaced with each change, and the lock beside it that a process holds while it runs
@@ -129,9 +128,7 @@ package final class StateFile: Sendable {
     /// Asks the process that runs the jobs next to run all of them at once, whether they are due or not.
     package func requestRun() throws {
         try LocalDirectory.create(LocalDirectory.parent(of: requestPath))
-        try withErrorContext(path: requestPath) {
-            try ReplacementFile(destination: requestPath).publish(replacing: true)
-        }
+        try LocalFile.replace(requestPath, with: [])
     }
 
     /// Whether that was asked for. It is forgotten before the jobs run, so that a run that is killed repeats nothing.
@@ -175,11 +172,7 @@ package final class StateFile: Sendable {
             change(&state)
             let bytes = try Decoding.bytes(state, path: path)
             try LocalDirectory.create(LocalDirectory.parent(of: path))
-            try withErrorContext(path: path) {
-                let file = try ReplacementFile(destination: path)
-                try LocalFile(updating: file.path).write(bytes, at: 0)
-                try file.publish(replacing: true)
-            }
+            try LocalFile.replace(path, with: bytes)
         }
     }
 }

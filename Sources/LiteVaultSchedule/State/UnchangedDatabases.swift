@@ -1,7 +1,6 @@
 internal import Crypto
 internal import LiteVaultSystem
 package import LiteVaultBackup
-internal import LiteVaultCipher
 package import LiteVaultFoundation
 
 /// Remembers which files the newest snapshots of a job's databases were taken from, so that a database whose files are untouched
@@ -131,11 +130,7 @@ package final class UnchangedDatabases: Sendable {
         }
         guard let bytes else { return }
         try LocalDirectory.create(LocalDirectory.parent(of: path))
-        try withErrorContext(path: path) {
-            let file = try ReplacementFile(destination: path)
-            try LocalFile(updating: file.path).write(bytes, at: 0)
-            try file.publish(replacing: true)
-        }
+        try LocalFile.replace(path, with: bytes)
     }
 
     private static func interval(_ fullRead: Duration, _ key: Digest) -> Duration {

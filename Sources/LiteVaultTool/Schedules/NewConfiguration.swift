@@ -149,11 +149,6 @@ enum PublicText {
     }
 
     static func write(_ text: String, to path: String, replacing: Bool) throws {
-        try withErrorContext(path: path) {
-            let file = try ReplacementFile(destination: path)
-            try LocalFile(updating: file.path).write(Array(text.utf8), at: 0)
-            chmod(file.path, 0o644)
-            try file.publish(replacing: replacing)
-        }
+        try LocalFile.replace(path, with: Array(text.utf8), isPublic: true, replacing: replacing)
     }
 }

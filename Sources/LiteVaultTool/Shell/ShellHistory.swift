@@ -1,5 +1,6 @@
 internal import LiteVaultSystem
 internal import LiteVault
+internal import LiteVaultBackup
 internal import LiteVaultCipher
 internal import LiteVaultCore
 internal import LiteVaultFoundation
@@ -75,12 +76,8 @@ struct ShellHistory {
     }
 
     private func write(to path: String, replacing: Bool) throws {
-        try withErrorContext(path: path) {
-            let file = try ReplacementFile(destination: path)
-            let text = ([Self.header] + lines.map(Self.written)).joined(separator: "\n") + "\n"
-            try text.write(toFile: file.path, atomically: false, encoding: .utf8)
-            try file.publish(replacing: replacing)
-        }
+        let text = ([Self.header] + lines.map(Self.written)).joined(separator: "\n") + "\n"
+        try LocalFile.replace(path, with: Array(text.utf8), replacing: replacing)
     }
 
     /// The entries of a file's lines. Of one that the limit has cut, the rest is left out.

@@ -8,14 +8,16 @@ extension TableBuilder {
         _ name: SQLExpression<T>, unique: Bool = false, check: SQLExpression<Bool>? = nil,
         defaultValue: SQLExpression<T.SQLBase>? = nil
     ) {
-        declare(name, unique, check?.root, defaultValue?.root)
+        declare(name, unique: unique, check: check?.root) { $0.defaultValue = defaultValue?.root }
     }
 
     /// A column with a default value.
     public func column<T: SQLType>(
         _ name: SQLExpression<T>, unique: Bool = false, check: SQLExpression<Bool>? = nil, defaultValue: T.SQLBase
     ) {
-        declare(name, unique, check?.root, .value(defaultValue.datatypeValue))
+        declare(name, unique: unique, check: check?.root) {
+            $0.defaultValue = .value(defaultValue.datatypeValue)
+        }
     }
 
     /// A column that may be NULL, with the default of an expression that may be NULL.
@@ -23,7 +25,7 @@ extension TableBuilder {
         _ name: SQLExpression<V?>, unique: Bool = false, check: SQLExpression<Bool>? = nil,
         defaultValue: SQLExpression<V?>
     ) {
-        declare(name, unique, check?.root, defaultValue.root)
+        declare(name, unique: unique, check: check?.root) { $0.defaultValue = defaultValue.root }
     }
 
     /// A column without a default or with that of an expression. A check that is NULL is met.
@@ -31,14 +33,16 @@ extension TableBuilder {
         _ name: SQLExpression<T>, unique: Bool = false, check: SQLExpression<Bool?>,
         defaultValue: SQLExpression<T.SQLBase>? = nil
     ) {
-        declare(name, unique, check.root, defaultValue?.root)
+        declare(name, unique: unique, check: check.root) { $0.defaultValue = defaultValue?.root }
     }
 
     /// A column with a default value. A check that is NULL is met.
     public func column<T: SQLType>(
         _ name: SQLExpression<T>, unique: Bool = false, check: SQLExpression<Bool?>, defaultValue: T.SQLBase
     ) {
-        declare(name, unique, check.root, .value(defaultValue.datatypeValue))
+        declare(name, unique: unique, check: check.root) {
+            $0.defaultValue = .value(defaultValue.datatypeValue)
+        }
     }
 
     /// A column that may be NULL, with the default of an expression that may be NULL. A check that is NULL is
@@ -46,7 +50,7 @@ extension TableBuilder {
     public func column<V: Value>(
         _ name: SQLExpression<V?>, unique: Bool = false, check: SQLExpression<Bool?>, defaultValue: SQLExpression<V?>
     ) {
-        declare(name, unique, check.root, defaultValue.root)
+        declare(name, unique: unique, check: check.root) { $0.defaultValue = defaultValue.root }
     }
 }
 
@@ -58,7 +62,10 @@ extension TableBuilder {
         _ name: SQLExpression<T>, unique: Bool = false, check: SQLExpression<Bool>? = nil,
         defaultValue: SQLExpression<T.SQLBase>? = nil, collate: Collation
     ) where T.SQLBase.Datatype == String {
-        declare(name, unique, check?.root, defaultValue?.root, collate)
+        declare(name, unique: unique, check: check?.root) {
+            $0.defaultValue = defaultValue?.root
+            $0.collation = collate
+        }
     }
 
     /// A column of text with a collation, with a default value.
@@ -66,7 +73,10 @@ extension TableBuilder {
         _ name: SQLExpression<T>, unique: Bool = false, check: SQLExpression<Bool>? = nil,
         defaultValue: T.SQLBase, collate: Collation
     ) where T.SQLBase.Datatype == String {
-        declare(name, unique, check?.root, .value(defaultValue.datatypeValue), collate)
+        declare(name, unique: unique, check: check?.root) {
+            $0.defaultValue = .value(defaultValue.datatypeValue)
+            $0.collation = collate
+        }
     }
 
     /// A column of text with a collation, that may be NULL, with the default of an expression that may be NULL.
@@ -74,7 +84,10 @@ extension TableBuilder {
         _ name: SQLExpression<V?>, unique: Bool = false, check: SQLExpression<Bool>? = nil,
         defaultValue: SQLExpression<V?>, collate: Collation
     ) where V.Datatype == String {
-        declare(name, unique, check?.root, defaultValue.root, collate)
+        declare(name, unique: unique, check: check?.root) {
+            $0.defaultValue = defaultValue.root
+            $0.collation = collate
+        }
     }
 
     /// A column of text with a collation, without a default or with that of an expression. A check that is
@@ -83,7 +96,10 @@ extension TableBuilder {
         _ name: SQLExpression<T>, unique: Bool = false, check: SQLExpression<Bool?>,
         defaultValue: SQLExpression<T.SQLBase>? = nil, collate: Collation
     ) where T.SQLBase.Datatype == String {
-        declare(name, unique, check.root, defaultValue?.root, collate)
+        declare(name, unique: unique, check: check.root) {
+            $0.defaultValue = defaultValue?.root
+            $0.collation = collate
+        }
     }
 
     /// A column of text with a collation, with a default value. A check that is NULL is met.
@@ -91,7 +107,10 @@ extension TableBuilder {
         _ name: SQLExpression<T>, unique: Bool = false, check: SQLExpression<Bool?>,
         defaultValue: T.SQLBase, collate: Collation
     ) where T.SQLBase.Datatype == String {
-        declare(name, unique, check.root, .value(defaultValue.datatypeValue), collate)
+        declare(name, unique: unique, check: check.root) {
+            $0.defaultValue = .value(defaultValue.datatypeValue)
+            $0.collation = collate
+        }
     }
 
     /// A column of text with a collation, that may be NULL, with the default of an expression that may be NULL.
@@ -100,7 +119,10 @@ extension TableBuilder {
         _ name: SQLExpression<V?>, unique: Bool = false, check: SQLExpression<Bool?>,
         defaultValue: SQLExpression<V?>, collate: Collation
     ) where V.Datatype == String {
-        declare(name, unique, check.root, defaultValue.root, collate)
+        declare(name, unique: unique, check: check.root) {
+            $0.defaultValue = defaultValue.root
+            $0.collation = collate
+        }
     }
 }
 
@@ -112,7 +134,10 @@ extension TableBuilder {
         _ name: SQLExpression<V>, primaryKey: Bool, check: SQLExpression<Bool>? = nil,
         defaultValue: SQLExpression<V>? = nil
     ) {
-        declare(name, false, check?.root, defaultValue?.root, primaryKey: primaryKey ? .default : nil)
+        declare(name, unique: false, check: check?.root) {
+            $0.primaryKey = primaryKey ? .default : nil
+            $0.defaultValue = defaultValue?.root
+        }
     }
 
     /// A column that is the primary key, or an ordinary one for `false`. A check that is NULL is met.
@@ -120,21 +145,24 @@ extension TableBuilder {
         _ name: SQLExpression<V>, primaryKey: Bool, check: SQLExpression<Bool?>,
         defaultValue: SQLExpression<V>? = nil
     ) {
-        declare(name, false, check.root, defaultValue?.root, primaryKey: primaryKey ? .default : nil)
+        declare(name, unique: false, check: check.root) {
+            $0.primaryKey = primaryKey ? .default : nil
+            $0.defaultValue = defaultValue?.root
+        }
     }
 
     /// A column of integers that is the primary key. `"id" INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL`
     public func column<V: Value>(
         _ name: SQLExpression<V>, primaryKey: PrimaryKey, check: SQLExpression<Bool>? = nil
     ) where V.Datatype == Int64 {
-        declare(name, false, check?.root, primaryKey: primaryKey)
+        declare(name, unique: false, check: check?.root) { $0.primaryKey = primaryKey }
     }
 
     /// A column of integers that is the primary key. A check that is NULL is met.
     public func column<V: Value>(
         _ name: SQLExpression<V>, primaryKey: PrimaryKey, check: SQLExpression<Bool?>
     ) where V.Datatype == Int64 {
-        declare(name, false, check.root, primaryKey: primaryKey)
+        declare(name, unique: false, check: check.root) { $0.primaryKey = primaryKey }
     }
 
     /// A column of integers that references another table. `"user_id" INTEGER REFERENCES "users" ("id")`
@@ -142,7 +170,7 @@ extension TableBuilder {
         _ name: SQLExpression<T>, unique: Bool = false, check: SQLExpression<Bool>? = nil,
         references table: any QueryType, _ other: SQLExpression<T.SQLBase>
     ) where T.SQLBase.Datatype == Int64 {
-        declare(name, unique, check?.root, references: (table, other.root))
+        declare(name, unique: unique, check: check?.root) { $0.references = (table, other.root) }
     }
 
     /// A column of integers that references another table. A check that is NULL is met.
@@ -150,7 +178,7 @@ extension TableBuilder {
         _ name: SQLExpression<T>, unique: Bool = false, check: SQLExpression<Bool?>,
         references table: any QueryType, _ other: SQLExpression<T.SQLBase>
     ) where T.SQLBase.Datatype == Int64 {
-        declare(name, unique, check.root, references: (table, other.root))
+        declare(name, unique: unique, check: check.root) { $0.references = (table, other.root) }
     }
 }
 
@@ -163,8 +191,10 @@ extension TableBuilder {
         _ name: Expression<V>, primaryKey: Bool, check: Expression<Bool>? = nil, references table: any QueryType,
         _ other: Expression<V>
     ) where V.Datatype == Int64 {
-        declare(
-            name, false, check?.root, primaryKey: primaryKey ? .default : nil, references: (table, other.root))
+        declare(name, unique: false, check: check?.root) {
+            $0.primaryKey = primaryKey ? .default : nil
+            $0.references = (table, other.root)
+        }
     }
 
     /// `"name" TYPE PRIMARY KEY NOT NULL CHECK … REFERENCES "table" ("other")`, with a condition that may be NULL
@@ -172,8 +202,10 @@ extension TableBuilder {
         _ name: Expression<V>, primaryKey: Bool, check: Expression<Bool?>, references table: any QueryType,
         _ other: Expression<V>
     ) where V.Datatype == Int64 {
-        declare(
-            name, false, check.root, primaryKey: primaryKey ? .default : nil, references: (table, other.root))
+        declare(name, unique: false, check: check.root) {
+            $0.primaryKey = primaryKey ? .default : nil
+            $0.references = (table, other.root)
+        }
     }
 
     /// `"name" TYPE PRIMARY KEY CHECK … REFERENCES "table" ("other")`
@@ -181,8 +213,10 @@ extension TableBuilder {
         _ name: Expression<V?>, primaryKey: Bool, check: Expression<Bool>? = nil, references table: any QueryType,
         _ other: Expression<V>
     ) where V.Datatype == Int64 {
-        declare(
-            name, false, check?.root, primaryKey: primaryKey ? .default : nil, references: (table, other.root))
+        declare(name, unique: false, check: check?.root) {
+            $0.primaryKey = primaryKey ? .default : nil
+            $0.references = (table, other.root)
+        }
     }
 
     /// `"name" TYPE PRIMARY KEY CHECK … REFERENCES "table" ("other")`, with a condition that may be NULL
@@ -190,22 +224,21 @@ extension TableBuilder {
         _ name: Expression<V?>, primaryKey: Bool, check: Expression<Bool?>, references table: any QueryType,
         _ other: Expression<V>
     ) where V.Datatype == Int64 {
-        declare(
-            name, false, check.root, primaryKey: primaryKey ? .default : nil, references: (table, other.root))
+        declare(name, unique: false, check: check.root) {
+            $0.primaryKey = primaryKey ? .default : nil
+            $0.references = (table, other.root)
+        }
     }
 
-    /// Adds a column with its clauses.
+    /// Adds a column.
+    ///
+    /// - Parameter change: sets its other clauses.
     private func declare<T: SQLType>(
-        _ name: SQLExpression<T>, _ isUnique: Bool, _ check: SQLNode?, _ defaultValue: SQLNode? = nil,
-        _ collation: Collation? = nil, primaryKey: PrimaryKey? = nil, references: (any QueryType, SQLNode)? = nil
+        _ name: SQLExpression<T>, unique: Bool, check: SQLNode?, _ change: (inout ColumnDeclaration) -> Void = { _ in }
     ) {
         var column = ColumnDeclaration(name)
-        column.primaryKey = primaryKey
-        column.isUnique = isUnique
-        column.check = check
-        column.defaultValue = defaultValue
-        column.references = references.map { (table: $0.0, column: $0.1) }
-        column.collation = collation
+        (column.isUnique, column.check) = (unique, check)
+        change(&column)
         add(column)
     }
 }
