@@ -237,28 +237,31 @@ extension Parser {
     }
 
     mutating func update(_ with: [With]) throws(SQLSyntaxError) -> Update {
-        let isDelete = skip("DELETE", "FROM")
-        if !isDelete {
-            try require("UPDATE")
-            if skip("OR") { advance() }
-        }
+        advance()
+        if skip("OR") { advance() }
         let table = try tableReference(allowsAlias: true)
-        var assignments: [Assignment]?
+        try require("SET")
+        let assignments = try assignments()
         var from: Select.From?
-        if !isDelete {
-            try require("SET")
-            assignments = try self.assignments()
-            if current.matches("FROM") {
-                need(.init(3, 33), "UPDATE … FROM")
-                advance()
-                from = try self.from()
-            }
+        if current.matches("FROM") {
+            need(.init(3, 33), "UPDATE … FROM")
+            advance()
+            from = try self.from()
         }
         let condition = skip("WHERE") ? try expression() : nil
         let returning = try returning()
         return Update(
             with: with, table: table, assignments: assignments, from: from, condition: condition, returning: returning,
             tail: try tail())
+    }
+
+    mutating func delete(_ with: [With]) throws(SQLSyntaxError) -> Delete {
+        advance()
+        try require("FROM")
+        let table = try tableReference(allowsAlias: true)
+        let condition = skip("WHERE") ? try expression() : nil
+        let returning = try returning()
+        return Delete(with: with, table: table, condition: condition, returning: returning, tail: try tail())
     }
 
     private mutating func assignments() throws(SQLSyntaxError) -> [Assignment] {

@@ -3,6 +3,7 @@ package enum Statement: Sendable {
     case select(Select)
     case insert(Insert)
     case update(Update)
+    case delete(Delete)
 }
 
 /// A SELECT or VALUES with everything that belongs to it (https://sqlite.org/lang_select.html).
@@ -99,13 +100,21 @@ package struct Assignment: Sendable {
     package let value: Expression
 }
 
-/// An UPDATE (https://sqlite.org/lang_update.html) or a DELETE (https://sqlite.org/lang_delete.html).
+/// An UPDATE (https://sqlite.org/lang_update.html).
 package struct Update: Sendable {
     package let with: [With]
     package let table: TableReference
-    /// nil for DELETE.
-    package let assignments: [Assignment]?
+    package let assignments: [Assignment]
     package let from: Select.From?
+    package let condition: Expression?
+    package let returning: [Select.Result]
+    package let tail: [Expression]
+}
+
+/// A DELETE (https://sqlite.org/lang_delete.html).
+package struct Delete: Sendable {
+    package let with: [With]
+    package let table: TableReference
     package let condition: Expression?
     package let returning: [Select.Result]
     package let tail: [Expression]
