@@ -180,8 +180,7 @@ extension Parser {
         if token(after: 1).beginsSelect {
             return .subquery(try parenthesized { parser throws(SQLSyntaxError) in try parser.select() })
         }
-        advance()
-        let content = try expressionsToParenthesis()
+        let content = try parenthesized { parser throws(SQLSyntaxError) in try parser.expressions() }
         return content.count == 1 ? content[0].form : .row(content)
     }
 

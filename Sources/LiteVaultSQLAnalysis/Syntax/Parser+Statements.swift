@@ -65,8 +65,7 @@ extension Parser {
         if skip("VALUES") {
             return .values(
                 try list { parser throws(SQLSyntaxError) in
-                    try parser.require("(")
-                    return try parser.expressionsToParenthesis()
+                    try parser.parenthesized { parser throws(SQLSyntaxError) in try parser.expressions() }
                 })
         }
         try require("SELECT")
