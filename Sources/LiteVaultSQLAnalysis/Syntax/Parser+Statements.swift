@@ -135,6 +135,7 @@ extension Parser {
                 condition = try expression()
             } else if skip("USING") {
                 using = try names()
+                if using.isEmpty { throw unexpected() }
             }
             left = .join(left, .init(kind: kind, isNatural: isNatural, using: using, condition: condition), right)
         }
