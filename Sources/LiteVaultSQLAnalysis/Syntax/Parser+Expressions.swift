@@ -319,9 +319,12 @@ extension Parser {
         }
         if skip("EXCLUDE") {
             need(.init(3, 28), "EXCLUDE of a frame")
-            includesCurrentRow = includesCurrentRow && current.matches("NO")
-            // NO OTHERS, CURRENT ROW, GROUP or TIES.
-            advance(by: current.matches("NO", "CURRENT") ? 2 : 1)
+            if skip("NO") {
+                try require("OTHERS")
+            } else {
+                includesCurrentRow = false
+                if skip("CURRENT") { try require("ROW") } else if !skip("GROUP") { try require("TIES") }
+            }
         }
         return Window.Frame(includesCurrentRow: includesCurrentRow, offsets: offsets)
     }

@@ -45,20 +45,21 @@ extension Parser {
     mutating func order() throws(SQLSyntaxError) -> [Expression] {
         guard skip("ORDER") else { return [] }
         try require("BY")
-        return try terms()
-    }
-
-    /// Expressions, each with a direction or not.
-    private mutating func terms() throws(SQLSyntaxError) -> [Expression] {
-        try list { parser throws(SQLSyntaxError) in
-            let term = try parser.expression()
-            if !parser.skip("ASC") { _ = parser.skip("DESC") }
+        return try list { parser throws(SQLSyntaxError) in
+            let term = try parser.term()
             if parser.current.matches("NULLS") {
                 parser.need(.init(3, 30), "NULLS \(parser.token(after: 1).text)")
                 parser.advance(by: 2)
             }
             return term
         }
+    }
+
+    /// An expression, with a direction or not.
+    private mutating func term() throws(SQLSyntaxError) -> Expression {
+        let expression = try expression()
+        if !skip("ASC") { _ = skip("DESC") }
+        return expression
     }
 
     private mutating func core() throws(SQLSyntaxError) -> Select.Core {
@@ -222,7 +223,7 @@ extension Parser {
         var target: [Expression] = []
         var targetCondition: Expression?
         if skip("(") {
-            target = try terms()
+            target = try list { parser throws(SQLSyntaxError) in try parser.term() }
             try require(")")
             if skip("WHERE") { targetCondition = try expression() }
         }
