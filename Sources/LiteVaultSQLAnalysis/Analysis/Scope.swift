@@ -217,10 +217,10 @@ struct Scope {
 
 /// A common table expression, whose columns are found out when it is first used.
 final class CommonTable {
-    let definition: With
+    let definition: CommonTableExpression
     /// Where it was defined.
     var scope: Scope?
     var columns: [Catalog.Column]?
 
-    init(_ definition: With) { self.definition = definition }
+    init(_ definition: CommonTableExpression) { self.definition = definition }
 }

@@ -1,7 +1,7 @@
 // SELECT and what belongs to it, and the statements that write.
 
 extension Parser {
-    mutating func with() throws(SQLSyntaxError) -> [With] {
+    mutating func with() throws(SQLSyntaxError) -> [CommonTableExpression] {
         guard skip("WITH") else { return [] }
         if !token(after: 1).matches("AS") { _ = skip("RECURSIVE") }
         return try list { parser throws(SQLSyntaxError) in
@@ -14,7 +14,7 @@ extension Parser {
                 try parser.require("MATERIALIZED")
             }
             let select = try parser.parenthesized { parser throws(SQLSyntaxError) in try parser.select() }
-            return With(name: name, columns: columns, select: select)
+            return CommonTableExpression(name: name, columns: columns, select: select)
         }
     }
 
@@ -22,7 +22,7 @@ extension Parser {
         try nested { parser throws(SQLSyntaxError) in try parser.select(try parser.with()) }
     }
 
-    mutating func select(_ with: [With]) throws(SQLSyntaxError) -> Select {
+    mutating func select(_ with: [CommonTableExpression]) throws(SQLSyntaxError) -> Select {
         var cores = [try core()]
         while current.matches("UNION", "INTERSECT", "EXCEPT") {
             advance()
@@ -201,7 +201,7 @@ extension Parser {
 // MARK: Statements that write
 
 extension Parser {
-    mutating func insert(_ with: [With]) throws(SQLSyntaxError) -> Insert {
+    mutating func insert(_ with: [CommonTableExpression]) throws(SQLSyntaxError) -> Insert {
         if skip("INSERT"), skip("OR") { advance() } else { _ = skip("REPLACE") }
         try require("INTO")
         var table = try tableReference(allowsAlias: false)
@@ -237,7 +237,7 @@ extension Parser {
         return .init(target: target, targetCondition: targetCondition, assignments: assignments, condition: condition)
     }
 
-    mutating func update(_ with: [With]) throws(SQLSyntaxError) -> Update {
+    mutating func update(_ with: [CommonTableExpression]) throws(SQLSyntaxError) -> Update {
         advance()
         if skip("OR") { advance() }
         let table = try tableReference(allowsAlias: true)
@@ -256,7 +256,7 @@ extension Parser {
             tail: try tail())
     }
 
-    mutating func delete(_ with: [With]) throws(SQLSyntaxError) -> Delete {
+    mutating func delete(_ with: [CommonTableExpression]) throws(SQLSyntaxError) -> Delete {
         advance()
         try require("FROM")
         let table = try tableReference(allowsAlias: true)
