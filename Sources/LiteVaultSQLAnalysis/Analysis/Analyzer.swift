@@ -197,7 +197,7 @@ extension Analyzer {
         let written: [Typing?] =
             insert.columns.isEmpty
             ? (catalog.table(insert.table.name)?.columns ?? []).filter { !$0.isHidden && !$0.isGenerated }.map(\.typing)
-            : insert.columns.map(target.typing)
+            : insert.columns.map(target.typing(written:))
         if let source = insert.source { _ = try columns(of: source, in: scope, written: written) }
         scope.sources = [target]
         if !insert.upserts.isEmpty {
@@ -243,7 +243,7 @@ extension Analyzer {
         _ assignments: [Assignment], to target: Scope.Source, in scope: Scope
     ) throws(SQLSyntaxError) {
         for assignment in assignments {
-            let written = assignment.columns.map(target.typing)
+            let written = assignment.columns.map(target.typing(written:))
             switch assignment.value.form {
             case .row(let elements):
                 for (element, typing) in zip(elements, written) {
