@@ -3,20 +3,34 @@ internal import LiteVaultFoundation
 internal import LiteVaultSystem
 
 /// Signs and sends requests, and retries those that may succeed later.
-struct S3Client: Sendable {
-    let endpoint: Endpoint
-    let region: String
-    let credentials: CredentialCache
-    let http: any HTTPTransport
-    let attempts: Int
-    let budget: RetryBudget
-    let backoff: Backoff
+final class S3Client: Sendable {
+    private let endpoint: Endpoint
+    private let region: String
+    private let backoff: Backoff
+    private let attempts: Int
+    private let budget: RetryBudget
+    private let credentials: CredentialCache
+    private let http: any HTTPTransport
     let clock: ServerClock
     /// Whether the server has refused a body without `Content-MD5`, as Amazon's does in a bucket with object lock.
-    let needsMD5 = Locked(false)
+    private let needsMD5 = Locked(false)
     /// Bytes of a body that always has `Content-MD5`. For larger ones computing it would take more time than all else: the signed
     /// SHA-256 protects them.
     private static let alwaysWithMD5: Int64 = 1 << 20
+
+    init(
+        endpoint: Endpoint, region: String, credentials: CredentialCache, http: any HTTPTransport, attempts: Int,
+        budget: RetryBudget, backoff: Backoff, clock: ServerClock
+    ) {
+        self.endpoint = endpoint
+        self.region = region
+        self.credentials = credentials
+        self.http = http
+        self.attempts = max(1, attempts)
+        self.budget = budget
+        self.backoff = backoff
+        self.clock = clock
+    }
 
     /// Sends a request until it succeeds, or the attempts or the retry budget are used up.
     ///

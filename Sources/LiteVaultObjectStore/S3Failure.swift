@@ -94,39 +94,44 @@ extension S3Failure {
         func error(_ code: VaultError.Code, _ remedy: String?) -> VaultError {
             VaultError(code, text, path: path, remedy: remedy, cause: nil)
         }
-        switch (code, status) {
-        case ("NoSuchBucket", _):
+        switch code {
+        case "NoSuchBucket":
             return error(.noInput, "Create the bucket, or check its name, the endpoint and the region.")
-        case ("InvalidAccessKeyId", _), ("InvalidToken", _), ("InvalidClientTokenId", _):
+        case "InvalidAccessKeyId", "InvalidToken", "InvalidClientTokenId":
             return error(
                 .config,
                 "Check which credentials are used: environment variables take precedence over the shared files.")
-        case ("ExpiredToken", _), ("ExpiredTokenException", _), ("TokenRefreshRequired", _):
+        case "ExpiredToken", "ExpiredTokenException", "TokenRefreshRequired":
             return error(.config, "The credentials have expired; renew them.")
-        case ("SignatureDoesNotMatch", _):
+        case "SignatureDoesNotMatch":
             return error(.config, "Check the secret access key and the region.")
-        case ("RequestTimeTooSkewed", _), ("RequestExpired", _):
+        case "RequestTimeTooSkewed", "RequestExpired":
             let difference = skew.map {
                 "this machine's clock is \(Int(abs($0.seconds).rounded())) s \($0 < .zero ? "behind" : "ahead of") the server's"
             }
             return VaultError(
                 .io, difference ?? "this machine's clock differs from the server's", path: path,
                 remedy: "Set the clock (timedatectl set-ntp true), then try again.")
-        case ("InvalidObjectState", _):
+        case "AuthorizationHeaderMalformed", "PermanentRedirect", "IllegalLocationConstraintException":
+            return error(.config, region.map { "Set the region to \($0)." } ?? "Check the region and the endpoint.")
+        case "InvalidObjectState":
             return error(
                 .io,
                 "The object is in an archive and cannot be read. Retrieve it with the store's tools, and keep lifecycle rules from archiving this prefix."
             )
-        case ("QuotaExceeded", _), ("XMinioStorageFull", _), ("InsufficientStorage", _), (_, 507):
+        case "QuotaExceeded", "XMinioStorageFull", "InsufficientStorage":
             return error(.noSpace, "Free space in the store, then try again.")
-        case ("AuthorizationHeaderMalformed", _), ("PermanentRedirect", _), ("IllegalLocationConstraintException", _),
-            (_, 301), (_, 307), (_, 308):
+        default: break
+        }
+        switch status {
+        case 301, 307, 308:
             return error(.config, region.map { "Set the region to \($0)." } ?? "Check the region and the endpoint.")
-        case (_, 401), (_, 403):
+        case 401, 403:
             return error(
                 .io, "Check the permissions of the credentials: s3:GetObject, PutObject, DeleteObject, ListBucket.")
-        case (_, 501): return error(.unsupported, nil)
-        case (_, 500...): return error(.io, "The request was retried without success. Try again later.")
+        case 507: return error(.noSpace, "Free space in the store, then try again.")
+        case 501: return error(.unsupported, nil)
+        case 500...: return error(.io, "The request was retried without success. Try again later.")
         default: return error(.io, nil)
         }
     }

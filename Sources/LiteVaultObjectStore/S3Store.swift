@@ -55,7 +55,7 @@ public final class S3Store: ObjectStore {
         self.identity = identity
         client = S3Client(
             endpoint: endpoint, region: region, credentials: CredentialCache { try await chain.resolve() }, http: http,
-            attempts: max(1, settings.attempts), budget: RetryBudget(settings.retryTimeLimit),
+            attempts: settings.attempts, budget: RetryBudget(settings.retryTimeLimit),
             backoff: Backoff(first: settings.firstPause.seconds, most: 20),
             clock: ServerClock(local: settings.clock))
     }

@@ -11,7 +11,17 @@ internal import LiteVaultSQLAnalysis
 ///     SELECT …;
 struct NamedStatement {
     /// What a call returns.
-    enum Kind: String, CaseIterable { case many, one, optional, exec, rowid, count }
+    enum Kind: String, CaseIterable {
+        case many, one, optional, exec, rowid, count
+
+        /// Whether the statement has to return rows; if not, it must not.
+        var readsRows: Bool {
+            switch self {
+            case .many, .one, .optional: true
+            case .exec, .rowid, .count: false
+            }
+        }
+    }
 
     /// A parameter of the Swift function, as its name says it.
     struct Label {

@@ -242,7 +242,7 @@ struct ColumnTypes {
     /// (https://sqlite.org/datatype3.html#determination_of_column_affinity).
     private static func base(_ declaredType: String) -> String? {
         let type = foldedKeyword(declaredType).split(separator: "(").first.map(String.init) ?? ""
-        switch type.split(separator: " ").joined(separator: " ") {
+        switch type.withoutBlanksAtEnds {
         case "BOOL", "BOOLEAN": return "Bool"
         case "DATE", "DATETIME", "TIMESTAMP": return "Date"
         case "UUID": return "UUID"
@@ -259,5 +259,14 @@ struct ColumnTypes {
         if contains("BLOB") { return "Data" }
         if ["REAL", "FLOA", "DOUB", "NUMERIC", "NUMBER", "DECIMAL"].contains(where: contains) { return "Double" }
         return nil
+    }
+}
+
+extension String {
+    fileprivate var withoutBlanksAtEnds: String {
+        var text = self[...]
+        while text.first == " " { text.removeFirst() }
+        while text.last == " " { text.removeLast() }
+        return String(text)
     }
 }

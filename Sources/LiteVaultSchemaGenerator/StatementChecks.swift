@@ -188,11 +188,10 @@ struct StatementChecks {
 
     private func requireKind(_ result: Analyzer.Result, _ statement: NamedStatement) throws {
         let kind = statement.kind
-        let readsRows = [.many, .one, .optional].contains(kind)
-        guard readsRows == result.columns.isEmpty else { return }
+        guard kind.readsRows == result.columns.isEmpty else { return }
         throw Diagnostics(
             statement.location,
-            readsRows
+            kind.readsRows
                 ? "it returns no rows, so it cannot be :\(kind.rawValue); write :exec, :rowid or :count"
                 : "it returns rows, so it cannot be :\(kind.rawValue); write :many, :one or :optional")
     }

@@ -211,7 +211,7 @@ extension DatabaseError {
     /// The same error, without a position in the text.
     func withoutOffset() -> DatabaseError { with { $0.byteOffset = nil } }
 
-    /// The same error, about the file of an attached database.
+    /// The same error, about a database file: that of the connection, or one that it attaches. Without a remedy it keeps its own.
     package func about(_ path: String, remedy: String? = nil) -> DatabaseError {
         with { context in
             context.path = path

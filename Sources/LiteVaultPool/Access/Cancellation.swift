@@ -57,9 +57,9 @@ final class Cancellation: Sendable {
     ///
     /// - Throws: the errors of the closure; `CancellationError` when it was cancelled, even if the closure caught the error.
     func running<T>(on connection: Connection, _ body: () throws -> T) throws -> T {
-        let result = try interrupting(connection, body)
+        let (result, wasCancelled) = try interruptible(connection, body)
         // Also where the closure caught the error.
-        try check()
+        if wasCancelled { throw CancellationError() }
         return result
     }
 
@@ -67,14 +67,20 @@ final class Cancellation: Sendable {
     ///
     /// - Throws: the errors of the closure; `CancellationError` when it was cancelled.
     func interrupting<T>(_ connection: Connection, _ body: () throws -> T) throws -> T {
+        try interruptible(connection, body).result
+    }
+
+    /// Runs the closure. Only a cancellation before its end counts: the lock is taken once for both.
+    private func interruptible<T>(
+        _ connection: Connection, _ body: () throws -> T
+    ) throws -> (result: T, wasCancelled: Bool) {
         try state.withLock { state in
             guard !state.isCancelled else { throw CancellationError() }
             state.running = connection
         }
         do {
             let result = try body()
-            _ = end()
-            return result
+            return (result, end())
         } catch {
             throw end() ? CancellationError() : error
         }

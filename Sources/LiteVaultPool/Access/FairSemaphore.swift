@@ -10,13 +10,16 @@ final class FairSemaphore: Sendable {
         var isAlwaysAdmitted: Bool { get }
         /// Ends the wait with an error. Called for a waiter that is no longer in the queue.
         func refuse(_ error: any Error)
+        /// Gives it the permit: wakes a thread, or returns the job that the caller runs. Called for a waiter that is no longer in
+        /// the queue.
+        func admit() -> Job?
     }
 
     /// An access that starts when it is admitted. It runs on a thread of its own.
     final class Job: Waiter {
         let isAlwaysAdmitted: Bool
         /// Called in place of `run` with the error that waiters are refused with.
-        let refused: @Sendable (any Error) -> Void
+        private let refused: @Sendable (any Error) -> Void
         /// Returns whether it still holds its permit.
         let run: @Sendable () -> Bool
 
@@ -30,6 +33,8 @@ final class FairSemaphore: Sendable {
         }
 
         func refuse(_ error: any Error) { refused(error) }
+
+        func admit() -> Job? { self }
     }
 
     /// A thread that waits.
@@ -40,11 +45,14 @@ final class FairSemaphore: Sendable {
 
         init(isAlwaysAdmitted: Bool) { self.isAlwaysAdmitted = isAlwaysAdmitted }
 
-        func refuse(_ error: any Error) { wake(error) }
-
-        func wake(_ error: (any Error)? = nil) {
+        func refuse(_ error: any Error) {
             self.error.withLock { $0 = error }
             semaphore.signal()
+        }
+
+        func admit() -> Job? {
+            semaphore.signal()
+            return nil
         }
 
         func wait() throws {
@@ -89,7 +97,7 @@ final class FairSemaphore: Sendable {
         guard let blocked else { return }
         guard let cancellation else { return try blocked.wait() }
         let giveUp = { @Sendable in
-            if self.withdraw(blocked) { blocked.wake(CancellationError()) }
+            if self.withdraw(blocked) { blocked.refuse(CancellationError()) }
         }
         if !cancellation.willWait(withdraw: giveUp) { giveUp() }
         defer { cancellation.hasWaited() }
@@ -125,7 +133,7 @@ final class FairSemaphore: Sendable {
             state.free -= 1
             return (true, nil)
         }
-        if let refusal { return job.refused(refusal) }
+        if let refusal { return job.refuse(refusal) }
         if runsNow { Self.dispatch(job, self) }
     }
 
@@ -148,9 +156,7 @@ final class FairSemaphore: Sendable {
             }
             return state.waiters.removeFirst()
         }
-        if let job = next as? Job { return job }
-        if let thread = next as? BlockedThread { thread.wake() }
-        return nil
+        return next?.admit()
     }
 
     /// One thread runs successive jobs.

@@ -204,32 +204,38 @@ extension StoredValue {
 // MARK: Objects
 
 extension RecordObject {
-    /// Passes the object to a mutating function of records.
-    private func changed<T>(_ db: Connection, _ change: (inout Self, Connection) throws -> T) rethrows -> T {
-        var object = self
-        return try change(&object, db)
-    }
-
     /// Inserts the object as a new row: see ``Record/insert(_:)``.
     public func insert(_ db: some RecordDatabase) throws {
-        try db.withWriter { try changed($0) { try $0.insertRow($1) } }
+        try db.withWriter {
+            var object = self
+            try object.insertRow($0)
+        }
     }
 
     /// Inserts the object, or updates the row that has its primary key: see ``Record/upsert(_:)``.
     public func upsert(_ db: some RecordDatabase) throws {
-        try db.withWriter { try changed($0) { try $0.upsertRow($1, on: Self.table.primaryKey) } }
+        try db.withWriter {
+            var object = self
+            try object.upsertRow($0, on: Self.table.primaryKey)
+        }
     }
 }
 
 extension RecordObject where PrimaryKey: StatementArgument {
     /// Updates the row of the object, or inserts it: see ``Record/save(_:)``.
     public func save(_ db: some RecordDatabase) throws {
-        try db.withWriter { try changed($0) { try $0.saveRow($1) } }
+        try db.withWriter {
+            var object = self
+            try object.saveRow($0)
+        }
     }
 
     /// Writes all columns of the object to its row: see ``Record/update(_:)``.
     public func update(_ db: some RecordDatabase) throws {
-        try db.withWriter { try changed($0) { try $0.updateRow($1) } }
+        try db.withWriter {
+            var object = self
+            try object.updateRow($0)
+        }
     }
 
     /// Changes the object, and writes the columns that have changed: see ``Record/updateChanges(_:_:)``.
@@ -237,11 +243,17 @@ extension RecordObject where PrimaryKey: StatementArgument {
     /// - Throws: as that. The object keeps the changes then.
     @discardableResult
     public func updateChanges(_ db: some RecordDatabase, _ change: (Self) throws -> Void) throws -> Bool {
-        try db.withWriter { try changed($0) { try $0.updateRow($1) { try change($0) } } }
+        try db.withWriter {
+            var object = self
+            return try object.updateRow($0) { try change($0) }
+        }
     }
 
     /// Reads the row of the object again: see ``Record/refresh(_:)``.
     public func refresh(_ db: some RecordDatabase) throws {
-        try db.withReader { try changed($0) { try $0.refreshRow($1) } }
+        try db.withReader {
+            var object = self
+            try object.refreshRow($0)
+        }
     }
 }

@@ -186,6 +186,7 @@ extension Analyzer {
         case .select(let select): try columns(of: select, in: Scope())
         case .insert(let insert): try columns(of: insert)
         case .update(let update): try columns(of: update)
+        case .delete(let delete): try columns(of: delete)
         }
     }
 
@@ -196,7 +197,7 @@ extension Analyzer {
         let written: [Typing?] =
             insert.columns.isEmpty
             ? (catalog.table(insert.table.name)?.columns ?? []).filter { !$0.isHidden && !$0.isGenerated }.map(\.typing)
-            : insert.columns.map(target.typing)
+            : insert.columns.map(target.typing(written:))
         if let source = insert.source { _ = try columns(of: source, in: scope, written: written) }
         scope.sources = [target]
         if !insert.upserts.isEmpty {
@@ -216,24 +217,33 @@ extension Analyzer {
         var scope = Scope()
         define(update.with, in: &scope)
         let target = try source(update.table, in: scope)
-        scope.sources = [target]
         var returned = scope
+        returned.sources = [target]
+        scope.sources = [target]
         if let from = update.from { try join(from, to: &scope) }
-        try assign(update.assignments ?? [], to: target, in: scope)
-        if let condition = update.condition {
-            try check(condition: condition, in: scope)
-            // It held for the rows that a DELETE returns; those of an UPDATE were changed since.
-            if update.assignments == nil { returned.narrow(by: condition) }
-        }
+        try assign(update.assignments, to: target, in: scope)
+        if let condition = update.condition { try check(condition: condition, in: scope) }
         try bound(update.tail, in: scope)
         return try results(update.returning, in: returned)
+    }
+
+    private func columns(of delete: Delete) throws(SQLSyntaxError) -> [ResultColumn] {
+        var scope = Scope()
+        define(delete.with, in: &scope)
+        scope.sources = [try source(delete.table, in: scope)]
+        if let condition = delete.condition {
+            try check(condition: condition, in: scope)
+            scope.narrow(by: condition)
+        }
+        try bound(delete.tail, in: scope)
+        return try results(delete.returning, in: scope)
     }
 
     private func assign(
         _ assignments: [Assignment], to target: Scope.Source, in scope: Scope
     ) throws(SQLSyntaxError) {
         for assignment in assignments {
-            let written = assignment.columns.map(target.typing)
+            let written = assignment.columns.map(target.typing(written:))
             switch assignment.value.form {
             case .row(let elements):
                 for (element, typing) in zip(elements, written) {

@@ -104,7 +104,7 @@ struct FunctionRule {
             rules[words[0]] = FunctionRule(
                 result: type, nullability: nullability, arguments: words.count > 3 ? words[3].map { letters[$0] } : [])
         }
-        // The type of those that round is that of their argument.
+        // pi() is in the table; the type of the others is that of their argument.
         let others: Set = ["pi", "ceil", "ceiling", "floor", "trunc"]
         for name in SQLFunctions.mathematics.split(separator: " ").map(String.init) where !others.contains(name) {
             rules[name] = FunctionRule(result: .real, nullability: .always, arguments: [ValueType.real])

@@ -32,7 +32,7 @@ struct Scope {
         }
 
         /// The typing of a column or of the rowid, as an INSERT or UPDATE names it.
-        func typing(_ column: String) -> Typing? { index(of: column).map { columns[$0].typing } ?? rowid }
+        func typing(written column: String) -> Typing? { index(of: column).map { columns[$0].typing } ?? rowid }
 
         /// For a column that has a value. The row was found then, so all its columns are what the schema says.
         mutating func becomeNotNull(_ index: Int) {
@@ -217,10 +217,10 @@ struct Scope {
 
 /// A common table expression, whose columns are found out when it is first used.
 final class CommonTable {
-    let definition: With
+    let definition: CommonTableExpression
     /// Where it was defined.
     var scope: Scope?
     var columns: [Catalog.Column]?
 
-    init(_ definition: With) { self.definition = definition }
+    init(_ definition: CommonTableExpression) { self.definition = definition }
 }

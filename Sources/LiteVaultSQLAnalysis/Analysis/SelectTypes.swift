@@ -274,7 +274,7 @@ extension Analyzer {
 // MARK: WITH
 
 extension Analyzer {
-    func define(_ with: [With], in scope: inout Scope) {
+    func define(_ with: [CommonTableExpression], in scope: inout Scope) {
         let tables = with.map { CommonTable($0) }
         for table in tables { scope.commonTables[SQLName(table.definition.name)] = table }
         // Each may refer to all of them, itself included.

@@ -1,11 +1,11 @@
 internal import LiteVaultQuoting
 
-// Expressions, by precedence (https://sqlite.org/lang_expr.html#operators_and_parse_affecting_attributes): each function reads
-// the operators of one level and calls the next for the operands.
+// Expressions, by precedence (https://sqlite.org/lang_expr.html#operators_and_parse_affecting_attributes): `binary` reads the
+// operators of one level of a table. The other operators have functions, which `operand` puts between the levels.
 
 extension Parser {
     mutating func expression() throws(SQLSyntaxError) -> Expression {
-        try nested { parser throws(SQLSyntaxError) in try parser.binary(0) }
+        try nested { parser throws(SQLSyntaxError) in try parser.binary(Self.disjunction) }
     }
 
     /// The operators of two operands, those that bind least first.
@@ -13,6 +13,11 @@ extension Parser {
         ["OR"], ["AND"], ["<", "<=", ">", ">="], ["&", "|", "<<", ">>"], ["+", "-"], ["*", "/", "%"],
         ["||", "->", "->>"],
     ]
+    // Indices of levels: of OR, AND, `<` and `||`.
+    private static let disjunction = 0
+    private static let conjunction = 1
+    private static let inequality = 2
+    private static let concatenation = levels.count - 1
 
     private mutating func binary(_ level: Int) throws(SQLSyntaxError) -> Expression {
         var left = try operand(level)
@@ -30,13 +35,13 @@ extension Parser {
     /// An operand of the operators of a level. `NOT`, and what `equality()` reads, bind more than AND and less than `<`.
     private mutating func operand(_ level: Int) throws(SQLSyntaxError) -> Expression {
         switch level {
-        case 1: try negation()
-        case Self.levels.count - 1: try collated()
+        case Self.conjunction: try negation()
+        case Self.concatenation: try collated()
         default: try binary(level + 1)
         }
     }
 
-    private mutating func comparison() throws(SQLSyntaxError) -> Expression { try binary(2) }
+    private mutating func comparison() throws(SQLSyntaxError) -> Expression { try binary(Self.inequality) }
 
     private mutating func negation() throws(SQLSyntaxError) -> Expression {
         let start = current.range.lowerBound
@@ -175,8 +180,7 @@ extension Parser {
         if token(after: 1).beginsSelect {
             return .subquery(try parenthesized { parser throws(SQLSyntaxError) in try parser.select() })
         }
-        advance()
-        let content = try expressionsToParenthesis()
+        let content = try parenthesized { parser throws(SQLSyntaxError) in try parser.expressions() }
         return content.count == 1 ? content[0].form : .row(content)
     }
 
@@ -315,9 +319,12 @@ extension Parser {
         }
         if skip("EXCLUDE") {
             need(.init(3, 28), "EXCLUDE of a frame")
-            includesCurrentRow = includesCurrentRow && current.matches("NO")
-            // NO OTHERS, CURRENT ROW, GROUP or TIES.
-            advance(by: current.matches("NO", "CURRENT") ? 2 : 1)
+            if skip("NO") {
+                try require("OTHERS")
+            } else {
+                includesCurrentRow = false
+                if skip("CURRENT") { try require("ROW") } else if !skip("GROUP") { try require("TIES") }
+            }
         }
         return Window.Frame(includesCurrentRow: includesCurrentRow, offsets: offsets)
     }

@@ -1,7 +1,7 @@
 // SELECT and what belongs to it, and the statements that write.
 
 extension Parser {
-    mutating func with() throws(SQLSyntaxError) -> [With] {
+    mutating func with() throws(SQLSyntaxError) -> [CommonTableExpression] {
         guard skip("WITH") else { return [] }
         if !token(after: 1).matches("AS") { _ = skip("RECURSIVE") }
         return try list { parser throws(SQLSyntaxError) in
@@ -14,7 +14,7 @@ extension Parser {
                 try parser.require("MATERIALIZED")
             }
             let select = try parser.parenthesized { parser throws(SQLSyntaxError) in try parser.select() }
-            return With(name: name, columns: columns, select: select)
+            return CommonTableExpression(name: name, columns: columns, select: select)
         }
     }
 
@@ -22,7 +22,7 @@ extension Parser {
         try nested { parser throws(SQLSyntaxError) in try parser.select(try parser.with()) }
     }
 
-    mutating func select(_ with: [With]) throws(SQLSyntaxError) -> Select {
+    mutating func select(_ with: [CommonTableExpression]) throws(SQLSyntaxError) -> Select {
         var cores = [try core()]
         while current.matches("UNION", "INTERSECT", "EXCEPT") {
             advance()
@@ -45,14 +45,8 @@ extension Parser {
     mutating func order() throws(SQLSyntaxError) -> [Expression] {
         guard skip("ORDER") else { return [] }
         try require("BY")
-        return try terms()
-    }
-
-    /// Expressions, each with a direction or not.
-    private mutating func terms() throws(SQLSyntaxError) -> [Expression] {
-        try list { parser throws(SQLSyntaxError) in
-            let term = try parser.expression()
-            if !parser.skip("ASC") { _ = parser.skip("DESC") }
+        return try list { parser throws(SQLSyntaxError) in
+            let term = try parser.term()
             if parser.current.matches("NULLS") {
                 parser.need(.init(3, 30), "NULLS \(parser.token(after: 1).text)")
                 parser.advance(by: 2)
@@ -61,12 +55,18 @@ extension Parser {
         }
     }
 
+    /// An expression, with a direction or not.
+    private mutating func term() throws(SQLSyntaxError) -> Expression {
+        let expression = try expression()
+        if !skip("ASC") { _ = skip("DESC") }
+        return expression
+    }
+
     private mutating func core() throws(SQLSyntaxError) -> Select.Core {
         if skip("VALUES") {
             return .values(
                 try list { parser throws(SQLSyntaxError) in
-                    try parser.require("(")
-                    return try parser.expressionsToParenthesis()
+                    try parser.parenthesized { parser throws(SQLSyntaxError) in try parser.expressions() }
                 })
         }
         try require("SELECT")
@@ -136,6 +136,7 @@ extension Parser {
                 condition = try expression()
             } else if skip("USING") {
                 using = try names()
+                if using.isEmpty { throw unexpected() }
             }
             left = .join(left, .init(kind: kind, isNatural: isNatural, using: using, condition: condition), right)
         }
@@ -200,7 +201,7 @@ extension Parser {
 // MARK: Statements that write
 
 extension Parser {
-    mutating func insert(_ with: [With]) throws(SQLSyntaxError) -> Insert {
+    mutating func insert(_ with: [CommonTableExpression]) throws(SQLSyntaxError) -> Insert {
         if skip("INSERT"), skip("OR") { advance() } else { _ = skip("REPLACE") }
         try require("INTO")
         var table = try tableReference(allowsAlias: false)
@@ -222,7 +223,7 @@ extension Parser {
         var target: [Expression] = []
         var targetCondition: Expression?
         if skip("(") {
-            target = try terms()
+            target = try list { parser throws(SQLSyntaxError) in try parser.term() }
             try require(")")
             if skip("WHERE") { targetCondition = try expression() }
         }
@@ -236,29 +237,32 @@ extension Parser {
         return .init(target: target, targetCondition: targetCondition, assignments: assignments, condition: condition)
     }
 
-    mutating func update(_ with: [With]) throws(SQLSyntaxError) -> Update {
-        let isDelete = skip("DELETE", "FROM")
-        if !isDelete {
-            try require("UPDATE")
-            if skip("OR") { advance() }
-        }
+    mutating func update(_ with: [CommonTableExpression]) throws(SQLSyntaxError) -> Update {
+        advance()
+        if skip("OR") { advance() }
         let table = try tableReference(allowsAlias: true)
-        var assignments: [Assignment]?
+        try require("SET")
+        let assignments = try assignments()
         var from: Select.From?
-        if !isDelete {
-            try require("SET")
-            assignments = try self.assignments()
-            if current.matches("FROM") {
-                need(.init(3, 33), "UPDATE … FROM")
-                advance()
-                from = try self.from()
-            }
+        if current.matches("FROM") {
+            need(.init(3, 33), "UPDATE … FROM")
+            advance()
+            from = try self.from()
         }
         let condition = skip("WHERE") ? try expression() : nil
         let returning = try returning()
         return Update(
             with: with, table: table, assignments: assignments, from: from, condition: condition, returning: returning,
             tail: try tail())
+    }
+
+    mutating func delete(_ with: [CommonTableExpression]) throws(SQLSyntaxError) -> Delete {
+        advance()
+        try require("FROM")
+        let table = try tableReference(allowsAlias: true)
+        let condition = skip("WHERE") ? try expression() : nil
+        let returning = try returning()
+        return Delete(with: with, table: table, condition: condition, returning: returning, tail: try tail())
     }
 
     private mutating func assignments() throws(SQLSyntaxError) -> [Assignment] {

@@ -38,7 +38,8 @@ package struct Parser {
         switch current.text {
         case "SELECT", "VALUES": statement = .select(try select(with))
         case "INSERT", "REPLACE": statement = .insert(try insert(with))
-        case "UPDATE", "DELETE": statement = .update(try update(with))
+        case "UPDATE": statement = .update(try update(with))
+        case "DELETE": statement = .delete(try delete(with))
         default:
             throw SQLSyntaxError(
                 current.range.lowerBound, "only SELECT, VALUES, INSERT, REPLACE, UPDATE and DELETE can be checked")

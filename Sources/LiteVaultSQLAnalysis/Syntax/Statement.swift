@@ -3,11 +3,12 @@ package enum Statement: Sendable {
     case select(Select)
     case insert(Insert)
     case update(Update)
+    case delete(Delete)
 }
 
 /// A SELECT or VALUES with everything that belongs to it (https://sqlite.org/lang_select.html).
 package struct Select: Sendable {
-    package let with: [With]
+    package let with: [CommonTableExpression]
     /// One, or those that UNION, INTERSECT and EXCEPT compound.
     package let cores: [Core]
     package let order: [Expression]
@@ -67,7 +68,7 @@ package struct TableReference: Sendable {
 }
 
 /// A common table expression (https://sqlite.org/lang_with.html).
-package struct With: Sendable {
+package struct CommonTableExpression: Sendable {
     package let name: String
     package let columns: [String]
     package let select: Select
@@ -75,7 +76,7 @@ package struct With: Sendable {
 
 /// An INSERT or REPLACE (https://sqlite.org/lang_insert.html).
 package struct Insert: Sendable {
-    package let with: [With]
+    package let with: [CommonTableExpression]
     package let table: TableReference
     /// Empty for all columns.
     package let columns: [String]
@@ -99,13 +100,21 @@ package struct Assignment: Sendable {
     package let value: Expression
 }
 
-/// An UPDATE (https://sqlite.org/lang_update.html) or a DELETE (https://sqlite.org/lang_delete.html).
+/// An UPDATE (https://sqlite.org/lang_update.html).
 package struct Update: Sendable {
-    package let with: [With]
+    package let with: [CommonTableExpression]
     package let table: TableReference
-    /// nil for DELETE.
-    package let assignments: [Assignment]?
+    package let assignments: [Assignment]
     package let from: Select.From?
+    package let condition: Expression?
+    package let returning: [Select.Result]
+    package let tail: [Expression]
+}
+
+/// A DELETE (https://sqlite.org/lang_delete.html).
+package struct Delete: Sendable {
+    package let with: [CommonTableExpression]
+    package let table: TableReference
     package let condition: Expression?
     package let returning: [Select.Result]
     package let tail: [Expression]

@@ -2,7 +2,7 @@ package import LiteVaultQuoting
 
 /// A piece of SQL as the parser reads it: a word, a literal, a parameter, a sign, or the end of the statement.
 package struct Token: Sendable {
-    /// Neither a blank nor a comment. The end is a sign without text.
+    /// Never `.space` or `.comment`. A `.sign` is a whole operator here, such as `->>`; one without text is the end.
     package let kind: SQLTokens.Token.Kind
     /// The bytes of the SQL text that the token consists of.
     package let range: Range<Int>
@@ -12,6 +12,7 @@ package struct Token: Sendable {
     /// Whether it is one of these keywords and signs. False for a name or a text in quotes.
     package func matches(_ words: String...) -> Bool { (kind == .word || kind == .sign) && words.contains(text) }
 
+    /// Whether it is the end of the statement.
     var isEnd: Bool { kind == .sign && text.isEmpty }
 
     var beginsSelect: Bool { matches("SELECT", "VALUES", "WITH") }

@@ -191,7 +191,9 @@ package actor FollowSupervisor {
             // After that: a client of the board that finds the job scanned finds what it follows.
             set(problem, job)
         } catch {
-            set(JobState.Problem(error, "follow", nil, job.repository, context.services), job)
+            let problem = JobState.Problem(
+                error, step: "follow", source: nil, repository: job.repository, services: context.services)
+            set(problem, job)
         }
     }
 

@@ -78,18 +78,6 @@ extension JobState.Problem {
         return problem
     }
 
-    /// The failure of a step.
-    init(
-        _ error: any Error, _ step: String, _ source: String?, _ reference: RepositoryReference,
-        _ services: ScheduleServices
-    ) {
-        let failure = error as? VaultError
-        self.init(
-            source: source, step: step, code: failure?.code.rawValue ?? "internal",
-            message: failure?.message ?? String(describing: error),
-            remedy: failure.flatMap { services.remedy($0, reference) }, limit: (failure?.cause as? LimitReached)?.limit)
-    }
-
     /// Damage in a repository.
     package init(_ warning: RepositoryWarning, _ reference: RepositoryReference, _ services: ScheduleServices) {
         let error = VaultError(warning.code, warning.message, path: warning.path, advice: warning.advice)

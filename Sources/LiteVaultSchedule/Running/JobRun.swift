@@ -53,7 +53,9 @@ struct JobRun: Sendable {
     }
 
     private func problem(_ error: any Error, _ step: String, _ source: String?) -> JobState.Problem {
-        .init(error, step, source ?? (error as? VaultError)?.path, job.repository, context.services)
+        JobState.Problem(
+            error, step: step, source: source ?? (error as? VaultError)?.path, repository: job.repository,
+            services: context.services)
     }
 
     func record(_ problem: JobState.Problem, _ outcome: inout JobOutcome) {
@@ -80,14 +82,14 @@ struct JobRun: Sendable {
         outcome.unchanged = list.databases.count - changed.count
         let taker = SnapshotTaker(job: job, context: context, unchanged: memory)
         // The base snapshot that a follower has just taken will do.
-        let time = job.follows ? start : nil
+        let earliest = job.follows ? self.start : nil
         await withTaskGroup(of: Done.self) { group in
             var waiting = changed.makeIterator()
             func start() {
                 guard (try? context.services.check()) != nil, let (path, name) = waiting.next() else { return }
                 group.addTask {
                     do {
-                        let result = try await taker.snapshot(of: path, named: name, into: repository, after: time)
+                        let result = try await taker.snapshot(of: path, named: name, into: repository, after: earliest)
                         return Done(path: path, result: .success(result))
                     } catch {
                         return Done(path: path, result: .failure(error))
@@ -364,6 +366,20 @@ package struct JobOutcome: Sendable {
     package var isSuccess: Bool { problems.isEmpty && !isInterrupted }
     /// The number of bytes stored.
     package var storedBytes: Int64 { stored.reduce(0) { $0 + $1.stored } }
+}
+
+extension JobState.Problem {
+    /// The failure of a step.
+    init(
+        _ error: any Error, step: String, source: String?, repository: RepositoryReference, services: ScheduleServices
+    ) {
+        let failure = error as? VaultError
+        self.init(
+            source: source, step: step, code: failure?.code.rawValue ?? "internal",
+            message: failure?.message ?? String(describing: error),
+            remedy: failure.flatMap { services.remedy($0, repository) },
+            limit: (failure?.cause as? LimitReached)?.limit)
+    }
 }
 
 extension JobState {
