@@ -265,10 +265,13 @@ private struct Numbered<Result: Sendable>: Sendable {
 
 /// Applies `body` to each item, several at a time, and returns the results in the items' order.
 ///
-/// - Parameter width: how many at a time. With 1 each begins after the one before it has ended.
-/// - Throws: the first error of a body; the others are cancelled then.
+/// - Parameters:
+///   - width: how many at a time. With 1 each begins after the one before it has ended.
+///   - completed: called in the caller's task after each item, one call at a time, in the order in which they end.
+/// - Throws: the first error of a body or of `completed`; the others are cancelled then.
 package func concurrently<Item: Sendable, Result: Sendable>(
-    _ items: [Item], width: Int = manyRequests, _ body: @escaping @Sendable (Item) async throws -> Result
+    _ items: [Item], width: Int = manyRequests, _ body: @escaping @Sendable (Item) async throws -> Result,
+    completed: (Item, Result) throws -> Void = { _, _ in }
 ) async throws -> [Result] {
     try await withThrowingTaskGroup(of: Numbered<Result>.self) { group in
         var waiting = items.indices.makeIterator()
@@ -281,6 +284,7 @@ package func concurrently<Item: Sendable, Result: Sendable>(
         for _ in 0..<width { start() }
         while let done = try await group.next() {
             results[done.index] = done.result
+            try completed(items[done.index], done.result)
             start()
         }
         return results.compactMap(\.self)
