@@ -362,9 +362,14 @@ private struct ObjectTransfer: Sendable {
         } catch let error as VaultError where error.code == .damaged {
             throw VaultError(.damaged, error.message, path: name, cause: error)
         }
+        try await target.store.putOwn(name, file: path, size: verifiedSize(path, of: name), condition: condition)
+    }
+
+    /// Verifies a file, which is closed again before it is uploaded: many are under way at a time.
+    private func verifiedSize(_ path: String, of name: String) throws -> Int64 {
         let file = try LocalFile(reading: path)
         try verify(source, name, file)
-        try await target.store.putOwn(name, file: path, size: file.size(), condition: condition)
+        return try file.size()
     }
 }
 
