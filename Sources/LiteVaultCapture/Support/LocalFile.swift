@@ -87,6 +87,15 @@ package final class LocalFile: Sendable {
         try self.init(path: path, flags: O_RDWR | O_CREAT | O_EXCL)
     }
 
+    /// Opens a file for reading and writing, and creates it if it does not exist.
+    package static func openingOrCreating(_ path: String) throws -> LocalFile {
+        do {
+            return try LocalFile(creating: path)
+        } catch let error as VaultError where error.code == .conflict {
+            return try LocalFile(updating: path)
+        }
+    }
+
     deinit { close(descriptor) }
 
     /// The file's attributes (`fstat`), whatever has the path by now.
