@@ -117,7 +117,7 @@ package final class StandbyDatabase {
         }
         let reader = try WALReader(companion)
         if let reader {
-            checkpoints = try companion.read(upTo: 16, at: 0).word(12)
+            checkpoints = try companion.readPrefix(count: 16, at: 0).word(12)
             guard known?.lastFrame == 0 || reader.pageSize == pageSize else {
                 throw VaultError(.damaged, "has pages of \(reader.pageSize) bytes", path: log.path)
             }
