@@ -99,7 +99,7 @@ package enum TreeShape {
     }
 
     /// The most blocks that a node of a level covers.
-    static func room(level: Int) -> Int { (0...level).reduce(1) { room, _ in room * RepositoryFormat.fanOut } }
+    static func capacity(level: Int) -> Int { (0...level).reduce(1) { blocks, _ in blocks * RepositoryFormat.fanOut } }
 }
 
 /// The block map of a snapshot: where each block of the image is stored. Nodes are read on demand; one per level is
