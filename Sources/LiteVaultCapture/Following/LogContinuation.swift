@@ -93,11 +93,12 @@ struct LogContinuation {
         guard let found = try WALReader(log), let sums = start.end.sums, header.lastFrame < start.position.frame else {
             return ended
         }
-        let last = try log.read(upTo: WALReader.frameHeaderLength, at: found.offset(ofFrame: start.position.frame))
+        let last = try log.readPrefix(
+            count: WALReader.frameHeaderLength, at: found.offset(ofFrame: start.position.frame))
         guard last.count == WALReader.frameHeaderLength, [last.word(16), last.word(20)] == sums,
             UInt64(last.word(8)) << 32 | UInt64(last.word(12)) == old
         else { return ended }
-        let next = try log.read(upTo: 16, at: found.offset(ofFrame: start.position.frame + 1))
+        let next = try log.readPrefix(count: 16, at: found.offset(ofFrame: start.position.frame + 1))
         let isOverwritten = next.count == 16 && UInt64(next.word(8)) << 32 | UInt64(next.word(12)) == new
         var tail = found.continued(at: start.position.frame, sums: sums, salts: old)
         guard !isOverwritten, try !tail.read(through: start.position.frame + 1, { _, _ in }) else { return ended }

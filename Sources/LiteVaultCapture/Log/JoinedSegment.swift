@@ -90,7 +90,7 @@ package struct JoinedSegmentFile {
     package init(_ path: String, from offset: Int64 = 0) throws {
         guard let file = try LocalFile(ifExists: path) else { throw VaultError(.noInput, "no such file", path: path) }
         guard
-            let segment = JoinedSegment(header: try file.read(upTo: JoinedSegment.headerLength, at: offset)),
+            let segment = JoinedSegment(header: try file.readPrefix(count: JoinedSegment.headerLength, at: offset)),
             try file.size() - offset == segment.byteCount
         else { throw VaultError(.damaged, "is not a complete joined segment", path: path) }
         (self.file, self.offset, self.segment) = (file, offset, segment)

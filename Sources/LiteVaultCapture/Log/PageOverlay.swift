@@ -23,7 +23,7 @@ struct PageOverlay {
     /// Passes each page to `body`, with its offset in the image.
     func forEachPage(_ body: (Int64, UnsafeRawBufferPointer) throws -> Void) throws {
         for page in pages {
-            let bytes = try file.read(upTo: pageSize, at: page.offset)
+            let bytes = try file.readPrefix(count: pageSize, at: page.offset)
             guard bytes.count == pageSize else {
                 throw VaultError(.damaged, "was truncated during the read", path: file.path)
             }
@@ -131,7 +131,7 @@ enum HotJournal {
         if try file.isReserved() { return nil }
         guard try file.size() > 0,
             let content = try RollbackJournal(
-                size: journal.size(), exists: LocalFile.exists, read: { try journal.read(upTo: $1, at: $0) })
+                size: journal.size(), exists: LocalFile.exists, read: { try journal.readPrefix(count: $1, at: $0) })
         else { return nil }
         return PageOverlay(
             file: journal, pageSize: content.pageSize, pageCount: content.pageCount, pages: content.pages)

@@ -102,7 +102,7 @@ package struct SegmentFile {
     package init(_ path: String, from start: Int64 = 0) throws {
         guard let file = try LocalFile(ifExists: path) else { throw VaultError(.noInput, "no such file", path: path) }
         self.start = start
-        guard let segment = WALSegment(header: try file.read(upTo: WALSegment.headerLength, at: start)),
+        guard let segment = WALSegment(header: try file.readPrefix(count: WALSegment.headerLength, at: start)),
             try file.size() - start == segment.byteCount
         else { throw VaultError(.damaged, "is not a complete log segment", path: path) }
         self.file = file
@@ -114,7 +114,7 @@ package struct SegmentFile {
         var result: [UInt32] = []
         for number in 0..<segment.frameCount {
             let offset = start + Int64(WALSegment.headerLength) + Int64(number) * Int64(segment.frameLength)
-            let header = try file.read(upTo: 8, at: offset)
+            let header = try file.readPrefix(count: 8, at: offset)
             if header.count == 8, header.word(4) != 0 { result.append(segment.firstFrame + number) }
         }
         return result

@@ -20,7 +20,7 @@ struct WALReader {
 
     /// Nil if the log has no valid header: it is empty, or was truncated.
     init?(_ file: LocalFile) throws {
-        let header = try file.read(upTo: Self.headerLength, at: 0)
+        let header = try file.readPrefix(count: Self.headerLength, at: 0)
         guard header.count == Self.headerLength, header.word(0) & 0xffff_fffe == 0x377f_0682 else { return nil }
         let size = Int(header.word(8))
         guard (512...65536).contains(size), size & (size - 1) == 0, header.word(4) == 3_007_000 else { return nil }
@@ -88,7 +88,7 @@ struct WALReader {
         guard frame < last else { return 0 }
         // Limits reading to a few seconds: a sparse file may have any length.
         for number in (frame + 1)...min(last, frame + min(UInt32.max - frame, 1_000_000)) {
-            let header = try file.read(upTo: 16, at: offset(ofFrame: number))
+            let header = try file.readPrefix(count: 16, at: offset(ofFrame: number))
             guard header.count == 16 else { break }
             if header.word(4) != 0, UInt64(header.word(8)) << 32 | UInt64(header.word(12)) == salts { count += 1 }
         }

@@ -57,7 +57,7 @@ package struct NewestPages {
         files.append(file)
         for number in 1...pages {
             let offset = Int64(number - 1) * Int64(pageSize)
-            let new = try file.read(upTo: pageSize, at: offset)
+            let new = try file.readPrefix(count: pageSize, at: offset)
             let old = number > database.pageCount ? [] : try database.page(number)
             if new != old {
                 places[number] = (files.count - 1, offset)
@@ -71,7 +71,7 @@ package struct NewestPages {
     /// The bytes of a page that is to be written.
     package func page(_ number: UInt32) throws -> [UInt8] {
         guard let place = places[number] else { throw VaultError(.internalFailure, "there is no page \(number)") }
-        let bytes = try files[place.file].read(upTo: pageSize, at: place.offset)
+        let bytes = try files[place.file].readPrefix(count: pageSize, at: place.offset)
         guard bytes.count == pageSize else {
             throw VaultError(.damaged, "was truncated during the read", path: files[place.file].path)
         }

@@ -112,12 +112,12 @@ package final class StandbyDatabase {
 
     private func readLog() throws {
         let known = index.header()
-        guard let companion = try LocalFile(ifExists: log.path) else {
+        guard let logFile = try LocalFile(ifExists: log.path) else {
             throw VaultError(.io, "was removed", path: log.path)
         }
-        let reader = try WALReader(companion)
+        let reader = try WALReader(logFile)
         if let reader {
-            checkpoints = try companion.read(upTo: 16, at: 0).word(12)
+            checkpoints = try logFile.readPrefix(count: 16, at: 0).word(12)
             guard known?.lastFrame == 0 || reader.pageSize == pageSize else {
                 throw VaultError(.damaged, "has pages of \(reader.pageSize) bytes", path: log.path)
             }
@@ -133,7 +133,7 @@ package final class StandbyDatabase {
             }
             try writer.clean(behind: frame)
         } else {
-            try recover(reader, try companion.size())
+            try recover(reader, try logFile.size())
         }
         if pageCount == 0 { pageCount = UInt32(clamping: try file.size() / Int64(pageSize)) }
     }

@@ -87,6 +87,15 @@ package final class LocalFile: Sendable {
         try self.init(path: path, flags: O_RDWR | O_CREAT | O_EXCL)
     }
 
+    /// Opens a file for reading and writing, and creates it if it does not exist.
+    package static func openingOrCreating(_ path: String) throws -> LocalFile {
+        do {
+            return try LocalFile(creating: path)
+        } catch let error as VaultError where error.code == .conflict {
+            return try LocalFile(updating: path)
+        }
+    }
+
     deinit { close(descriptor) }
 
     /// The file's attributes (`fstat`), whatever has the path by now.
@@ -122,15 +131,15 @@ package final class LocalFile: Sendable {
     ///
     /// - Throws: `VaultError` `damaged` if the file is shorter.
     package func read(at offset: Int64, count: Int) throws -> [UInt8] {
-        let bytes = try read(upTo: count, at: offset)
+        let bytes = try readPrefix(count: count, at: offset)
         guard bytes.count == count else {
             throw VaultError(.damaged, "is \(count - bytes.count) bytes too short", path: path)
         }
         return bytes
     }
 
-    /// Reads `count` bytes at `offset`, fewer at the end of the file.
-    func read(upTo count: Int, at offset: Int64) throws -> [UInt8] {
+    /// Reads `count` bytes at `offset`, or those that there are: fewer at the end of the file, none behind it.
+    func readPrefix(count: Int, at offset: Int64) throws -> [UInt8] {
         try [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
             initialized = try read(into: UnsafeMutableRawBufferPointer(buffer), at: offset)
         }

@@ -141,12 +141,13 @@ extension Connection {
     /// interrupts the statement, and is thrown.
     func watching<T>(_ report: () throws -> Void, _ body: () throws -> T) throws -> T {
         try withoutActuallyEscaping(report) { report in
-            let reporter = Reporter { _ in try report() }
+            let callback = ProgressCallback { _ in try report() }
             return try withHandle { handle in
-                let context = Unmanaged.passUnretained(reporter).toOpaque()
-                sqlite3_progress_handler(handle, 100_000, { Reporter.call($0, 0) }, context)
-                defer { withExtendedLifetime(reporter) { sqlite3_progress_handler(handle, 0, nil, nil) } }
-                do { return try body() } catch { throw reporter.error ?? error }
+                let context = Unmanaged.passUnretained(callback).toOpaque()
+                // The engine counts steps, not rows: the report takes no number.
+                sqlite3_progress_handler(handle, 100_000, { ProgressCallback.call($0, 0) }, context)
+                defer { withExtendedLifetime(callback) { sqlite3_progress_handler(handle, 0, nil, nil) } }
+                do { return try body() } catch { throw callback.error ?? error }
             }
         }
     }

@@ -171,7 +171,7 @@ struct RowDigest {
 // MARK: Statements for C
 
 /// A report that C calls, and what it threw.
-final class Reporter {
+final class ProgressCallback {
     private let report: (Int64) throws -> Void
     private(set) var error: (any Error)?
 
@@ -180,9 +180,9 @@ final class Reporter {
     /// Calls the report of a context; a result other than 0 ends the work.
     static func call(_ context: UnsafeMutableRawPointer?, _ rows: Int64) -> Int32 {
         guard let context else { return 0 }
-        let reporter = Unmanaged<Reporter>.fromOpaque(context).takeUnretainedValue()
-        do { try reporter.report(rows) } catch {
-            reporter.error = error
+        let callback = Unmanaged<ProgressCallback>.fromOpaque(context).takeUnretainedValue()
+        do { try callback.report(rows) } catch {
+            callback.error = error
             return 1
         }
         return 0
@@ -195,16 +195,16 @@ func withProgress<T>(
     _ body: (@convention(c) (UnsafeMutableRawPointer?, Int64) -> Int32, UnsafeMutableRawPointer?) throws -> T
 ) throws -> T {
     return try withoutActuallyEscaping(report) { report in
-        let reporter = Reporter(report)
+        let callback = ProgressCallback(report)
         do {
-            let result = try withExtendedLifetime(reporter) {
-                try body({ Reporter.call($0, $1) }, Unmanaged.passUnretained(reporter).toOpaque())
+            let result = try withExtendedLifetime(callback) {
+                try body({ ProgressCallback.call($0, $1) }, Unmanaged.passUnretained(callback).toOpaque())
             }
-            if let error = reporter.error { throw error }
+            if let error = callback.error { throw error }
             return result
         } catch {
             // The engine only says that it was interrupted.
-            throw reporter.error ?? error
+            throw callback.error ?? error
         }
     }
 }

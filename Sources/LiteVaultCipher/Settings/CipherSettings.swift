@@ -151,6 +151,8 @@ extension CipherSettings {
                 lines.append("cipher_compatibility = \(compatibility)")
             } else {
                 effective = PageLayout(self, defaultCompatibility: compatibility).settings
+                // A layout without authentication has no algorithm for it, but one may have been asked for.
+                effective.hmacAlgorithm = hmacAlgorithm ?? effective.hmacAlgorithm
             }
         }
         if let pageSize = effective.pageSize { lines.append("cipher_page_size = \(pageSize)") }

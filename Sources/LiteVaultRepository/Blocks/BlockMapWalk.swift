@@ -67,7 +67,7 @@ final class BlockMapWalk {
     /// The result of visiting a node.
     private struct Known {
         var isWell: Bool
-        /// Whether it covers as many blocks as its level has room for.
+        /// Whether it covers as many blocks as a node of its level can cover.
         var isFull: Bool
     }
 
@@ -77,9 +77,9 @@ final class BlockMapWalk {
         let isFull: Bool
 
         init(level: Int, index: Int, blocks: Int) {
-            let room = TreeShape.room(level: level)
-            span = min(room, blocks - index * room)
-            isFull = span == room
+            let capacity = TreeShape.capacity(level: level)
+            span = min(capacity, blocks - index * capacity)
+            isFull = span == capacity
         }
     }
 }

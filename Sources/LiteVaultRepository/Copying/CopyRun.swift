@@ -311,7 +311,7 @@ extension CopyRun {
             return [:]
         }
         let total = objects.lazy.map(\.size).sum
-        let done = Locked<Int64>(0)
+        var done: Int64 = 0
         let (source, progress, there) = (source, progress, packs.target)
         try progress(BackupProgress(.storing, 0, of: total))
         let transfer = ObjectTransfer(
@@ -324,11 +324,11 @@ extension CopyRun {
             } catch let error as VaultError where error.isDamage && source.store.object(of: error) == name {
                 return error
             }
-            try done.withLock {
-                $0 += size
-                try progress(BackupProgress(.storing, $0, of: total))
-            }
             return nil
+        } completed: { object, error in
+            guard error == nil else { return }
+            done += object.size
+            try progress(BackupProgress(.storing, done, of: total))
         }
         var failed: [String: VaultError] = [:]
         for (object, error) in zip(objects, errors) {
@@ -362,9 +362,14 @@ private struct ObjectTransfer: Sendable {
         } catch let error as VaultError where error.code == .damaged {
             throw VaultError(.damaged, error.message, path: name, cause: error)
         }
+        try await target.store.putOwn(name, file: path, size: verifiedSize(path, of: name), condition: condition)
+    }
+
+    /// Verifies a file, which is closed again before it is uploaded: many are under way at a time.
+    private func verifiedSize(_ path: String, of name: String) throws -> Int64 {
         let file = try LocalFile(reading: path)
         try verify(source, name, file)
-        try await target.store.putOwn(name, file: path, size: file.size(), condition: condition)
+        return try file.size()
     }
 }
 

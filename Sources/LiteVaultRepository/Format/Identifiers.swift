@@ -108,7 +108,7 @@ package struct TreeEntry: Hashable, Sendable {
 }
 
 extension [UInt8] {
-    mutating func append(bigEndian value: some FixedWidthInteger) {
+    mutating func append(bigEndian value: some FixedWidthInteger & UnsignedInteger) {
         Swift.withUnsafeBytes(of: value.bigEndian) { append(contentsOf: $0) }
     }
 }

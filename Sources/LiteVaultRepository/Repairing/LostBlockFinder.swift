@@ -47,8 +47,8 @@ final class LostBlockFinder {
 
         /// The blocks below it.
         var range: Range<Int> {
-            let room = TreeShape.room(level: level)
-            return index * room..<min((index + 1) * room, blocks)
+            let capacity = TreeShape.capacity(level: level)
+            return index * capacity..<min((index + 1) * capacity, blocks)
         }
 
         func child(_ number: Int, _ entry: TreeEntry) -> Node {

@@ -49,17 +49,6 @@ extension LocalDirectories {
     }
 }
 
-extension LocalFile {
-    /// Opens a file for reading and writing, and creates it if it does not exist.
-    static func openingOrCreating(_ path: String) throws -> LocalFile {
-        do {
-            return try LocalFile(creating: path)
-        } catch let error as VaultError where error.code == .conflict {
-            return try LocalFile(updating: path)
-        }
-    }
-}
-
 extension Repository {
     /// The directory for files waiting to be stored.
     ///

@@ -240,7 +240,7 @@ extension Repository {
     ///   - body: receives each segment, and the file with its frames. An error without a path gets the segment's.
     /// - Returns: the number of segments that `body` received.
     func forEachSegment(
-        of row: SegmentChain, asFarAsWhole: Bool, _ body: (SegmentChain.Element, String) throws -> Void
+        of row: SegmentChain, asFarAsWhole: Bool, _ body: (FetchedSegment, String) throws -> Void
     ) async throws -> Int {
         guard let fetched = row.fetched else { return 0 }
         var count = 0

@@ -186,11 +186,11 @@ package final class SFTPSession: Sendable {
     }
 
     package func removeDirectory(_ path: String) async throws {
-        try await make(SFTPKind.removeDirectory, path)
+        try await request(SFTPKind.removeDirectory, path)
     }
 
     package func remove(_ path: String) async throws {
-        try await make(SFTPKind.remove, path)
+        try await request(SFTPKind.remove, path)
     }
 
     /// Removes a file, without waiting for it.
@@ -205,24 +205,24 @@ package final class SFTPSession: Sendable {
     package func link(_ path: String, to name: String) async throws -> Bool {
         if features.links {
             do {
-                try await make(SFTPKind.extended, "hardlink@openssh.com", path, name)
+                try await request(SFTPKind.extended, "hardlink@openssh.com", path, name)
                 return true
             } catch let status as SFTPStatus where status.code != SFTPStatus.missing {
                 // The name is taken, or the file system has no links. Renaming tells which.
                 if try await attributes(name) != nil { throw status }
             }
         }
-        try await make(SFTPKind.rename, path, name)
+        try await request(SFTPKind.rename, path, name)
         return false
     }
 
     /// Renames a file or directory; an existing file, or empty directory, of the new name is replaced in the same step.
     package func replace(_ path: String, with name: String) async throws {
-        try await make(SFTPKind.extended, "posix-rename@openssh.com", path, name)
+        try await request(SFTPKind.extended, "posix-rename@openssh.com", path, name)
     }
 
-    /// Makes a request of texts, which has no result.
-    private func make(_ kind: UInt8, _ texts: String...) async throws {
+    /// Sends a request that consists of texts, and waits until it has succeeded.
+    private func request(_ kind: UInt8, _ texts: String...) async throws {
         try await channel.request(kind) { packet in for text in texts { packet.add(text) } }.succeeded()
     }
 

@@ -21,7 +21,7 @@ final class FetchedSegments: Sendable {
     /// Created with the first file.
     private let work = Locked<WorkDirectory?>(nil)
     /// Segments, or why they cannot be used.
-    private let found: Locked<[String: Result<SegmentChain.Element, VaultError>]> = Locked([:])
+    private let found: Locked<[String: Result<FetchedSegment, VaultError>]> = Locked([:])
 
     private let room = Locked(FetchedSegments.limit)
 
@@ -63,7 +63,7 @@ final class FetchedSegments: Sendable {
             do {
                 let segment = try await self.read(name, whole: isWhole)
                 if name.isJoined { try await self.compare(segment) }
-                return (name.object, Result<SegmentChain.Element, VaultError>.success(segment))
+                return (name.object, Result<FetchedSegment, VaultError>.success(segment))
             } catch let error as VaultError where error.isDamage {
                 return (name.object, .failure(error))
             }
@@ -79,7 +79,7 @@ final class FetchedSegments: Sendable {
     }
 
     /// Compares the pages of a joined segment with their hash: while it can still be replaced by what was joined.
-    private func compare(_ segment: SegmentChain.Element) async throws {
+    private func compare(_ segment: FetchedSegment) async throws {
         if let path = segment.path {
             try repository.compare(segment.record, segment.offset, segment.name, in: LocalFile(reading: path))
         } else {
@@ -94,20 +94,20 @@ final class FetchedSegments: Sendable {
     /// A segment.
     ///
     /// - Throws: `VaultError` `damaged` or `missing` if it cannot be used.
-    func segment(_ name: SegmentName) async throws -> SegmentChain.Element {
+    func segment(_ name: SegmentName) async throws -> FetchedSegment {
         if let known = found.withLock({ $0[name.object] }) { return try known.get() }
         return try await read(name, whole: false)
     }
 
-    private func read(_ name: SegmentName, whole: Bool) async throws -> SegmentChain.Element {
+    private func read(_ name: SegmentName, whole: Bool) async throws -> FetchedSegment {
         guard whole, let size = name.size else {
-            return try await SegmentChain.Element(name, repository.segment(name, database))
+            return try await FetchedSegment(name, repository.segment(name, database))
         }
         let path = try directory() + "/" + Self.file(name)
         // Not more than the listing says: the directory is limited.
         try await fetch(name, into: path, upTo: repository.config.isSealed ? Self.limit : size)
         let file = try LocalFile(reading: path)
-        let segment = try SegmentChain.Element(name, repository.segment(name, database, in: file), path: path)
+        let segment = try FetchedSegment(name, repository.segment(name, database, in: file), path: path)
         // What a sealed segment takes here is known only now.
         let excess = try file.size() - size
         room.withLock { $0 -= max(0, excess) }
@@ -125,7 +125,7 @@ final class FetchedSegments: Sendable {
     /// The file of a segment whose frames match their hash.
     ///
     /// - Throws: `VaultError` `damaged` or `missing`.
-    func frames(of element: SegmentChain.Element) async throws -> String {
+    func frames(of element: FetchedSegment) async throws -> String {
         let name = element.name
         var path = element.path ?? ""
         if element.path == nil {
@@ -138,6 +138,23 @@ final class FetchedSegments: Sendable {
 
     /// Removes the file of a segment that was applied.
     func discard(_ path: String) { unlink(path) }
+}
+
+/// A segment whose record was read from the store.
+struct FetchedSegment: Sendable {
+    let name: SegmentName
+    let record: SegmentRecord
+    /// The offset of its frames.
+    let offset: Int64
+    /// The local copy of all of it; nil if only its start was read.
+    let path: String?
+    /// The hash that the next segment has as its predecessor.
+    let link: String
+
+    init(_ name: SegmentName, _ found: FoundSegment, path: String? = nil) {
+        (self.name, record, offset) = (name, found.record, found.head.length)
+        (self.path, link) = (path, found.record.link(found.head.document.hash))
+    }
 }
 
 /// The record of a segment, the document that it is in, and the length of that: where the frames begin.

@@ -31,7 +31,7 @@ final class JoinedObject {
     ///
     /// - Returns: whether it follows the previous one, and fits. If not, nothing was appended.
     /// - Throws: `VaultError` `damaged`.
-    func append(_ element: SegmentChain.Element, _ path: String) throws -> Bool {
+    func append(_ element: FetchedSegment, _ path: String) throws -> Bool {
         let record = element.record
         if let (_, last, link) = records {
             guard record.first == last.sequence + 1, record.predecessor == link, record.run == last.run,

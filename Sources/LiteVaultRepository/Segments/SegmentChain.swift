@@ -41,25 +41,9 @@ public struct RestoreGranularity: Sendable, Equatable {
 
 /// The segments that lead from a snapshot towards a time.
 struct SegmentChain: Sendable {
-    /// A segment, and the offset of its frames.
-    struct Element: Sendable {
-        let name: SegmentName
-        let record: SegmentRecord
-        let offset: Int64
-        /// The local copy; nil if it is still to be read.
-        let path: String?
-        /// The hash that the next segment has as its predecessor.
-        let link: String
-
-        init(_ name: SegmentName, _ found: FoundSegment, path: String? = nil) {
-            (self.name, record, offset) = (name, found.record, found.head.length)
-            (self.path, link) = (path, found.record.link(found.head.document.hash))
-        }
-    }
-
     let snapshot: Date
     let wanted: Date?
-    var segments: [Element] = []
+    var segments: [FetchedSegment] = []
     /// The local copies of the segments.
     var fetched: FetchedSegments?
     /// Why the chain ends too early; nil if nothing is missing.
@@ -180,7 +164,7 @@ extension Repository {
         row.fetched = fetched
         search: for (index, name) in path.enumerated() {
             row.suspects = Set(path[max(0, index - 1)...index].filter(\.isJoined).map(\.object))
-            let found: SegmentChain.Element
+            let found: FetchedSegment
             do {
                 found = try await fetched.segment(name)
             } catch let error as VaultError where error.isDamage {

@@ -256,16 +256,15 @@ extension Repository {
     /// Uploads packs first, several at a time.
     private func upload(_ spool: PackSpool, _ progress: @escaping BackupProgress.Report) async throws {
         let total = spool.byteCount
-        let done = Locked<Int64>(0)
+        var done: Int64 = 0
         try progress(BackupProgress(.storing, 0, of: total))
         let packs = spool.packs.map { (name: $0.name, path: $0.file.path, size: $0.size) }
         _ = try await concurrently(packs, width: 4) { [store] name, path, size in
             // Their names are random.
             try await store.putOwn(name, file: path, size: size, condition: .absent)
-            try done.withLock {
-                $0 += size
-                try progress(BackupProgress(.storing, $0, of: total))
-            }
+        } completed: { pack, _ in
+            done += pack.size
+            try progress(BackupProgress(.storing, done, of: total))
         }
     }
 

@@ -58,7 +58,7 @@ extension Standby {
         let fetched = try FetchedSegments(of: state.database, in: repository)
         _ = try await fetched.fetch(path.flatMap(\.self))
         var last = last
-        var elements: [SegmentChain.Element] = []
+        var elements: [FetchedSegment] = []
         for names in path {
             let others = try await next(names, fetched, &last, &elements)
             guard let others else { continue }
@@ -84,7 +84,7 @@ extension Standby {
     /// - Returns: nil if one was added, or else what was found, failures first.
     private func next(
         _ names: [SegmentName], _ fetched: FetchedSegments, _ last: inout StandbyPoint.Segment,
-        _ elements: inout [SegmentChain.Element]
+        _ elements: inout [FetchedSegment]
     ) async throws -> [Result<SegmentRecord, VaultError>]? {
         var others: [Result<SegmentRecord, VaultError>] = []
         for name in names {
@@ -138,7 +138,7 @@ extension Standby {
     }
 
     /// Applies segments as one commit; those before a damaged one, if one is.
-    func apply(_ elements: [SegmentChain.Element]) async throws -> StandbyUpdate {
+    func apply(_ elements: [FetchedSegment]) async throws -> StandbyUpdate {
         guard let fetched = fetchedSegments, let first = elements.first, let current = state.current else {
             return .unchanged
         }
@@ -147,7 +147,7 @@ extension Standby {
         // It may have turned out to have them.
         guard state.current?.segment == current.segment else { return .unchanged }
         var pages = NewestPages(pageSize: first.record.pageSize)
-        var done: [SegmentChain.Element] = []
+        var done: [FetchedSegment] = []
         var failure: (any Error)?
         for element in elements {
             do {

@@ -102,7 +102,7 @@ public actor Standby {
     /// What a look at the repository has found.
     enum Step {
         case nothing
-        case segments([SegmentChain.Element])
+        case segments([FetchedSegment])
         /// The segments there do not continue the destination, for this reason.
         case broken(String)
         /// No segment will continue the destination, for this reason.

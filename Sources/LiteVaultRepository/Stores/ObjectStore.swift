@@ -256,6 +256,16 @@ extension ObjectStore {
         }
         try await put(name, bytes: bytes, condition: condition)
     }
+
+    /// Stores a file under a name that nobody else gives to other content: if there is an object of that size, it is this one, and the response
+    /// to the first attempt was lost.
+    func putOwn(_ name: String, file path: String, size: Int64, condition: PutCondition) async throws {
+        do {
+            try await put(name, file: path, condition: condition)
+        } catch let error as VaultError where error.code == .conflict {
+            guard let present = try await attributes(name), try await contentSize(present) == size else { throw error }
+        }
+    }
 }
 
 private struct Numbered<Result: Sendable>: Sendable {
@@ -265,10 +275,13 @@ private struct Numbered<Result: Sendable>: Sendable {
 
 /// Applies `body` to each item, several at a time, and returns the results in the items' order.
 ///
-/// - Parameter width: how many at a time. With 1 each begins after the one before it has ended.
-/// - Throws: the first error of a body; the others are cancelled then.
+/// - Parameters:
+///   - width: how many at a time. With 1 each begins after the one before it has ended.
+///   - completed: called in the caller's task after each item, one call at a time, in the order in which they end.
+/// - Throws: the first error of a body or of `completed`; the others are cancelled then.
 package func concurrently<Item: Sendable, Result: Sendable>(
-    _ items: [Item], width: Int = manyRequests, _ body: @escaping @Sendable (Item) async throws -> Result
+    _ items: [Item], width: Int = manyRequests, _ body: @escaping @Sendable (Item) async throws -> Result,
+    completed: (Item, Result) throws -> Void = { _, _ in }
 ) async throws -> [Result] {
     try await withThrowingTaskGroup(of: Numbered<Result>.self) { group in
         var waiting = items.indices.makeIterator()
@@ -281,6 +294,7 @@ package func concurrently<Item: Sendable, Result: Sendable>(
         for _ in 0..<width { start() }
         while let done = try await group.next() {
             results[done.index] = done.result
+            try completed(items[done.index], done.result)
             start()
         }
         return results.compactMap(\.self)

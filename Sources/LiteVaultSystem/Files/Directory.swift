@@ -80,11 +80,11 @@ struct PathParts: Equatable {
     }
 }
 
-/// Patterns of paths (`glob`).
+/// Patterns of paths: `*`, `?` and `[…]` stand for characters in the names of what exists, as `glob` of the C library expands them.
 package enum PathPattern {
-    /// The paths that match; nil if none does.
+    /// The paths that match, in alphabetical order; nil if none does, or `glob` fails.
     ///
-    /// - Parameter flags: those of `glob`.
+    /// - Parameter flags: those of `glob`: `GLOB_NOSORT` for any order, `GLOB_NOCHECK` for the pattern itself if nothing matches.
     package static func matches(_ pattern: String, flags: Int32 = 0) -> [String]? {
         var found = glob_t()
         defer { globfree(&found) }

@@ -155,9 +155,13 @@ struct StaleFileSweep {
         guard let metadata = abandoned(temporary) else { return }
         // If a rename without replacing had to be done with a second link, the file may by now be a database under its
         // final name. It must not be opened then; removing the second name is what its owner was about to do.
-        if metadata.linkCount <= 1, cfs_is_local(directory.descriptor) == 1 {
+        if metadata.linkCount > 1 {
+            if state == .dead { remove(temporary.name) }
+        } else if cfs_is_local(directory.descriptor) == 1 {
+            // The lock decides, whatever is known of the owner.
             _ = withUnlocked(temporary.name) { remove(temporary.name) }
         } else if state == .dead {
+            // Locks of other machines do not show here.
             remove(temporary.name)
         }
     }

@@ -72,7 +72,8 @@ extension String {
     }
 }
 
-/// The Levenshtein distance: how many elements have to be inserted, removed or replaced.
+/// The Levenshtein distance of two words, as arrays of their bytes or characters: how many elements have to be inserted, removed or
+/// replaced at least to make one of the other. It finds what a misspelt word was meant to be.
 package func editDistance<Element: Equatable>(_ left: [Element], _ right: [Element]) -> Int {
     var row = Array(0...right.count)
     for (i, a) in left.enumerated() {

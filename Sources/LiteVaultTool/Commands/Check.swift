@@ -57,11 +57,11 @@ struct Check: VaultCommand {
         let rotationUnfinished: Bool
         let rollback: Rollback
         let intact: Bool
-        let problems: [Problem]
+        let problems: [CausedProblem]
         let remarks: [Problem]
-        let known: [FailingSnapshot]
-        let lost: [FailingSnapshot]
-        let unverified: [FailingSnapshot]
+        let known: [KnownFailure]
+        let lost: [KnownFailure]
+        let unverified: [Unverified]
         let snapshots: [CheckedSnapshot]
         let size: Int64
         let unused: Int
@@ -77,35 +77,48 @@ struct Check: VaultCommand {
     private struct Problem: Encodable {
         let path: String
         let message: String
-        /// Whether it is one of the repository's objects or of the content of a snapshot; nil for a remark.
-        var cause: String?
 
-        init(remark found: CheckReport.Problem) { (path, message) = (found.path, found.message) }
+        init(_ found: CheckReport.Problem) { (path, message) = (found.path, found.message) }
+    }
+
+    /// A problem, and whether it is one of the repository's objects or of the content of a snapshot.
+    private struct CausedProblem: Encodable {
+        let path: String
+        let message: String
+        let cause: String
 
         init(_ found: CheckReport.Problem) {
-            self.init(remark: found)
-            cause = found.isContent ? "content" : "objects"
+            (path, message, cause) = (found.path, found.message, found.isContent ? "content" : "objects")
         }
     }
 
-    /// A snapshot that failed before, or could not be authenticated or restored.
-    private struct FailingSnapshot: Encodable {
+    /// A snapshot that failed before.
+    private struct KnownFailure: Encodable {
         let id: String
         let database: String
-        /// Of one that failed before.
-        var state: String?
-        /// Of one that could not be authenticated or restored.
-        var code: String?
+        let state: String
         let message: String
 
         init(_ found: UnrestorableSnapshot) {
-            (id, database, message) = (found.snapshot.id, found.snapshot.database, found.message)
+            id = found.snapshot.id
+            database = found.snapshot.database
             state = found.state.rawValue
+            message = found.message
         }
+    }
+
+    /// A snapshot that could not be authenticated or restored.
+    private struct Unverified: Encodable {
+        let id: String
+        let database: String
+        let code: String
+        let message: String
 
         init(_ snapshot: Snapshot, _ error: VaultError) {
-            (id, database, message) = (snapshot.id, snapshot.database, error.message)
+            id = snapshot.id
+            database = snapshot.database
             code = FailureCode(error.code).rawValue
+            message = error.message
         }
     }
 
@@ -175,9 +188,9 @@ struct Check: VaultCommand {
                 rotationUnfinished: opened.isRotationUnfinished,
                 rollback: Rollback(compared: found.remembered, unknown: found.unremembered),
                 intact: found.isIntact,
-                problems: found.problems.map { Problem($0) }, remarks: found.remarks.map { Problem(remark: $0) },
-                known: found.recorded.map { FailingSnapshot($0) }, lost: found.lost.map { FailingSnapshot($0) },
-                unverified: found.unverified.map { FailingSnapshot($0.snapshot, $0.error) },
+                problems: found.problems.map(CausedProblem.init), remarks: found.remarks.map(Problem.init),
+                known: found.recorded.map(KnownFailure.init), lost: found.lost.map(KnownFailure.init),
+                unverified: found.unverified.map { Unverified($0.snapshot, $0.error) },
                 snapshots: found.snapshots.map { snapshot, verification in
                     let isTested = found.tested.contains { $0.snapshot.id == snapshot.id }
                     let partly = found.partlyTested.first { $0.snapshot.id == snapshot.id }?.reached

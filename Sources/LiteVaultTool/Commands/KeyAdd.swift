@@ -70,7 +70,8 @@ struct KeyAdd: VaultCommand {
             keyrings: OwnKeyrings(
                 unlock: unlock, forgetsOldKeys: false, trusted: try trust.fingerprints(), reporter: session.reporter),
             journal: journal, isDryRun: fleet.dryRun)
-        return try fleet.run(members, "adding", journal, session, addition.run)
-            .report("keyring", "Added the recipient to")
+        let result = try session.runFleet(
+            of: members, options: fleet, phase: "adding", journal: journal, work: addition.run)
+        return result.report("keyring", "Added the recipient to")
     }
 }

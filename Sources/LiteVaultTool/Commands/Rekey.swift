@@ -82,7 +82,9 @@ struct Rekey: VaultCommand {
         let journal = try fleet.journal(of: FleetRekey.change(ownKeyrings: fleet.ownKeyrings))
         let rekey = FleetRekey(target: target, settings: try cipher.settings(), journal: journal)
         try rekey.requireOwnJournal(members)
-        let result = try fleet.run(members, "rekeying", journal, session, fleet.dryRun ? rekey.test : rekey.run)
+        let result = try session.runFleet(
+            of: members, options: fleet, phase: "rekeying", journal: journal,
+            work: fleet.dryRun ? rekey.test : rekey.run)
         var report = result.report("database", "Rekeyed")
         session.addKeyWarnings(to: &report)
         if result.done > 0 { report.appendLine("Existing copies and backups still open with the old keys.") }

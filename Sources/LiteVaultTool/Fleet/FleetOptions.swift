@@ -68,20 +68,6 @@ struct FleetOptions: ParsableArguments {
         try dryRun ? nil : journalPath.map { try FleetJournal($0, of: change) }
     }
 
-    /// Works on all members, as ``FleetRun`` does, and removes the journal if nothing is left to do.
-    func run(
-        _ members: [FleetMember], _ phase: String, _ journal: FleetJournal?, _ session: Session,
-        _ work: @escaping @Sendable (FleetMember, Duration) throws -> FleetRun.State
-    ) throws -> FleetReport {
-        let run = FleetRun(
-            members: members, width: width, wait: dryRun ? .zero : wait, phase: phase, reporter: session.reporter)
-        let found = try run.run(work)
-        let result = FleetReport(
-            found.outcomes, returns: found.returns, journal: journal, dryRun: dryRun, seconds: session.elapsed)
-        if result.isComplete { journal?.remove() }
-        return result
-    }
-
     private static func lines(of list: String) throws -> [String] {
         try Preflight.requireSource(list)
         guard let size = Preflight.size(list), size <= 1 << 26, let data = FileManager.default.contents(atPath: list)

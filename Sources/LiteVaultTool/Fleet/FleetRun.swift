@@ -133,6 +133,28 @@ struct FleetRun: Sendable {
     }
 }
 
+extension Session {
+    /// Works on all members of a fleet, as ``FleetRun`` does, and removes the journal if nothing is left to do.
+    ///
+    /// - Parameters:
+    ///   - phase: what the work is, as a present participle.
+    ///   - journal: of what is done; nil for none.
+    ///   - work: changes one member, as for ``FleetRun/run(_:)``.
+    func runFleet(
+        of members: [FleetMember], options: FleetOptions, phase: String, journal: FleetJournal?,
+        work: @escaping @Sendable (FleetMember, Duration) throws -> FleetRun.State
+    ) throws -> FleetReport {
+        let run = FleetRun(
+            members: members, width: options.width, wait: options.dryRun ? .zero : options.wait, phase: phase,
+            reporter: reporter)
+        let found = try run.run(work)
+        let result = FleetReport(
+            found.outcomes, returns: found.returns, journal: journal, dryRun: options.dryRun, seconds: elapsed)
+        if result.isComplete { journal?.remove() }
+        return result
+    }
+}
+
 /// The journal could not be written. The whole run ends: without it nothing would know what is done.
 struct JournalFailure: Error {
     let cause: any Error

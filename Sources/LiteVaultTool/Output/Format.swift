@@ -71,8 +71,8 @@ enum Format {
 enum Spelling {
     /// The word that differs from `name` by at most two letters, and by the fewest; nil if there is none.
     static func closest(to name: String, in words: [String]) -> String? {
-        let start = Array(name.utf8.prefix(32))
-        let close = words.map { ($0, editDistance(Array($0.utf8.prefix(32)), start)) }.min { $0.1 < $1.1 }
+        let typed = Array(name.utf8.prefix(32))
+        let close = words.map { ($0, editDistance(Array($0.utf8.prefix(32)), typed)) }.min { $0.1 < $1.1 }
         return close.flatMap { $0.1 <= 2 ? $0.0 : nil }
     }
 }

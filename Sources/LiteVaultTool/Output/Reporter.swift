@@ -127,38 +127,44 @@ struct JSONReporter: Reporter {
     let quiet: Bool
     let meter: ProgressMeter?
 
-    /// What an object says, as far as it is known.
-    private struct Message: Encodable {
-        var code: String?
-        let message: String
-        var path: String?
-        var remedy: String?
-        var line: Int?
-        var column: Int?
-        var wanted: String?
-        var reachable: String?
-    }
-
     func report(_ report: Report, of command: String) throws {
         try terminal.printResult(report.jsonLine(of: command))
     }
 
     func failure(_ failure: Failure) {
+        struct Body: Encodable {
+            let code: String
+            let message: String
+            let path: String?
+            let remedy: String?
+            let line: Int?
+            let column: Int?
+            let wanted: String?
+            let reachable: String?
+        }
         printEvent(
             "error",
-            Message(
+            Body(
                 code: failure.code.rawValue, message: failure.message, path: failure.path, remedy: failure.remedy,
                 line: failure.place?.line, column: failure.place?.column, wanted: failure.times?.wanted,
                 reachable: failure.times?.reachable), priority: .error)
     }
 
     func warning(_ message: String, path: String?) {
+        struct Body: Encodable {
+            let message: String
+            let path: String?
+        }
         guard !quiet else { return }
-        printEvent("warning", Message(message: message, path: path), priority: .warning)
+        printEvent("warning", Body(message: message, path: path), priority: .warning)
     }
 
     func interruption(_ message: String, remedy: String) {
-        printEvent("interrupted", Message(message: message, remedy: remedy), priority: .warning)
+        struct Body: Encodable {
+            let message: String
+            let remedy: String
+        }
+        printEvent("interrupted", Body(message: message, remedy: remedy), priority: .warning)
     }
 
     func progress(_ state: ProgressState) {

@@ -164,7 +164,8 @@ struct S3Options<Place: S3Place>: ParsableArguments {
         name: .customLong(Place.prefix + "s3-encryption"),
         help: .init(
             Place.help(
-                "s3-encryption", "Encryption at rest by the store: AES256 or aws:kms (default: the bucket's)."),
+                "s3-encryption", "Encryption at rest by the store: AES256 or aws:kms (default: the bucket's).",
+                resettable: true),
             valueName: "name"))
     var encryption: String?
 
@@ -178,7 +179,8 @@ struct S3Options<Place: S3Place>: ParsableArguments {
         name: .customLong(Place.prefix + "s3-lock-mode"),
         help: .init(
             Place.help(
-                "s3-lock-mode", "Object lock of packs, manifests and segments: governance or compliance."),
+                "s3-lock-mode", "Object lock of packs, manifests and segments: governance or compliance.",
+                resettable: true),
             valueName: "mode"))
     var lockMode: String?
 
@@ -210,21 +212,26 @@ protocol S3Place {
     /// - Parameters:
     ///   - option: its name without the prefix.
     ///   - text: what it means.
-    static func help(_ option: String, _ text: String) -> String
+    ///   - resettable: whether its value may be `none`, for the copy only.
+    static func help(_ option: String, _ text: String, resettable: Bool) -> String
+}
+
+extension S3Place {
+    /// The help of an option that cannot be reset.
+    static func help(_ option: String, _ text: String) -> String { help(option, text, resettable: false) }
 }
 
 /// The repository of a command, or both of them.
 enum BothPlaces: S3Place {
     static let prefix = ""
-    static func help(_: String, _ text: String) -> String { text }
+    static func help(_: String, _ text: String, resettable: Bool) -> String { text }
 }
 
 /// The copy of a repository.
 enum CopyPlace: S3Place {
     static let prefix = "to-"
-    static func help(_ option: String, _: String) -> String {
-        let canBeReset = ["s3-encryption", "s3-lock-mode"].contains(option)
-        return "As --\(option), for the copy only" + (canBeReset ? "; none leaves it to the bucket." : ".")
+    static func help(_ option: String, _: String, resettable: Bool) -> String {
+        "As --\(option), for the copy only" + (resettable ? "; none leaves it to the bucket." : ".")
     }
 }
 

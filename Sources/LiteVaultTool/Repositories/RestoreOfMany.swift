@@ -170,10 +170,10 @@ struct RestoreOfMany {
             if options.ifMissing, try Preflight.isPresent(destination) {
                 return Item(database: name, state: .present, destination: destination)
             }
-            var settings = RestoreOptions()
-            settings.keyring = options.noKeyring ? .none : .besideDatabase
-            settings.progress = session.backupProgress
-            let (chosen, isDry, selection) = (settings, options.dryRun, selection)
+            var restoreOptions = RestoreOptions()
+            restoreOptions.keyring = options.noKeyring ? .none : .besideDatabase
+            restoreOptions.progress = session.backupProgress
+            let (chosen, isDry, selection) = (restoreOptions, options.dryRun, selection)
             let found = try runBlocking {
                 if isDry { return try await opened.planRestore(selection, database: name, warning: warnings.add) }
                 try Self.createDirectory(LocalDirectory.parent(of: destination))

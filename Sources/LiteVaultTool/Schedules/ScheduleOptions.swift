@@ -82,8 +82,14 @@ enum LogForm: String, ExpressibleByArgument, CaseIterable {
 enum LogLevel: String, ExpressibleByArgument, CaseIterable {
     case debug, info, warning, error
 
-    /// The logger has these levels, and more.
-    fileprivate var value: Logger.Level? { Logger.Level(rawValue: rawValue) }
+    fileprivate var value: Logger.Level {
+        switch self {
+        case .debug: .debug
+        case .info: .info
+        case .warning: .warning
+        case .error: .error
+        }
+    }
 }
 
 /// Writes log entries to standard error, as lines of text or as JSON objects.
