@@ -279,6 +279,16 @@ extension ObjectStore {
     func contentSize(_ name: String, stored: Int64) async throws -> Int64 {
         try await (self as? SealedStore)?.size(name, stored: stored) ?? stored
     }
+
+    /// Stores a file under a name that nobody else gives to other content: if there is an object of that size, it is this one, and the response
+    /// to the first attempt was lost.
+    func putOwn(_ name: String, file path: String, size: Int64, condition: PutCondition) async throws {
+        do {
+            try await put(name, file: path, condition: condition)
+        } catch let error as VaultError where error.code == .conflict {
+            guard let present = try await attributes(name), try await contentSize(present) == size else { throw error }
+        }
+    }
 }
 
 extension RepositoryConfig {

@@ -256,16 +256,6 @@ extension ObjectStore {
         }
         try await put(name, bytes: bytes, condition: condition)
     }
-
-    /// Stores a file under a name that nobody else gives to other content: if there is an object of that size, it is this one, and the response
-    /// to the first attempt was lost.
-    func putOwn(_ name: String, file path: String, size: Int64, condition: PutCondition) async throws {
-        do {
-            try await put(name, file: path, condition: condition)
-        } catch let error as VaultError where error.code == .conflict {
-            guard let present = try await attributes(name), try await contentSize(present) == size else { throw error }
-        }
-    }
 }
 
 private struct Numbered<Result: Sendable>: Sendable {
