@@ -75,7 +75,8 @@ struct Dump: VaultCommand {
         var report = Report(
             Result(
                 database: path, output: destination, size: file.stream.size, tables: summary.tables,
-                rows: summary.rows, seconds: session.elapsed))
+                rows: summary.rows,
+                seconds: session.elapsed))
         report.appendLine(
             "Dumped \(Format.visible(path)) to \(Format.visible(destination)): "
                 + "\(Format.count(Int(summary.rows), "row")), \(Format.size(file.stream.size)).")

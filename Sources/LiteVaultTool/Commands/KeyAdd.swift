@@ -56,7 +56,11 @@ struct KeyAdd: VaultCommand {
         let added = try unlocked.add(new.slot)
         session.remember(unlocked)
         let result = try SlotResult(path, unlocked, added, new.code)
-        return result.report("Added slot \(added.id) to \(Format.visible(path)): \(result.slot.line).")
+        var report = Report(result)
+        report.appendLine("Added slot \(added.id) to \(Format.visible(path)): \(result.slot.line).")
+        result.addCode(to: &report)
+        result.keyringProof.add(to: &report)
+        return report
     }
 
     private func addToAll(_ session: Session) throws -> Report {

@@ -33,8 +33,10 @@ struct KeyChange: VaultCommand {
         let changed = try unlocked.change(number, to: new.slot)
         session.remember(unlocked)
         let result = try SlotResult(keyring.path, unlocked, changed, new.code)
-        var report = result.report(
-            "Changed slot \(changed.id) of \(Format.visible(keyring.path)): \(result.slot.line).")
+        var report = Report(result)
+        report.appendLine("Changed slot \(changed.id) of \(Format.visible(keyring.path)): \(result.slot.line).")
+        result.addCode(to: &report)
+        result.keyringProof.add(to: &report)
         report.appendLine("Older copies of the keyring still open with the old secret.")
         return report
     }

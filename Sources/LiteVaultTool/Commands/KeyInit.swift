@@ -33,8 +33,10 @@ struct KeyInit: VaultCommand {
         let unlocked = try session.keyring(path).create(with: [new.slot])
         session.remember(unlocked)
         let result = try SlotResult(path, unlocked, unlocked.slot, new.code)
-        var report = result.report(
-            "Created \(Format.visible(path)). Slot \(unlocked.slot.id): \(result.slot.line).")
+        var report = Report(result)
+        report.appendLine("Created \(Format.visible(path)). Slot \(unlocked.slot.id): \(result.slot.line).")
+        result.addCode(to: &report)
+        result.keyringProof.add(to: &report)
         report.appendLine("Without this file and a slot, its databases are lost: keep copies, and add a second slot.")
         return report
     }

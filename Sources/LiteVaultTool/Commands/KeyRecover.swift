@@ -47,7 +47,11 @@ struct KeyRecover: VaultCommand {
         let set = try replace.map { try unlocked.change($0, to: slot) } ?? unlocked.add(slot)
         session.remember(unlocked)
         let result = try SlotResult(path, unlocked, set, nil)
-        return result.report(
-            "\(replace == nil ? "Added" : "Changed") slot \(set.id) of \(Format.visible(path)): \(result.slot.line).")
+        var report = Report(result)
+        report.appendLine(
+            "\(replace == nil ? "Added" : "Changed") slot \(set.id) of \(Format.visible(path)):"
+                + " \(SlotSummary(set).line).")
+        result.keyringProof.add(to: &report)
+        return report
     }
 }

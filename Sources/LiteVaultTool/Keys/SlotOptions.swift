@@ -111,17 +111,10 @@ struct SlotResult: Encodable {
         recoveryCode = try code?.withText { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// The report, with the recovery code, which nothing else shows.
-    ///
-    /// - Parameter sentence: what the command did.
-    func report(_ sentence: String) -> Report {
-        var report = Report(self)
-        report.appendLine(sentence)
-        if let recoveryCode {
-            report.appendLine("Recovery code: \(recoveryCode)")
-            report.appendLine("It is shown only now, and it opens the keyring: print it, and lock it away.")
-        }
-        keyringProof.add(to: &report)
-        return report
+    /// Shows the recovery code, the only time that anything does.
+    func addCode(to report: inout Report) {
+        guard let recoveryCode else { return }
+        report.appendLine("Recovery code: \(recoveryCode)")
+        report.appendLine("It is shown only now, and it opens the keyring: print it, and lock it away.")
     }
 }
