@@ -188,7 +188,7 @@ package struct SQLText: ~Copyable {
     init(isUTF8: Bool) { self.isUTF8 = isUTF8 }
 
     init(line: String) {
-        isUTF8 = true
+        self.init(isUTF8: true)
         append(line + "\n")
     }
 
