@@ -54,13 +54,13 @@ struct YAMLNode: Hashable, Sendable {
                 guard rest != node else { continue }
                 if rest == nil || around.count > before { around.append(place) }
                 let kept = rest.map { [$0] } ?? []
-                return YAMLNode(content: .sequence(nodes[..<index] + kept + nodes[(index + 1)...]), place: place)
+                return YAMLNode(content: .sequence(nodes.replacing(index, with: kept)), place: place)
             }
         case .mapping(let pairs):
             for (index, pair) in pairs.enumerated() {
                 if case .misspelt(pair.key.place, let meant) = part, !pairs.contains(where: { $0.key.text == meant }) {
                     let right = Pair(key: YAMLNode(content: .scalar(meant), place: pair.key.place), value: pair.value)
-                    return YAMLNode(content: .mapping(pairs[..<index] + [right] + pairs[(index + 1)...]), place: place)
+                    return YAMLNode(content: .mapping(pairs.replacing(index, with: [right])), place: place)
                 }
                 let before = around.count
                 let rest =
@@ -69,7 +69,7 @@ struct YAMLNode: Hashable, Sendable {
                 guard rest != pair.value else { continue }
                 if rest == nil || around.count > before { around.append(place) }
                 let kept = rest.map { [Pair(key: pair.key, value: $0)] } ?? []
-                return YAMLNode(content: .mapping(pairs[..<index] + kept + pairs[(index + 1)...]), place: place)
+                return YAMLNode(content: .mapping(pairs.replacing(index, with: kept)), place: place)
             }
         }
         return self
@@ -118,4 +118,10 @@ struct YAMLPlace: Hashable, Sendable {
 
     /// The beginning of the text.
     init() { (line, column) = (1, 1) }
+}
+
+extension Array {
+    fileprivate func replacing(_ index: Int, with elements: [Element]) -> [Element] {
+        Array(self[..<index]) + elements + Array(self[(index + 1)...])
+    }
 }
