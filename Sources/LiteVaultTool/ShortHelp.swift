@@ -38,7 +38,7 @@ enum ShortHelp {
                 }
                 let isNameAlone = !last.drop { $0 == " " }.contains("  ") && last.hasPrefix("  ")
                 let gap = String(repeating: " ", count: isNameAlone ? max(2, column - last.count) : 1)
-                entries[entries.count - 1] = last + gap + line.drop { $0 == " " }
+                entries[entries.count - 1] = last + gap + String(line.drop { $0 == " " })
             }
             let lines = entries.filter { !$0.hasPrefix("  See ") }.map(cut)
             guard title != "OPTIONS", lines.first?.hasPrefix("  -") == true, lines.count > 1 else { return lines }
