@@ -49,7 +49,8 @@ package final class LocalFile: Sendable {
     /// - Parameters:
     ///   - isPublic: whether its mode is 0644 instead of 0600.
     ///   - replacing: whether there may be a file of that name.
-    /// - Throws: `VaultError` `conflict` if there is one, and it is not to be replaced; `io`, `noSpace`. The existing file is as it was.
+    /// - Throws: `VaultError` `conflict` if there is one, and it is not to be replaced; `io`, `noSpace`. The existing file is as it was then,
+    ///   unless the last step failed, which syncs the directory: the new file has the name, and may lose it when the power fails.
     package static func replace(
         _ path: String, with bytes: [UInt8], isPublic: Bool = false, replacing: Bool = true
     ) throws {
