@@ -270,10 +270,8 @@ let package = Package(
             swiftSettings: swift + objectStore),
 
         // A tool of a plugin is compiled a second time for the machine that builds: it depends on the bare engine only.
-        .target(name: "LiteVaultSQLAnalysis", dependencies: ["LiteVaultQuoting"], swiftSettings: swift),
         .executableTarget(
-            name: "LiteVaultSchemaGenerator", dependencies: ["LiteVaultSQLAnalysis", "LiteVaultQuoting"] + engine,
-            swiftSettings: swift),
+            name: "LiteVaultSchemaGenerator", dependencies: ["LiteVaultQuoting"] + engine, swiftSettings: swift),
         .plugin(
             name: "LiteVaultSchemaPlugin", capability: .buildTool(), dependencies: ["LiteVaultSchemaGenerator"]),
         .plugin(

@@ -1,5 +1,4 @@
 internal import LiteVaultQuoting
-internal import LiteVaultSQLAnalysis
 
 /// Makes the catalog that statements are analyzed with of the schema's tables and their Swift types.
 struct CatalogReader {

@@ -1,5 +1,4 @@
 internal import Foundation
-internal import LiteVaultSQLAnalysis
 
 /// A statement of a file of queries, with what the comments above it say.
 ///

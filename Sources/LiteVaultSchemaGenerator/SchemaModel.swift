@@ -1,5 +1,4 @@
 internal import LiteVaultQuoting
-internal import LiteVaultSQLAnalysis
 
 /// A table, view or virtual table.
 struct Relation {

@@ -1,6 +1,5 @@
 internal import Foundation
 internal import LiteVaultQuoting
-internal import LiteVaultSQLAnalysis
 
 /// An SQL file.
 struct Script {

@@ -1,5 +1,4 @@
 internal import LiteVaultQuoting
-internal import LiteVaultSQLAnalysis
 
 /// A statement with the types of its parameters and results.
 struct CheckedStatement {

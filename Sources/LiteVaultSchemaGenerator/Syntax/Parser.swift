@@ -4,7 +4,7 @@ internal import LiteVaultQuoting
 ///
 /// It is for statements that the engine compiles as well, so it accepts some that the engine refuses. What the engine accepts
 /// and this does not understand is an error: nothing is passed over.
-package struct Parser {
+struct Parser {
     private let bytes: [UInt8]
     private let tokens: [Token]
     private var position = 0
@@ -12,27 +12,27 @@ package struct Parser {
     private var depth = 0
 
     /// The parameters, each time that one occurs.
-    package private(set) var parameters: [Occurrence] = []
+    private(set) var parameters: [Occurrence] = []
     /// What the statement needs of newer engines.
-    package private(set) var needs: [EngineNeed] = []
+    private(set) var needs: [EngineNeed] = []
 
     /// A parameter at one place.
-    package struct Occurrence: Sendable {
+    struct Occurrence: Sendable {
         /// With its sign: `:name`.
-        package let name: String
-        package let range: Range<Int>
+        let name: String
+        let range: Range<Int>
         /// The only member of `IN (…)`.
-        package let isList: Bool
+        let isList: Bool
     }
 
     /// A parser of the tokens of a text.
-    package init(_ bytes: [UInt8], _ tokens: [Token]) {
+    init(_ bytes: [UInt8], _ tokens: [Token]) {
         self.bytes = bytes
         self.tokens = tokens
     }
 
     /// Reads the statement.
-    package mutating func statement() throws(SQLSyntaxError) -> Statement {
+    mutating func statement() throws(SQLSyntaxError) -> Statement {
         let with = try with()
         let statement: Statement
         switch current.text {
@@ -136,34 +136,34 @@ extension Parser {
 }
 
 /// A version of SQLite: 3.35.
-package struct EngineVersion: Comparable, Sendable, CustomStringConvertible {
-    package let major: Int
-    package let minor: Int
+struct EngineVersion: Comparable, Sendable, CustomStringConvertible {
+    let major: Int
+    let minor: Int
 
-    package init(_ major: Int, _ minor: Int) {
+    init(_ major: Int, _ minor: Int) {
         self.major = major
         self.minor = minor
     }
 
     /// Reads `3.35` or `3.35.4`; nil for anything else.
-    package init?(_ text: String) {
+    init?(_ text: String) {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false).map { Int($0) }
         guard parts.count == 2 || parts.count == 3, let major = parts[0], let minor = parts[1], parts.last != .some(nil)
         else { return nil }
         self.init(major, minor)
     }
 
-    package static func < (one: EngineVersion, other: EngineVersion) -> Bool {
+    static func < (one: EngineVersion, other: EngineVersion) -> Bool {
         (one.major, one.minor) < (other.major, other.minor)
     }
 
-    package var description: String { "\(major).\(minor)" }
+    var description: String { "\(major).\(minor)" }
 }
 
 /// Something that older engines do not have.
-package struct EngineNeed: Sendable {
-    package let version: EngineVersion
-    package let feature: String
+struct EngineNeed: Sendable {
+    let version: EngineVersion
+    let feature: String
     /// Where it is needed, in bytes.
-    package let offset: Int
+    let offset: Int
 }

@@ -1,22 +1,16 @@
 internal import LiteVaultQuoting
 
 /// The schema that statements are checked against.
-package struct Catalog: Sendable {
+struct Catalog: Sendable {
     /// A table, a view or a virtual table.
-    package struct Table: Sendable {
-        package let name: String
-        package let columns: [Column]
-        package let kind: Kind
-
-        package init(name: String, columns: [Column], kind: Kind) {
-            self.name = name
-            self.columns = columns
-            self.kind = kind
-        }
+    struct Table: Sendable {
+        let name: String
+        let columns: [Column]
+        let kind: Kind
     }
 
     /// What a table is made of.
-    package enum Kind: Sendable {
+    enum Kind: Sendable {
         case table(hasRowid: Bool, rowidAlias: String?)
         /// The statement that created it.
         case view(sql: String)
@@ -24,35 +18,25 @@ package struct Catalog: Sendable {
     }
 
     /// A column. Its typing is what the schema says of it.
-    package struct Column: Sendable {
-        package let name: String
-        package internal(set) var typing: Typing
+    struct Column: Sendable {
+        let name: String
+        var typing: Typing
         /// A column that `*` leaves out.
-        package let isHidden: Bool
+        var isHidden = false
         /// A column that is computed and cannot be written.
-        package let isGenerated: Bool
+        var isGenerated = false
         /// The type of a view's column that a directive gives.
-        package let isAnnotated: Bool
-
-        package init(
-            name: String, typing: Typing, isHidden: Bool = false, isGenerated: Bool = false, isAnnotated: Bool = false
-        ) {
-            self.name = name
-            self.typing = typing
-            self.isHidden = isHidden
-            self.isGenerated = isGenerated
-            self.isAnnotated = isAnnotated
-        }
+        var isAnnotated = false
     }
 
     private let tables: [SQLName: Table]
 
-    package init(_ tables: [Table]) {
+    init(_ tables: [Table]) {
         self.tables = Dictionary(
             (Self.builtIn + tables).map { (SQLName($0.name), $0) }, uniquingKeysWith: { _, new in new })
     }
 
-    package func table(_ name: String) -> Table? { tables[SQLName(name)] }
+    func table(_ name: String) -> Table? { tables[SQLName(name)] }
 
     /// What every database has: the schema's own table, and the table-valued functions of JSON
     /// (https://sqlite.org/json1.html#jeach).

@@ -4,7 +4,7 @@ internal import LiteVaultQuoting
 ///
 /// The first pass collects what the places of parameters say of them. The types that it finds can say more of others, so passes follow
 /// until nothing new is found; the last one knows all types.
-package final class Analyzer {
+final class Analyzer {
     let catalog: Catalog
     /// What functions of the application return, by their names in lower case.
     let functions: [String: Typing]
@@ -15,31 +15,31 @@ package final class Analyzer {
     private var views: [SQLName: [Catalog.Column]] = [:]
     private var viewsInWork: Set<SQLName> = []
 
-    package init(_ catalog: Catalog, functions: [String: Typing] = [:]) {
+    init(_ catalog: Catalog, functions: [String: Typing] = [:]) {
         self.catalog = catalog
         self.functions = functions
     }
 
     /// What is known of one statement.
-    package struct Result: Sendable {
+    struct Result: Sendable {
         /// Empty for a statement that returns no rows.
-        package var columns: [ResultColumn]
+        var columns: [ResultColumn]
         /// In the order of their first occurrence.
-        package var parameters: [Parameter]
+        var parameters: [Parameter]
         /// The table whose record the result is: all its columns, in order; nil otherwise.
-        package var table: String?
+        var table: String?
     }
 
     /// A parameter.
-    package struct Parameter: Sendable {
+    struct Parameter: Sendable {
         /// With its sign.
-        package let name: String
-        package let typing: Typing
-        package let isList: Bool
+        let name: String
+        let typing: Typing
+        let isList: Bool
         /// Whether the statement asks if it is NULL.
-        package let isFilter: Bool
+        let isFilter: Bool
         /// Where it first occurs, in bytes.
-        package let offset: Int
+        let offset: Int
     }
 
     /// What the places of a parameter say of it.
@@ -58,7 +58,7 @@ package final class Analyzer {
     /// - Parameters:
     ///   - occurrences: its parameters, as the parser found them.
     ///   - annotations: the typings of parameters that the author gave, by their names without signs.
-    package func analyze(
+    func analyze(
         _ statement: Statement, _ occurrences: [Parser.Occurrence], annotations: [String: Typing]
     ) throws(SQLSyntaxError) -> Result {
         parameters = [:]
@@ -143,7 +143,7 @@ package final class Analyzer {
     }
 
     /// The columns of a view with what is known of them; empty for a view that is not there or not understood.
-    package func columns(ofView name: String) -> [(name: String, typing: Typing)] {
+    func columns(ofView name: String) -> [(name: String, typing: Typing)] {
         guard let table = catalog.table(name), case .view(let sql) = table.kind,
             let columns = try? columns(ofView: table, sql: sql)
         else { return [] }

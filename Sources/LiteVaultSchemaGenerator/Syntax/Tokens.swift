@@ -1,16 +1,16 @@
-package import LiteVaultQuoting
+internal import LiteVaultQuoting
 
 /// A piece of SQL as the parser reads it: a word, a literal, a parameter, a sign, or the end of the statement.
-package struct Token: Sendable {
+struct Token: Sendable {
     /// Never `.space` or `.comment`. A `.sign` is a whole operator here, such as `->>`; one without text is the end.
-    package let kind: SQLTokens.Token.Kind
+    let kind: SQLTokens.Token.Kind
     /// The bytes of the SQL text that the token consists of.
-    package let range: Range<Int>
+    let range: Range<Int>
     /// The token as it is written. A word is in upper case, as keywords are compared; a quoted name is without its quotes.
-    package let text: String
+    let text: String
 
     /// Whether it is one of these keywords and signs. False for a name or a text in quotes.
-    package func matches(_ words: String...) -> Bool { (kind == .word || kind == .sign) && words.contains(text) }
+    func matches(_ words: String...) -> Bool { (kind == .word || kind == .sign) && words.contains(text) }
 
     /// Whether it is the end of the statement.
     var isEnd: Bool { kind == .sign && text.isEmpty }
@@ -19,19 +19,19 @@ package struct Token: Sendable {
 }
 
 /// A place in an SQL text that cannot be read as SQL.
-package struct SQLSyntaxError: Error, Sendable {
+struct SQLSyntaxError: Error, Sendable {
     /// In bytes from the start of the text.
-    package let offset: Int
-    package let message: String
+    let offset: Int
+    let message: String
 
-    package init(_ offset: Int, _ message: String) {
+    init(_ offset: Int, _ message: String) {
         self.offset = offset
         self.message = message
     }
 }
 
 /// The tokens of one statement, for the parser: without blanks and comments, and with operators of several signs.
-package enum Tokenizer {
+enum Tokenizer {
     private static let longSigns: Set<String> = ["->>", "->", "||", "<<", ">>", "<=", ">=", "<>", "!=", "=="]
 
     /// All tokens up to the end, or to the semicolon that ends the statement. The last is the end.
@@ -40,7 +40,7 @@ package enum Tokenizer {
     ///   - bytes: an SQL text.
     ///   - start: where the statement begins. The tokens' ranges count from the start of `bytes`.
     /// - Throws: for a quote without an end.
-    package static func statement(_ bytes: [UInt8], from start: Int = 0) throws(SQLSyntaxError) -> [Token] {
+    static func statement(_ bytes: [UInt8], from start: Int = 0) throws(SQLSyntaxError) -> [Token] {
         var tokens: [Token] = []
         for piece in SQLTokens(bytes: bytes, from: start) where piece.isSignificant {
             if piece.kind == .sign, piece.text == ";" {

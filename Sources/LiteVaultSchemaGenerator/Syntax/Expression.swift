@@ -1,7 +1,7 @@
 /// An expression of SQL (https://sqlite.org/lang_expr.html).
-package struct Expression: Sendable {
+struct Expression: Sendable {
     /// What an expression consists of.
-    package indirect enum Form: Sendable {
+    indirect enum Form: Sendable {
         case null, integer(String), real, text(String), blob, boolean
         /// `CURRENT_DATE`, `CURRENT_TIME` or `CURRENT_TIMESTAMP`.
         case now
@@ -31,56 +31,56 @@ package struct Expression: Sendable {
     }
 
     /// What `IN` looks in.
-    package indirect enum Members: Sendable {
+    indirect enum Members: Sendable {
         case list([Expression])
         case select(Select)
         case table(TableReference)
     }
 
-    package let form: Form
+    let form: Form
     /// The bytes of the SQL text that it consists of.
-    package let range: Range<Int>
+    let range: Range<Int>
 }
 
 /// The name of a column, as far as it is qualified.
-package struct ColumnReference: Sendable {
-    package let table: String?
-    package let name: String
+struct ColumnReference: Sendable {
+    let table: String?
+    let name: String
     /// In double quotes: a text, if there is no such column.
-    package let mayBeText: Bool
+    let mayBeText: Bool
 }
 
 /// A call of a function, of an aggregate or of a window function.
-package struct FunctionCall: Sendable {
+struct FunctionCall: Sendable {
     /// In lower case.
-    package let name: String
-    package let arguments: [Expression]
+    let name: String
+    let arguments: [Expression]
     /// `ORDER BY` among the arguments of an aggregate.
-    package let order: [Expression]
-    package let filter: Expression?
-    package let window: Window?
+    let order: [Expression]
+    let filter: Expression?
+    let window: Window?
 }
 
 /// What `OVER` names or defines.
-package struct Window: Sendable {
+struct Window: Sendable {
     /// A window of the `WINDOW` clause that is used or extended.
-    package let base: String?
-    package let expressions: [Expression]
+    let base: String?
+    let expressions: [Expression]
     /// nil for the default frame.
-    package let frame: Frame?
+    let frame: Frame?
 
     /// The frame of a window.
-    package struct Frame: Sendable {
+    struct Frame: Sendable {
         /// Whether the current row is in it, always: then it is never empty.
-        package let includesCurrentRow: Bool
+        let includesCurrentRow: Bool
         /// The offsets of `n PRECEDING` and `n FOLLOWING`.
-        package let offsets: [Expression]
+        let offsets: [Expression]
     }
 }
 
 extension Expression {
     /// The expressions that it consists of, without those in subqueries.
-    package var operands: [Expression] {
+    var operands: [Expression] {
         switch form {
         case .null, .integer, .real, .text, .blob, .boolean, .now, .parameter, .column, .exists, .subquery, .raise: []
         case .sign(_, let operand), .not(let operand), .cast(let operand, _), .collated(let operand): [operand]

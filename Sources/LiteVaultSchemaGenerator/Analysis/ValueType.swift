@@ -1,34 +1,34 @@
 internal import LiteVaultQuoting
 
 /// The type of a value: how SQLite stores it, and what it is in Swift.
-package struct ValueType: Hashable, Sendable {
+struct ValueType: Hashable, Sendable {
     /// What SQLite stores.
-    package enum Storage: Sendable {
+    enum Storage: Sendable {
         case integer, real, text, blob
         /// An integer or a real, as columns of type NUMERIC hold.
         case numeric
         case any
     }
 
-    package let storage: Storage
+    let storage: Storage
     /// The name of the Swift type, without `?`.
-    package let swift: String
+    let swift: String
 
-    package init(_ storage: Storage, _ swift: String) {
+    init(_ storage: Storage, _ swift: String) {
         self.storage = storage
         self.swift = swift
     }
 
-    package static let integer = ValueType(.integer, "Int64")
-    package static let real = ValueType(.real, "Double")
-    package static let text = ValueType(.text, "String")
-    package static let blob = ValueType(.blob, "Data")
-    package static let boolean = ValueType(.integer, "Bool")
+    static let integer = ValueType(.integer, "Int64")
+    static let real = ValueType(.real, "Double")
+    static let text = ValueType(.text, "String")
+    static let blob = ValueType(.blob, "Data")
+    static let boolean = ValueType(.integer, "Bool")
     /// A number of rows.
-    package static let count = ValueType(.integer, "Int")
+    static let count = ValueType(.integer, "Int")
 
     /// The type of a `CAST` (https://sqlite.org/datatype3.html#determination_of_column_affinity).
-    package init(cast type: String) {
+    init(cast type: String) {
         let type = foldedKeyword(type)
         func contains(_ word: String) -> Bool { containsText(type, word) }
         if contains("INT") {
@@ -42,38 +42,33 @@ package struct ValueType: Hashable, Sendable {
         }
     }
 
-    package var isNumber: Bool { storage == .integer || storage == .real || storage == .numeric }
+    var isNumber: Bool { storage == .integer || storage == .real || storage == .numeric }
 }
 
 /// What is known of an expression's value.
-package struct Typing: Sendable {
+struct Typing: Sendable {
     /// What it is. `nothing` has only NULL.
-    package enum Content: Sendable {
+    enum Content: Sendable {
         case value(ValueType)
         case nothing
         /// Why its type cannot be known.
         case unknown(String)
     }
 
-    package var content: Content
-    package var canBeNull: Bool
+    var content: Content
+    var canBeNull: Bool
     /// The column that it is.
-    package var origin: Origin?
+    var origin: Origin?
     /// A literal 0 or 1, which is a boolean among booleans.
     var isFlag = false
 
     /// A column of a table of the schema.
-    package struct Origin: Hashable, Sendable {
-        package let table: String
-        package let column: String
-
-        package init(table: String, column: String) {
-            self.table = table
-            self.column = column
-        }
+    struct Origin: Hashable, Sendable {
+        let table: String
+        let column: String
     }
 
-    package init(_ content: Content, canBeNull: Bool, origin: Origin? = nil) {
+    init(_ content: Content, canBeNull: Bool, origin: Origin? = nil) {
         self.content = content
         self.canBeNull = canBeNull
         self.origin = origin
@@ -83,7 +78,7 @@ package struct Typing: Sendable {
 
     static func unknown(_ why: String, canBeNull: Bool = true) -> Typing { Typing(.unknown(why), canBeNull: canBeNull) }
 
-    package var type: ValueType? { if case .value(let type) = content { type } else { nil } }
+    var type: ValueType? { if case .value(let type) = content { type } else { nil } }
 
     var orNull: Typing { Typing(content, canBeNull: true, origin: origin) }
 
@@ -117,10 +112,10 @@ package struct Typing: Sendable {
 }
 
 /// A column of a result.
-package struct ResultColumn: Sendable {
+struct ResultColumn: Sendable {
     /// Its alias, or the name of the column that it is; nil for other expressions.
-    package let name: String?
-    package var typing: Typing
+    let name: String?
+    var typing: Typing
     /// Where it is in the text, in bytes.
-    package let offset: Int
+    let offset: Int
 }
