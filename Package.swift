@@ -341,7 +341,7 @@ let package = Package(
         .testTarget(
             name: "LiteVaultBackupServiceTests",
             dependencies: [
-                "LiteVaultBackupService", "LiteVaultScheduleFile", "LiteVault", "LiteVaultSystem",
+                "LiteVaultBackupService", "LiteVault", "LiteVaultSystem",
                 external("Metrics", of: "swift-metrics", for: "BackupService"),
                 external("MetricsTestKit", of: "swift-metrics", for: "BackupService"),
                 external("ServiceLifecycle", of: "swift-service-lifecycle", for: "BackupService"),
