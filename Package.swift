@@ -211,14 +211,12 @@ let package = Package(
             swiftSettings: swift),
         // The HTTP client, where the system has none of its own: Apple's have URLSession.
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
-        .target(name: "CCurlSupport", dependencies: ["CCurl"]),
         // Alone in linking an HTTP client: a build for directories only does without one.
         .target(
             name: "LiteVaultObjectStore",
             dependencies: [
                 "LiteVaultQuoting", "LiteVaultFoundation", "LiteVaultBackup", "LiteVaultSystem", "CSystem",
                 .target(name: "CCurl", condition: .when(platforms: [.linux])),
-                .target(name: "CCurlSupport", condition: .when(platforms: [.linux])),
                 external("Crypto", of: "swift-crypto", for: "ObjectStore"),
             ],
             swiftSettings: swift),

@@ -1,6 +1,5 @@
 #if canImport(CCurl)
     internal import CCurl
-    internal import CCurlSupport
     internal import LiteVaultFoundation
     internal import LiteVaultSystem
 
