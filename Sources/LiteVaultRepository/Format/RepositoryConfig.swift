@@ -86,10 +86,10 @@ struct RepositoryConfig: CheckedDocument, Sendable {
     }
 
     /// A new repository.
-    static func new(secret: RepositorySecret?, iterations: Int) -> RepositoryConfig {
+    static func new(secret: RepositorySecret?) -> RepositoryConfig {
         RepositoryConfig(
             id: PackID().hexadecimal, created: Timestamp.text(Date()),
-            secret: secret.map { SecretDerivation.new($0, iterations: iterations) })
+            secret: secret.map { SecretDerivation.new($0) })
     }
 
     /// - Throws: `VaultError` `unsupported` for a repository of a newer version, `damaged` if it is not a repository.
@@ -144,23 +144,26 @@ extension RepositoryConfig {
 /// The secret of a repository. It authenticates what is written to the repository and, if that is sealed, leads to the key that
 /// everything stored is encrypted under. It is not a database key, and is never stored.
 public struct RepositorySecret: Sendable {
-    /// A form of secret.
-    enum Form { case passphrase, raw }
-
-    let form: Form
     let bytes: SecretBytes
+    /// The rounds of PBKDF2 in a slot that is made for it.
+    let iterations: Int
 
-    private init(_ form: Form, _ bytes: some Collection<UInt8>) throws {
+    private init(_ bytes: some Collection<UInt8>, iterations: Int) throws {
         guard !bytes.isEmpty else { throw VaultError(.keyRejected, "the repository's secret is empty") }
-        self.form = form
         self.bytes = try SecretBytes(bytes)
+        self.iterations = iterations
     }
 
     /// Creates a secret from a passphrase. The authentication key is derived from it with PBKDF2-HMAC-SHA256.
     ///
     /// - Throws: `VaultError` `keyRejected` if it is empty.
     public static func passphrase(_ bytes: some Collection<UInt8>) throws -> RepositorySecret {
-        try RepositorySecret(.passphrase, bytes)
+        try passphrase(bytes, iterations: 600_000)
+    }
+
+    /// As ``passphrase(_:)``, with the number of rounds in the slots that are made for it.
+    package static func passphrase(_ bytes: some Collection<UInt8>, iterations: Int) throws -> RepositorySecret {
+        try RepositorySecret(bytes, iterations: iterations)
     }
 
     /// Creates a secret from 32 or more random bytes.
@@ -170,7 +173,7 @@ public struct RepositorySecret: Sendable {
         guard bytes.count >= 32 else {
             throw VaultError(.keyRejected, "the repository's secret has fewer than 32 bytes")
         }
-        return try RepositorySecret(.raw, bytes)
+        return try RepositorySecret(bytes, iterations: 1)
     }
 
     /// PBKDF2 (RFC 8018) with HMAC-SHA256, 32 bytes, by swift-crypto.

@@ -10,9 +10,8 @@ struct SecretDerivation: Codable, Sendable, Equatable {
     var salt: String
 
     /// A new one, for one secret.
-    static func new(_ secret: RepositorySecret, iterations: Int) -> SecretDerivation {
-        SecretDerivation(
-            kdf: "pbkdf2-hmac-sha256", iterations: secret.form == .raw ? 1 : iterations, salt: PackID().hexadecimal)
+    static func new(_ secret: RepositorySecret) -> SecretDerivation {
+        SecretDerivation(kdf: "pbkdf2-hmac-sha256", iterations: secret.iterations, salt: PackID().hexadecimal)
     }
 }
 

@@ -100,11 +100,13 @@ final class Lease: Sendable {
     ///   - purpose: what it protects, for messages.
     ///   - fence: for a lease to store snapshots: keeps a previous holder that did not release it from storing its own.
     ///   - takesOver: whether it is taken from a holder that is alive, who then finds out with its next renewal.
-    /// - Throws: `VaultError` `busy` if another process holds it, with a ``HeldLeaseError`` as its cause if that process is known.
+    /// - Throws: `VaultError` `busy` if another process holds it, with a ``HeldLeaseError`` as its cause if that process is known;
+    ///   `keyRejected` or `unsupported` for a repository that can only be read: a lease is what a writer has.
     static func take(
         _ short: String, of repository: Repository, for purpose: String, fence: ((Record) async throws -> Void)? = nil,
         takesOver: Bool = false
     ) async throws -> Lease {
+        try repository.requireWritable()
         let (store, name) = (repository.store, RepositoryFormat.lease(short))
         let supportsConditionalWrites = try await store.supportsConditionalWrites()
         // Where objects are files, asking for the time writes one.

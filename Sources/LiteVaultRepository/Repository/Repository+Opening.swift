@@ -43,23 +43,13 @@ extension Repository {
         local: LocalDirectories = .standard, acceptsReplacement: Bool = false
     ) async throws -> Repository {
         guard secret != nil || !sealed else { throw VaultError.sealedWithoutSecret(store.location) }
-        return try await openOrCreate(
-            store, secret: secret, local: local, iterations: 600_000, acceptsReplacement: acceptsReplacement,
-            sealed: sealed)
-    }
-
-    /// As ``openOrCreate(_:secret:sealed:local:acceptsReplacement:)``, with the number of iterations of the key derivation.
-    package static func openOrCreate(
-        _ store: any ObjectStore, secret: RepositorySecret?, local: LocalDirectories, iterations: Int,
-        acceptsReplacement: Bool = false, sealed: Bool = false
-    ) async throws -> Repository {
         var opening = Opening(store: store, secret: secret, local: local, acceptsReplacement: acceptsReplacement)
         opening.purpose = .creation
         if let found = try await opening.find() {
             try found.requireWritable()
             return found
         }
-        var config = RepositoryConfig.new(secret: secret, iterations: iterations)
+        var config = RepositoryConfig.new(secret: secret)
         let key = try config.secret.flatMap { try secret?.key($0) }.map { RepositoryKey(current: $0, previous: nil) }
         if sealed, let key { try config.seal(under: key.current) }
         let document = try SealedDocument.seal(config, key: key)
@@ -204,25 +194,13 @@ extension Repository {
         _ store: any ObjectStore, secret: RepositorySecret?, sealed: Bool, local: LocalDirectories = .standard,
         acceptsReplacement: Bool = false
     ) async throws -> Repository {
-        try await create(
-            store, secret: secret, sealed: sealed, local: local, iterations: 600_000,
-            acceptsReplacement: acceptsReplacement)
-    }
-
-    /// As ``create(_:secret:sealed:local:acceptsReplacement:)``, with the number of iterations of the key derivation.
-    package static func create(
-        _ store: any ObjectStore, secret: RepositorySecret?, sealed: Bool, local: LocalDirectories, iterations: Int,
-        acceptsReplacement: Bool = false
-    ) async throws -> Repository {
         guard try await store.attributes(RepositoryFormat.config) == nil else {
             throw VaultError(
                 .conflict, "there is a repository already", path: store.location,
                 remedy: "Use it, or choose another place.")
         }
-        guard secret != nil || !sealed else { throw VaultError.sealedWithoutSecret(store.location) }
         let made = try await openOrCreate(
-            store, secret: secret, local: local, iterations: iterations, acceptsReplacement: acceptsReplacement,
-            sealed: sealed)
+            store, secret: secret, sealed: sealed, local: local, acceptsReplacement: acceptsReplacement)
         // Another process may have been first.
         guard made.isSealed == sealed else {
             throw VaultError(

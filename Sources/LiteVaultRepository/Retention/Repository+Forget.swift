@@ -22,7 +22,6 @@ extension Repository {
                 .config, "no rule says which snapshots to keep", advice: .addRetentionRule)
         }
         if dryRun { return try await decide(policy, database, warning) }
-        try requireWritable()
         return try await remove({ try await decide(policy, database, warning) }, warning, progress)
     }
 
@@ -45,7 +44,6 @@ extension Repository {
         warning: (RepositoryWarning) -> Void = { _ in }, progress: BackupProgress.Report = { _ in }
     ) async throws -> [RetentionDecision] {
         if dryRun { return try await decide(removing: ids, database, warning) }
-        try requireWritable()
         return try await remove({ try await decide(removing: ids, database, warning) }, warning, progress)
     }
 

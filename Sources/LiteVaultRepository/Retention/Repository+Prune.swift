@@ -29,7 +29,6 @@ extension Repository {
     public func prune(
         grace: Duration = .seconds(86_400), dryRun: Bool = false, progress: @escaping BackupProgress.Report = { _ in }
     ) async throws -> PruneResult {
-        try requireWritable()
         return try await withRoom(isKept: !dryRun) {
             try await withLease("prune", for: "removing from the repository") { lease in
                 try await prune(grace: grace, dryRun: dryRun, progress: progress, holding: lease)

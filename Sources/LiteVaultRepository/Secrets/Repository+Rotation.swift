@@ -42,13 +42,6 @@ extension Repository {
     public func rotateKey(
         secret: RepositorySecret, progress: @escaping BackupProgress.Report = { _ in }
     ) async throws -> KeyRotation {
-        try await rotateKey(secret: secret, iterations: 600_000, progress: progress)
-    }
-
-    /// As ``rotateKey(secret:progress:)``, with the number of iterations of the key derivation.
-    package func rotateKey(
-        secret: RepositorySecret, iterations: Int, progress: @escaping BackupProgress.Report = { _ in }
-    ) async throws -> KeyRotation {
         let key = try requireKey()
         guard try await store.supportsConditionalWrites() else {
             throw VaultError(
@@ -62,7 +55,7 @@ extension Repository {
             let isContinued = key.previous != nil
             // Before anything is changed, so that a writer at work does not leave an unfinished change.
             try await endWriters()
-            let rotated = isContinued ? self : try await withNewKey(secret, opened.slot, iterations)
+            let rotated = isContinued ? self : try await withNewKey(secret, opened.slot)
             // A holder of a lease taken before the change may still write under the old key. One that takes a lease later compares the key.
             try await rotated.endWriters()
             guard let slot = rotated.secretSlots.first else { throw VaultError.changedIdentity(store.location) }
@@ -74,11 +67,9 @@ extension Repository {
     }
 
     /// The repository with a new key, stored as `repository.json`.
-    private func withNewKey(
-        _ secret: RepositorySecret, _ number: Int, _ iterations: Int
-    ) async throws -> Repository {
+    private func withNewKey(_ secret: RepositorySecret, _ number: Int) async throws -> Repository {
         let new = SymmetricKey(size: .bits256)
-        let derivation = SecretDerivation.new(secret, iterations: iterations)
+        let derivation = SecretDerivation.new(secret)
         let sealing = try secret.key(derivation)
         var stored: RepositoryConfig?
         try await changeSecrets(sealedBy: new) { config, key, next in

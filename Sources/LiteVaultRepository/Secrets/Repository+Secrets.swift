@@ -66,15 +66,8 @@ extension Repository {
     ///   `io`. After an `io` error the secret may have been added: ``secretSlots`` of the repository, opened again, shows it.
     @discardableResult
     public func addSecret(_ secret: RepositorySecret, name: String = "") async throws -> RepositorySecretSlot {
-        try await addSecret(secret, name: name, iterations: 600_000)
-    }
-
-    /// As ``addSecret(_:name:)``, with the number of iterations of the key derivation.
-    package func addSecret(
-        _ secret: RepositorySecret, name: String, iterations: Int
-    ) async throws -> RepositorySecretSlot {
         try SecretSlot.require(name: name)
-        return try await newSlot(of: secret, iterations: iterations) { config in
+        return try await newSlot(of: secret) { config in
             guard config.slots.count < SecretSlot.limit else {
                 throw VaultError(
                     .usage, "the repository has \(config.secretSlots.count) secrets, the most there can be",
@@ -119,16 +112,9 @@ extension Repository {
     public func changeSecret(
         _ number: Int, to secret: RepositorySecret, name: String? = nil
     ) async throws -> RepositorySecretSlot {
-        try await changeSecret(number, to: secret, name: name, iterations: 600_000)
-    }
-
-    /// As ``changeSecret(_:to:name:)``, with the number of iterations of the key derivation.
-    package func changeSecret(
-        _ number: Int, to secret: RepositorySecret, name: String?, iterations: Int
-    ) async throws -> RepositorySecretSlot {
         try config.requireSlot(number, store.location)
         if let name { try SecretSlot.require(name: name) }
-        return try await newSlot(of: secret, iterations: iterations) { config in
+        return try await newSlot(of: secret) { config in
             try config.requireSlot(number, store.location)
             let kept = config.slots.first { $0.number == number }?.name ?? ""
             config.remove(number)
@@ -141,7 +127,7 @@ extension Repository {
     /// - Parameter prepare: makes room for it, and returns its name. It is called again if another process was faster.
     /// - Throws: `VaultError` `usage` if the secret opens the repository already: it would have two slots, and survive the removal of one.
     private func newSlot(
-        of secret: RepositorySecret, iterations: Int, _ prepare: (inout RepositoryConfig) throws -> String
+        of secret: RepositorySecret, _ prepare: (inout RepositoryConfig) throws -> String
     ) async throws -> RepositorySecretSlot {
         let key = try requireKey()
         if let same = try config.unlock(secret, where: { $0.key == key.current }) {
@@ -149,7 +135,7 @@ extension Repository {
                 .usage, "slot \(same.slot) has this secret already", path: store.location,
                 remedy: "Give another secret.")
         }
-        let derivation = SecretDerivation.new(secret, iterations: iterations)
+        let derivation = SecretDerivation.new(secret)
         let sealing = try secret.key(derivation)
         let slot = try await changeSecrets { config, key, number in
             let name = try prepare(&config)

@@ -57,7 +57,6 @@ package actor SegmentWriter {
     package static func open(
         _ repository: Repository, database name: String, at source: String? = nil
     ) async throws -> SegmentWriter {
-        try repository.requireWritable()
         let database = repository.databaseID(name)
         let lease = try await Lease.take(
             Lease.follower + database, of: repository, for: "following the database '\(name)'")

@@ -9,9 +9,8 @@ import Testing
 
     func repository(_ store: (any ObjectStore)? = nil, machine: String = "one") async throws -> Repository {
         try await Repository.openOrCreate(
-            store ?? DirectoryStore(scratch.path("repository")), secret: try .passphrase(Array("secret".utf8)),
-            local: LocalDirectories(state: scratch.path("state-\(machine)"), cache: scratch.path("cache-\(machine)")),
-            iterations: 10)
+            store ?? DirectoryStore(scratch.path("repository")), secret: try .quick("secret"),
+            local: LocalDirectories(state: scratch.path("state-\(machine)"), cache: scratch.path("cache-\(machine)")))
     }
 
     /// A repository with segments of one commit each, at these seconds after the start of a day in the past. The times are

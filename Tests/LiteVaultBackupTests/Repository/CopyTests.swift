@@ -11,8 +11,7 @@ import Testing
     ) async throws -> Repository {
         try await Repository.openOrCreate(
             store ?? DirectoryStore(scratch.path(place)), secret: secret,
-            local: LocalDirectories(state: scratch.path(state), cache: scratch.path("cache"), spool: scratch.path("spool")),
-            iterations: 10)
+            local: LocalDirectories(state: scratch.path(state), cache: scratch.path("cache"), spool: scratch.path("spool")))
     }
 
     var copyStore: DirectoryStore { DirectoryStore(scratch.path("copy")) }
@@ -237,7 +236,7 @@ import Testing
         await followed.writer.close()
         #expect(try await repository.copy(to: copyStore).segments == 1)
         let copy = try await Repository.open(
-            copyStore, secret: .passphrase(Array("secret".utf8)),
+            copyStore, secret: .quick("secret"),
             local: LocalDirectories(state: scratch.path("state"), cache: scratch.path("cache")))
         for (value, time) in seen { #expect(try await segments.rows(copy, .at(time)) == value) }
         #expect(try await segments.rows(copy, .latest) == 4)

@@ -14,7 +14,7 @@ import Testing
 
     private func open(_ state: String, _ secret: RepositorySecret?) async throws -> Repository {
         try await Repository.openOrCreate(
-            DirectoryStore(scratch.path("repository")), secret: secret, local: local(state), iterations: 10)
+            DirectoryStore(scratch.path("repository")), secret: secret, local: local(state))
     }
 
     /// Removes the repository and this machine's memory of it, and makes another one there, as another process.

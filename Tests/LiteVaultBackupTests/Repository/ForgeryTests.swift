@@ -42,10 +42,10 @@ import Testing
     /// With a store of this machine, and with one of which this machine keeps copies of the block maps.
     @Test(arguments: [true, false])
     func `every object that was forged with its hashes right is found`(isLocal: Bool) async throws {
-        let secret = try RepositorySecret.passphrase(Array("secret".utf8))
+        let secret = try RepositorySecret.quick("secret")
         let base = DirectoryStore(scratch.path("repository"))
         let store: any ObjectStore = isLocal ? base : FaultyStore(base)
-        let repository = try await Repository.openOrCreate(store, secret: secret, local: local, iterations: 10)
+        let repository = try await Repository.openOrCreate(store, secret: secret, local: local)
         // Nothing of this one is needed once it is forgotten.
         try await repository.snapshot(try TestImage(scratch.path("a.db"), blocks: 40))
         var image = try TestImage(scratch.path("a.db"), blocks: 40)

@@ -8,7 +8,7 @@ import Testing
     var store: DirectoryStore { DirectoryStore(scratch.path("repository")) }
     let config = "repository.json"
 
-    func secret(_ text: String) throws -> RepositorySecret { try .passphrase(Array(text.utf8)) }
+    func secret(_ text: String) throws -> RepositorySecret { try .quick(text) }
 
     func local(_ state: String? = "state") -> LocalDirectories {
         LocalDirectories(state: state.map(scratch.path), cache: scratch.path("cache"), spool: scratch.path("spool"))
@@ -27,7 +27,7 @@ import Testing
     func filled(_ store: (any ObjectStore)? = nil) async throws -> Repository {
         let store = store ?? self.store
         let repository = try await Repository.openOrCreate(
-            store, secret: secret("a"), local: local(nil), iterations: 10)
+            store, secret: secret("a"), local: local(nil))
         var image = try TestImage(scratch.path("a.db"), blocks: 40)
         for block in 0..<3 {
             try image.change(block: block)
@@ -38,12 +38,12 @@ import Testing
         _ = try await repository.forget(policy)
         try await repository.prune()
         _ = try await repository.check()
-        _ = try await repository.addSecret(secret("b"), name: "kept", iterations: 10)
+        _ = try await repository.addSecret(secret("b"), name: "kept")
         return try await open("b", store)
     }
 
     func rotate(_ repository: Repository, _ text: String = "b") async throws -> KeyRotation {
-        try await repository.rotateKey(secret: secret(text), iterations: 10)
+        try await repository.rotateKey(secret: secret(text))
     }
 
     /// The documents that have a code of a repository's key, of those that have to.
@@ -82,7 +82,7 @@ import Testing
         #expect(try await new.check(options).problems == [])
         try await new.snapshot(try TestImage(scratch.path("a.db"), blocks: 40))
         #expect(try await new.snapshots().warnings == [])
-        #expect(try await new.addSecret(secret("c"), name: "", iterations: 10).number > result.slot.number)
+        #expect(try await new.addSecret(secret("c"), name: "").number > result.slot.number)
     }
 
     @Test func `what the old key authenticated is a forgery afterwards`() async throws {
@@ -206,11 +206,11 @@ import Testing
             seen.append((Int64(value), try #require(try await followed.poll())))
         }
         let secret = try self.secret("secret")
-        #expect(await code { _ = try await repository.rotateKey(secret: secret, iterations: 10) } == .busy)
+        #expect(await code { _ = try await repository.rotateKey(secret: secret) } == .busy)
         #expect(try await repository.store.get(config).count < 500)
         await followed.writer.close()
         let stored = try await repository.store.list("segments/")
-        let result = try await repository.rotateKey(secret: secret, iterations: 10)
+        let result = try await repository.rotateKey(secret: secret)
         #expect(result.warnings == [] && result.bytes > stored.map(\.size).reduce(0, +))
         #expect(try await repository.store.list("segments/").map(\.size) == stored.map(\.size))
         // An old follower cannot continue.
@@ -256,11 +256,11 @@ import Testing
         func open(_ store: any ObjectStore) async throws -> Repository {
             let local = LocalDirectories(
                 state: nil, cache: tests.scratch.path("cache"), spool: tests.scratch.path("joined-spool"))
-            return try await Repository.open(store, secret: .passphrase(Array("secret".utf8)), local: local)
+            return try await Repository.open(store, secret: .quick("secret"), local: local)
         }
 
         func rotate(_ repository: Repository) async throws -> KeyRotation {
-            try await repository.rotateKey(secret: .passphrase(Array("secret".utf8)), iterations: 10)
+            try await repository.rotateKey(secret: .quick("secret"))
         }
 
         /// Expects every byte to be authentic, and every time to be restored, from joined segments alone.
@@ -331,7 +331,7 @@ import Testing
         // It has read segments, which it is about to join.
         hooked.setHooks(after: { call, name in
             guard call == "fetch" || call == "get", name.hasPrefix("segments/") else { return }
-            try await once { _ = try await other.rotateKey(secret: self.secret("secret"), iterations: 10) }
+            try await once { _ = try await other.rotateKey(secret: self.secret("secret")) }
         })
         #expect(await code { try await repository.compact(tests.policy()) } == .busy)
         hooked.setHooks()
@@ -366,7 +366,7 @@ import Testing
                 for (name, bytes) in objects { try await folder.put(name, bytes: bytes, condition: .absent) }
             }
         })
-        _ = try await rotating.rotateKey(secret: secret("secret"), iterations: 10)
+        _ = try await rotating.rotateKey(secret: secret("secret"))
         let new = try await tests.repository()
         #expect(try await tests.problems(new) == [])
         #expect(try await folder.list("segments/").count == before.count + late.count)

@@ -11,9 +11,8 @@ import Testing
     func open(_ machine: String, secret: Bool = true, on store: (any ObjectStore)? = nil) async throws -> Repository {
         try await Repository.openOrCreate(
             store ?? DirectoryStore(scratch.path("repository")),
-            secret: secret ? try .passphrase(Array("secret".utf8)) : nil,
-            local: LocalDirectories(state: scratch.path("state-\(machine)"), cache: scratch.path("cache-\(machine)")),
-            iterations: 10)
+            secret: secret ? try .quick("secret") : nil,
+            local: LocalDirectories(state: scratch.path("state-\(machine)"), cache: scratch.path("cache-\(machine)")))
     }
 
     func follow(_ repository: Repository) async throws -> SegmentTests.Followed {

@@ -10,7 +10,7 @@ import Testing
     func open(_ secret: RepositorySecret? = nil, state: String = "state") async throws -> Repository {
         try await Repository.openOrCreate(
             DirectoryStore(folder), secret: secret,
-            local: LocalDirectories(state: scratch.path(state), cache: scratch.path("cache")), iterations: 10)
+            local: LocalDirectories(state: scratch.path(state), cache: scratch.path("cache")))
     }
 
     /// Five snapshots of which the first was forgotten, with every kind of document; the images by the snapshots' ids.
@@ -261,7 +261,7 @@ import Testing
     func open(_ name: String, state: String = "state", acceptsReplacement: Bool = false) async throws -> Repository {
         try await Repository.openOrCreate(
             DirectoryStore(scratch.path(name)), secret: secret,
-            local: LocalDirectories(state: scratch.path(state), cache: scratch.path("cache")), iterations: 1,
+            local: LocalDirectories(state: scratch.path(state), cache: scratch.path("cache")),
             acceptsReplacement: acceptsReplacement)
     }
 

@@ -9,9 +9,8 @@ import Testing
 
     func open(_ machine: String) async throws -> Repository {
         try await Repository.openOrCreate(
-            store, secret: try .passphrase(Array("secret".utf8)),
-            local: LocalDirectories(state: scratch.path("state-\(machine)"), cache: scratch.path("cache-\(machine)")),
-            iterations: 10)
+            store, secret: try .quick("secret"),
+            local: LocalDirectories(state: scratch.path("state-\(machine)"), cache: scratch.path("cache-\(machine)")))
     }
 
     func put(_ text: String, _ name: String) async throws {

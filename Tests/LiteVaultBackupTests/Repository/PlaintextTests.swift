@@ -10,7 +10,7 @@ import Testing
     private func repository() async throws -> Repository {
         try await Repository.openOrCreate(
             DirectoryStore(scratch.path("repository")), secret: nil,
-            local: LocalDirectories(state: scratch.path("state"), cache: scratch.path("cache")), iterations: 10)
+            local: LocalDirectories(state: scratch.path("state"), cache: scratch.path("cache")))
     }
 
     /// A plain database, closed.

@@ -17,11 +17,11 @@ import Testing
         let local = LocalDirectories(
             state: scratch.path("state"), cache: scratch.path("cache"), spool: scratch.path("spool"))
         let store = store ?? self.store
-        let secret = try RepositorySecret.passphrase(Array("secret".utf8))
+        let secret = try RepositorySecret.quick("secret")
         guard sealed else {
-            return try await Repository.openOrCreate(store, secret: secret, local: local, iterations: 10)
+            return try await Repository.openOrCreate(store, secret: secret, local: local)
         }
-        return try await Repository.create(store, secret: secret, sealed: true, local: local, iterations: 10)
+        return try await Repository.create(store, secret: secret, sealed: true, local: local)
     }
 
     /// A database with an index; pages of `pageSize` bytes.

@@ -11,8 +11,7 @@ import Testing
         try await Repository.openOrCreate(
             store ?? self.store, secret: secret,
             local: LocalDirectories(
-                state: scratch.path("state"), cache: scratch.path("cache"), spool: scratch.path("spool")),
-            iterations: 10)
+                state: scratch.path("state"), cache: scratch.path("cache"), spool: scratch.path("spool")))
     }
 
     func filled(

@@ -8,14 +8,14 @@ import Testing
     var store: DirectoryStore { DirectoryStore(scratch.path("repository")) }
     let config = "repository.json"
 
-    func secret(_ text: String) throws -> RepositorySecret { try .passphrase(Array(text.utf8)) }
+    func secret(_ text: String) throws -> RepositorySecret { try .quick(text) }
 
     func local(_ state: String? = "state") -> LocalDirectories {
         LocalDirectories(state: state.map(scratch.path), cache: scratch.path("cache"), spool: scratch.path("spool"))
     }
 
     func create(_ text: String, _ store: (any ObjectStore)? = nil) async throws -> Repository {
-        try await Repository.openOrCreate(store ?? self.store, secret: secret(text), local: local(), iterations: 10)
+        try await Repository.openOrCreate(store ?? self.store, secret: secret(text), local: local())
     }
 
     func open(_ text: String?, _ store: (any ObjectStore)? = nil, state: String = "state") async throws -> Repository {
@@ -24,7 +24,7 @@ import Testing
 
     @discardableResult
     func add(_ text: String, to repository: Repository, name: String = "") async throws -> Int {
-        try await repository.addSecret(secret(text), name: name, iterations: 10).number
+        try await repository.addSecret(secret(text), name: name).number
     }
 
     /// Which of these secrets open the repository, and by which slot.
@@ -61,7 +61,7 @@ import Testing
         #expect(try await opening(["a", "b", "c", "d"]) == ["a": 1, "b": 2, "c": 3])
         try await open("b").removeSecret(1)
         #expect(try await opening(["a", "b", "c"]) == ["b": 2, "c": 3])
-        #expect(try await open("c").changeSecret(2, to: secret("d"), name: nil, iterations: 10).number == 5)
+        #expect(try await open("c").changeSecret(2, to: secret("d"), name: nil).number == 5)
         #expect(try await opening(["a", "b", "c", "d"]) == ["c": 3, "d": 5])
         #expect(try await open("d").secretSlots.map(\.name) == ["", "laptop"])
         #expect(try await store.list("").filter { $0.name != config } == before)
@@ -185,7 +185,7 @@ import Testing
         let operations: [(String, Set<String>, (Repository) async throws -> Void)] = [
             ("add", ["a", "b", "c"], { try await add("c", to: $0) }),
             ("remove", ["a"], { try await $0.removeSecret(2) }),
-            ("change", ["a", "c"], { _ = try await $0.changeSecret(2, to: secret("c"), name: nil, iterations: 10) }),
+            ("change", ["a", "c"], { _ = try await $0.changeSecret(2, to: secret("c"), name: nil) }),
         ]
         for (name, wanted, operation) in operations {
             for call in 1...20 {

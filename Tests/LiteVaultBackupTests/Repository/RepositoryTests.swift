@@ -9,8 +9,7 @@ import Testing
     func repository(_ secret: RepositorySecret? = nil, machine: String = "machine") async throws -> Repository {
         try await Repository.openOrCreate(
             DirectoryStore(scratch.path("repository")), secret: secret,
-            local: LocalDirectories(state: scratch.path(machine + "/state"), cache: scratch.path(machine + "/cache")),
-            iterations: 10)
+            local: LocalDirectories(state: scratch.path(machine + "/state"), cache: scratch.path(machine + "/cache")))
     }
 
     func restored(_ repository: Repository, _ snapshot: Snapshot) async throws -> [UInt8] {

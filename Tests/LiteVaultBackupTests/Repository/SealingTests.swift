@@ -8,7 +8,7 @@ import Testing
     let scratch = Scratch()
     var store: DirectoryStore { DirectoryStore(scratch.path("repository")) }
 
-    func secret(_ text: String = "secret") throws -> RepositorySecret { try .passphrase(Array(text.utf8)) }
+    func secret(_ text: String = "secret") throws -> RepositorySecret { try .quick(text) }
 
     func local(_ state: String? = nil) -> LocalDirectories {
         LocalDirectories(state: state.map(scratch.path), cache: scratch.path("cache"), spool: scratch.path("spool"))
@@ -16,7 +16,7 @@ import Testing
 
     func create(_ store: (any ObjectStore)? = nil) async throws -> Repository {
         try await Repository.create(
-            store ?? self.store, secret: secret(), sealed: true, local: local(), iterations: 10)
+            store ?? self.store, secret: secret(), sealed: true, local: local())
     }
 
     func open(_ store: (any ObjectStore)? = nil, _ text: String = "secret") async throws -> Repository {
@@ -234,9 +234,9 @@ import Testing
 
         // A new key: the old secret is rejected, and data is as it was.
         let packs = try await store.list("data/")
-        _ = try await repository.addSecret(secret("b"), name: "", iterations: 10)
+        _ = try await repository.addSecret(secret("b"), name: "")
         repository = try await open(nil, "b")
-        _ = try await repository.rotateKey(secret: secret("b"), iterations: 10)
+        _ = try await repository.rotateKey(secret: secret("b"))
         #expect(await code { _ = try await open() } == .keyRejected)
         repository = try await open(nil, "b")
         #expect(repository.isSealed)

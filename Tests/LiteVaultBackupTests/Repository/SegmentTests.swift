@@ -10,8 +10,8 @@ import Testing
 
     func repository() async throws -> Repository {
         try await Repository.openOrCreate(
-            DirectoryStore(scratch.path("repository")), secret: try .passphrase(Array("secret".utf8)),
-            local: LocalDirectories(state: scratch.path("state"), cache: scratch.path("cache")), iterations: 10)
+            DirectoryStore(scratch.path("repository")), secret: try .quick("secret"),
+            local: LocalDirectories(state: scratch.path("state"), cache: scratch.path("cache")))
     }
 
     /// A database in WAL mode that is followed; each step commits one row.
@@ -129,7 +129,7 @@ import Testing
         // A listing of a directory is not of one moment: the first lacks a segment. Before the second, retention removes it, and others.
         let store = HookedStore(DirectoryStore(scratch.path("repository")))
         let reader = try await Repository.open(
-            store, secret: try .passphrase(Array("secret".utf8)),
+            store, secret: try .quick("secret"),
             local: LocalDirectories(state: scratch.path("state-2"), cache: scratch.path("cache-2")))
         let listings = Locked(0)
         let all = RepositoryFormat.segments(repository.databaseID("a.db"))
@@ -173,7 +173,7 @@ import Testing
         await followed.writer.close()
         let store = HookedStore(DirectoryStore(scratch.path("repository")))
         let reader = try await Repository.open(
-            store, secret: try .passphrase(Array("secret".utf8)),
+            store, secret: try .quick("secret"),
             local: LocalDirectories(state: scratch.path("state-2"), cache: scratch.path("cache-2")))
         let snapshots = Array(try await reader.snapshots())
         let once = OnceOnly()
@@ -278,7 +278,7 @@ import Testing
                 }
             }
             let reader = try await Repository.open(
-                far, secret: try .passphrase(Array("secret".utf8)),
+                far, secret: try .quick("secret"),
                 local: LocalDirectories(state: scratch.path("state"), cache: scratch.path("cache")))
             #expect(await StoreCalls.code { _ = try await rows(reader, .latest) } == .damaged)
             #expect(try await rows(reader, .latestReachable, readsInPlace: false) == 0)

@@ -24,8 +24,8 @@ import Testing
             connection = try live.open(.wal)
             try live.fill(connection, rows: 40)
             repository = try await Repository.openOrCreate(
-                DirectoryStore(scratch.path("repository")), secret: try .passphrase(Array("secret".utf8)),
-                local: LocalDirectories(state: scratch.path("state"), cache: scratch.path("cache")), iterations: 10)
+                DirectoryStore(scratch.path("repository")), secret: try .quick("secret"),
+                local: LocalDirectories(state: scratch.path("state"), cache: scratch.path("cache")))
             follower = Follower(live.path)
             spool = try SegmentSpool(directory: scratch.path("spool"), allowsPlaintext: true)
             writer = try await SegmentWriter.open(repository, database: "live.db")
@@ -224,7 +224,7 @@ import Testing
         let pair = try await Pair(scratch)
         let store = FaultyStore(DirectoryStore(scratch.path("repository")))
         var repository = try await Repository.open(
-            store, secret: try .passphrase(Array("secret".utf8)),
+            store, secret: try .quick("secret"),
             local: LocalDirectories(state: scratch.path("state"), cache: scratch.path("cache")))
         let passed = Locked(0.0)
         repository.clock = HostClock(

@@ -12,8 +12,7 @@ import Testing
 
     func open(_ secret: RepositorySecret?, state: String = "state") async throws -> Repository {
         try await Repository.openOrCreate(
-            store, secret: secret, local: LocalDirectories(state: scratch.path(state), cache: scratch.path("cache")),
-            iterations: 10)
+            store, secret: secret, local: LocalDirectories(state: scratch.path(state), cache: scratch.path("cache")))
     }
 
     /// A repository of three snapshots of one database and one of another, with every kind of document.
@@ -67,7 +66,7 @@ import Testing
     }
 
     @Test func `an untouched repository is intact`() async throws {
-        let secret = try RepositorySecret.passphrase(Array("secret".utf8))
+        let secret = try RepositorySecret.quick("secret")
         let repository = try await filled(secret)
         let report = try await repository.check()
         #expect(report.problems == [])
@@ -154,7 +153,7 @@ import Testing
     }
 
     @Test func `a manifest that was written without the secret is found, with its hashes right`() async throws {
-        let secret = try RepositorySecret.passphrase(Array("secret".utf8))
+        let secret = try RepositorySecret.quick("secret")
         let repository = try await filled(secret)
         let name = try #require(try await objects().last { $0.hasPrefix("snapshots/") })
         let text = String(decoding: try bytes(name), as: UTF8.self)
@@ -198,8 +197,8 @@ import Testing
     }
 
     @Test func `a wrong secret, a missing one and one too many are refused`() async throws {
-        let secret = try RepositorySecret.passphrase(Array("secret".utf8))
-        let other = try RepositorySecret.passphrase(Array("other".utf8))
+        let secret = try RepositorySecret.quick("secret")
+        let other = try RepositorySecret.quick("other")
         _ = try await filled(secret)
         #expect(await StoreCalls.code { _ = try await open(other) } == .keyRejected)
         #expect(await StoreCalls.code { _ = try await open(nil) } == .keyRejected)

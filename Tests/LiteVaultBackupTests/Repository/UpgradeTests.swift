@@ -11,7 +11,7 @@ import Testing
     /// A repository that is not sealed, with two snapshots, one forgotten, and a check's record.
     private func filled(_ store: (any ObjectStore)? = nil) async throws -> (Repository, TestImage) {
         let repository = try await Repository.openOrCreate(
-            store ?? self.store, secret: sealing.secret(), local: sealing.local(), iterations: 10)
+            store ?? self.store, secret: sealing.secret(), local: sealing.local())
         var image = try TestImage(scratch.path("customers.db"), blocks: 600)
         for block in 0..<3 {
             try image.change(block: block)
@@ -144,7 +144,7 @@ import Testing
     }
 
     @Test func `without a secret there is nothing to seal with`() async throws {
-        let repository = try await Repository.openOrCreate(store, secret: nil, local: sealing.local(), iterations: 10)
+        let repository = try await Repository.openOrCreate(store, secret: nil, local: sealing.local())
         #expect(await sealing.code { _ = try await repository.seal() } == .unsupported)
         #expect(try await store.list("").count == 1)
     }

@@ -40,11 +40,11 @@ import Testing
                     state: nil, cache: scratch.path("cache"), spool: scratch.path("spool"))
                 let (base, secret) = (
                     DirectoryStore(scratch.path("sealed/\(place)")),
-                    try RepositorySecret.passphrase(Array("secret".utf8))
+                    try RepositorySecret.quick("secret")
                 )
                 let repository =
                     opened.withLock({ $0.insert(place).inserted })
-                    ? try await Repository.create(base, secret: secret, sealed: true, local: local, iterations: 10)
+                    ? try await Repository.create(base, secret: secret, sealed: true, local: local)
                     : try await Repository.open(base, secret: secret, local: local)
                 return Self.contents(of: repository.store)
             })

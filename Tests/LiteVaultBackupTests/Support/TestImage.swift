@@ -49,3 +49,10 @@ extension Repository {
         return try await storeSnapshot(of: image.path, options: options) { try image.capture($0) }
     }
 }
+
+extension RepositorySecret {
+    /// A passphrase whose slots take few rounds: keys are derived from it hundreds of times.
+    static func quick(_ passphrase: String) throws -> RepositorySecret {
+        try .passphrase(Array(passphrase.utf8), iterations: 10)
+    }
+}
