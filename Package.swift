@@ -201,8 +201,16 @@ let package = Package(
                 "LiteVaultFoundation", "LiteVaultRepository", "LiteVaultCapture", "LiteVaultCipher", "LiteVaultSystem",
             ],
             swiftSettings: swift),
+        // Apart from repositories, as the store of S3 is. It needs no external package, so the umbrella exports it.
         .target(
-            name: "LiteVaultBackup", dependencies: ["LiteVaultCapture", "LiteVaultRepository", "LiteVaultFollow"],
+            name: "LiteVaultSFTP",
+            dependencies: [
+                "LiteVaultQuoting", "LiteVaultFoundation", "LiteVaultRepository", "LiteVaultCapture", "LiteVaultSystem",
+            ],
+            swiftSettings: swift),
+        .target(
+            name: "LiteVaultBackup",
+            dependencies: ["LiteVaultCapture", "LiteVaultRepository", "LiteVaultFollow", "LiteVaultSFTP"],
             swiftSettings: swift),
         // For the tests of those who write a store: servers and the tool do not link it.
         .target(
@@ -285,7 +293,7 @@ let package = Package(
 
         .testTarget(
             name: "LiteVaultQuotingTests",
-            dependencies: ["LiteVaultQuoting", "LiteVault", "LiteVaultCipher", "LiteVaultRepository"],
+            dependencies: ["LiteVaultQuoting", "LiteVault", "LiteVaultCipher", "LiteVaultSFTP"],
             swiftSettings: swift),
         .testTarget(name: "LiteVaultSystemTests", dependencies: ["LiteVaultSystem"], swiftSettings: swift),
         .testTarget(
