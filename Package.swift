@@ -339,6 +339,10 @@ let package = Package(
             ],
             path: "Tests/Simulation", swiftSettings: swift),
         .testTarget(
+            name: "LiteVaultSFTPTests",
+            dependencies: ["LiteVaultBackup", "LiteVaultStoreTesting", "LiteVaultSystem"],
+            swiftSettings: swift),
+        .testTarget(
             name: "LiteVaultObjectStoreTests",
             dependencies: [
                 "LiteVaultObjectStore", "LiteVaultStoreTesting", "LiteVaultBackup", "LiteVaultSystem",
