@@ -201,8 +201,16 @@ let package = Package(
                 "LiteVaultFoundation", "LiteVaultRepository", "LiteVaultCapture", "LiteVaultCipher", "LiteVaultSystem",
             ],
             swiftSettings: swift),
+        // Apart from repositories, as the store of S3 is. It needs no external package, so the umbrella exports it.
         .target(
-            name: "LiteVaultBackup", dependencies: ["LiteVaultCapture", "LiteVaultRepository", "LiteVaultFollow"],
+            name: "LiteVaultSFTP",
+            dependencies: [
+                "LiteVaultQuoting", "LiteVaultFoundation", "LiteVaultRepository", "LiteVaultCapture", "LiteVaultSystem",
+            ],
+            swiftSettings: swift),
+        .target(
+            name: "LiteVaultBackup",
+            dependencies: ["LiteVaultCapture", "LiteVaultRepository", "LiteVaultFollow", "LiteVaultSFTP"],
             swiftSettings: swift),
         // For the tests of those who write a store: servers and the tool do not link it.
         .target(
@@ -281,7 +289,7 @@ let package = Package(
 
         .testTarget(
             name: "LiteVaultQuotingTests",
-            dependencies: ["LiteVaultQuoting", "LiteVault", "LiteVaultCipher", "LiteVaultRepository"],
+            dependencies: ["LiteVaultQuoting", "LiteVault", "LiteVaultCipher", "LiteVaultSFTP"],
             swiftSettings: swift),
         .testTarget(name: "LiteVaultSystemTests", dependencies: ["LiteVaultSystem"], swiftSettings: swift),
         .testTarget(
@@ -326,6 +334,10 @@ let package = Package(
                 external("Logging", of: "swift-log", for: "Schedule"),
             ],
             path: "Tests/Simulation", swiftSettings: swift),
+        .testTarget(
+            name: "LiteVaultSFTPTests",
+            dependencies: ["LiteVaultBackup", "LiteVaultStoreTesting", "LiteVaultSystem"],
+            swiftSettings: swift),
         .testTarget(
             name: "LiteVaultObjectStoreTests",
             dependencies: [

@@ -2,3 +2,4 @@
 @_exported public import LiteVaultCapture
 @_exported public import LiteVaultFollow
 @_exported public import LiteVaultRepository
+@_exported public import LiteVaultSFTP

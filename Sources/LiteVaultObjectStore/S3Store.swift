@@ -37,11 +37,11 @@ public final class S3Store: ObjectStore {
                 remedy: "A region has lowercase letters, digits and '-', as in eu-central-1.")
         }
         let url = settings.endpoint ?? variables.endpoint ?? Endpoint.amazon(region)
-        do throws(StoreLocation.Problem) {
-            try StoreLocation.requireAddress(
-                settings.location, endpoint: url, usesPathStyle: settings.usesPathStyle)
-        } catch {
-            throw VaultError(.config, error.message, path: settings.location, remedy: error.remedy)
+        do {
+            try StoreLocation.requireExpanded(settings.location)
+            try BucketAddress(url: settings.location).requireName(at: url, usesPathStyle: settings.usesPathStyle)
+        } catch let problem as StoreLocation.Problem {
+            throw VaultError(.config, problem.message, path: settings.location, remedy: problem.remedy)
         }
         let endpoint = try Endpoint(
             url: url, bucket: settings.bucket,

@@ -4,7 +4,7 @@ import LiteVaultObjectStore
 import LiteVaultStoreTesting
 import Testing
 
-/// The rules of a store, for the stores that need a server. One rule at a time: the servers are programs in Python and share the machine.
+/// The rules of a store, for buckets. One rule at a time: the servers are programs in Python and share the machine.
 @Suite(.serialized) struct ConformanceTests {
     let scratch = Scratch()
 
@@ -61,15 +61,6 @@ import Testing
         }
         conformance.manyObjects = 40
         conformance.largeObject = 12 << 20
-        await expect(rule, in: conformance)
-    }
-
-    @Test(.enabled(if: SFTPServer.isThere, "no sshd: ci/setup tests"), arguments: ObjectStoreConformance.rules)
-    func `a directory on an SSH server keeps the rules of a store`(rule: ObjectStoreConformance.Rule) async {
-        let stores = (SFTPServer.shared?.scratch.folder ?? "/nowhere") + "/conformance/"
-        var conformance = ObjectStoreConformance { try SFTPServer.store(stores + $0) }
-        // Directories are not listed in pages.
-        conformance.manyObjects = 300
         await expect(rule, in: conformance)
     }
 }

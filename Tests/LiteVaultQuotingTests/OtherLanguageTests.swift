@@ -2,7 +2,7 @@ import Foundation
 import LiteVault
 import LiteVaultCipher
 import LiteVaultQuoting
-import LiteVaultRepository
+import LiteVaultSFTP
 import Testing
 
 /// What was broken by text that the next reader understood differently: commands, literals and records of files.

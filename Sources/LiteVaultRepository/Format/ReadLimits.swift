@@ -40,7 +40,7 @@ package enum ReadLimits {
 }
 
 /// What one listing may still take.
-final class ListingBudget: Sendable {
+package final class ListingBudget: Sendable {
     private let left: Locked<Int>
     private let deadline = Deadline(in: .seconds(ReadLimits.listingSeconds))
     private let location: String
@@ -48,7 +48,7 @@ final class ListingBudget: Sendable {
     /// - Parameters:
     ///   - location: the store's, for messages.
     ///   - entries: the most entries.
-    init(_ location: String, entries: Int = ReadLimits.entries) {
+    package init(_ location: String, entries: Int = ReadLimits.entries) {
         self.location = location
         left = Locked(entries)
     }
@@ -57,7 +57,7 @@ final class ListingBudget: Sendable {
     ///
     /// - Parameter depth: how many directories are above them.
     /// - Throws: `VaultError` `io` beyond a limit.
-    func spend(_ count: Int, depth: Int = 0) throws {
+    package func spend(_ count: Int, depth: Int = 0) throws {
         let isWithin = left.withLock { left in
             left -= min(count, left + 1)
             return left >= 0
@@ -67,27 +67,5 @@ final class ListingBudget: Sendable {
                 .io, "the listing of the store does not end", path: location,
                 remedy: "Find out what fills it: a repository has at most \(ReadLimits.entries) objects.")
         }
-    }
-}
-
-/// When a transfer of a known size has to be over.
-struct TransferPace: Sendable {
-    private let deadline: Deadline
-    private let path: String
-
-    /// - Parameters:
-    ///   - bytes: how much is to come.
-    ///   - patience: how long a server may be silent.
-    init(_ bytes: Int64, patience: Duration, path: String) {
-        deadline = Deadline(in: patience + .seconds(Double(bytes) / Double(ReadLimits.bytesPerSecond)))
-        self.path = path
-    }
-
-    /// - Throws: `VaultError` `io` if it should be over.
-    func check() throws {
-        guard deadline.isOver else { return }
-        throw VaultError(
-            .io, "the server sends less than \(ReadLimits.bytesPerSecond) bytes per second", path: path,
-            remedy: "Try again when the connection is faster.")
     }
 }

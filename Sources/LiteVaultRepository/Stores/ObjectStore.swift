@@ -223,19 +223,30 @@ public enum ObjectName {
 }
 
 /// The names that a listing asks for, and what it may take.
-struct WantedNames: Sendable {
-    let prefix: String
-    let first: String
-    let end: String?
-    let budget: ListingBudget
+package struct WantedNames: Sendable {
+    package let prefix: String
+    private let first: String
+    private let end: String?
+    package let budget: ListingBudget
+
+    /// The names that start with `prefix`, are behind `first` and, unless that is nil, before `end`.
+    package init(prefix: String, first: String, end: String?, budget: ListingBudget) {
+        self.prefix = prefix
+        self.first = first
+        self.end = end
+        self.budget = budget
+    }
 
     /// Whether names that start with `start` may be behind the first and before the end.
-    func mayBeBelow(_ start: String) -> Bool {
+    package func mayBeBelow(_ start: String) -> Bool {
         let isBehind = first.hasPrefix(start) || first.utf8.lexicographicallyPrecedes(start.utf8)
         return isBehind && end.map { start.utf8.lexicographicallyPrecedes($0.utf8) } ?? true
     }
 
-    func contains(_ name: String) -> Bool { name.hasPrefix(prefix) && ObjectName.isBetween(name, first, end) }
+    /// Whether the listing asks for the name.
+    package func contains(_ name: String) -> Bool {
+        name.hasPrefix(prefix) && ObjectName.isBetween(name, first, end)
+    }
 }
 
 /// The number of concurrent requests when many small objects are read: thousands of databases have thousands of

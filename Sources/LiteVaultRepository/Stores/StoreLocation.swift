@@ -15,6 +15,11 @@ package enum StoreLocation: Equatable {
     package struct Problem: Error, Equatable {
         package let message: String
         package let remedy: String
+
+        package init(message: String, remedy: String) {
+            self.message = message
+            self.remedy = remedy
+        }
     }
 
     /// - Throws: ``Problem``.

@@ -72,6 +72,31 @@ public struct RepositoryReference: Sendable, Hashable {
     }
 }
 
+extension StoreLocation {
+    /// Rejects the address of a store that no store can be made of, whatever is there: without a bucket, or without a path.
+    ///
+    /// - Parameters:
+    ///   - endpoint: the URL of the object store; nil for Amazon's, whose buckets have narrower names.
+    ///   - usesPathStyle: whether somebody has asked for the bucket in the path.
+    /// - Throws: ``Problem``.
+    package static func requireAddress(
+        _ text: String, endpoint: String? = nil, usesPathStyle: Bool = false
+    ) throws(Problem) {
+        do {
+            switch try StoreLocation(text) {
+            case .directory: break
+            case .s3: try BucketAddress(url: text).requireName(at: endpoint, usesPathStyle: usesPathStyle)
+            case .sftp: _ = try SFTPSettings(url: text)
+            }
+        } catch let problem as Problem {
+            throw problem
+        } catch {
+            let known = error as? VaultError
+            throw Problem(message: known?.message ?? "\(error)", remedy: known?.remedy ?? "")
+        }
+    }
+}
+
 /// Where a key or secret is read from when it is needed: a schedule never contains the key itself.
 public struct KeyReference: Sendable, Hashable {
     /// The kinds of sources.

@@ -1,7 +1,7 @@
 internal import LiteVaultCapture
-internal import LiteVaultCore
 internal import LiteVaultFoundation
 internal import LiteVaultQuoting
+internal import LiteVaultRepository
 internal import LiteVaultSystem
 
 /// A directory on an SSH server, and how to reach it.
@@ -124,30 +124,5 @@ public struct SFTPSettings: Sendable {
         if let user { words += ["-l", user] }
         words += ["-s", "--", host, "sftp"]
         return "exec " + words.map(Quoting.shellWord).joined(separator: " ")
-    }
-}
-
-extension StoreLocation {
-    /// Rejects the address of a store that no store can be made of, whatever is there: without a bucket, or without a path.
-    ///
-    /// - Parameters:
-    ///   - endpoint: the URL of the object store; nil for Amazon's, whose buckets have narrower names.
-    ///   - usesPathStyle: whether somebody has asked for the bucket in the path.
-    /// - Throws: ``Problem``.
-    package static func requireAddress(
-        _ text: String, endpoint: String? = nil, usesPathStyle: Bool = false
-    ) throws(Problem) {
-        do {
-            switch try StoreLocation(text) {
-            case .directory: break
-            case .s3: try BucketAddress(url: text).requireName(at: endpoint, usesPathStyle: usesPathStyle)
-            case .sftp: _ = try SFTPSettings(url: text)
-            }
-        } catch let problem as Problem {
-            throw problem
-        } catch {
-            let known = error as? VaultError
-            throw Problem(message: known?.message ?? "\(error)", remedy: known?.remedy ?? "")
-        }
     }
 }

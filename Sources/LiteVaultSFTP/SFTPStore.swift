@@ -1,6 +1,6 @@
-internal import Crypto
-public import LiteVaultFoundation
 internal import LiteVaultCapture
+public import LiteVaultFoundation
+public import LiteVaultRepository
 internal import LiteVaultSystem
 
 /// An object store in a directory of an SSH server, by SFTP: objects are files of mode 0600 in directories of mode 0700.
@@ -312,7 +312,7 @@ extension SFTPStore {
     /// whole seconds: those of a repository below a directory, and the few at its top, which grow. One request reads them.
     static func hashedSize(_ name: String) -> Int64 { name.contains("/") ? 4096 : 32 << 10 }
 
-    static func tag(hashing bytes: [UInt8]) -> ETag { ETag(SHA256.hash(data: bytes).hexadecimal) }
+    static func tag(hashing bytes: [UInt8]) -> ETag { ETag(Hash256(of: bytes).hexadecimal) }
 
     static func weakTag(_ size: Int64, _ modified: UInt32) -> ETag { ETag("\(size)-\(modified)") }
 
@@ -375,5 +375,27 @@ extension SFTPStore {
             try await self.collect(session, $0, wanted, depth: depth + 1)
         }
         return found + deeper.joined()
+    }
+}
+
+/// When a transfer of a known size has to be over.
+private struct TransferPace: Sendable {
+    private let deadline: Deadline
+    private let path: String
+
+    /// - Parameters:
+    ///   - bytes: how much is to come.
+    ///   - patience: how long a server may be silent.
+    init(_ bytes: Int64, patience: Duration, path: String) {
+        deadline = Deadline(in: patience + .seconds(Double(bytes) / Double(ReadLimits.bytesPerSecond)))
+        self.path = path
+    }
+
+    /// - Throws: `VaultError` `io` if it should be over.
+    func check() throws {
+        guard deadline.isOver else { return }
+        throw VaultError(
+            .io, "the server sends less than \(ReadLimits.bytesPerSecond) bytes per second", path: path,
+            remedy: "Try again when the connection is faster.")
     }
 }

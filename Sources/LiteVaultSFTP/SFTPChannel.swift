@@ -1,4 +1,5 @@
 internal import LiteVaultFoundation
+internal import LiteVaultRepository
 package import LiteVaultSystem
 
 /// Why a connection to a server ended.
