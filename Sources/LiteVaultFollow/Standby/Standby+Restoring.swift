@@ -1,5 +1,6 @@
 internal import LiteVaultCapture
 internal import LiteVaultFoundation
+internal import LiteVaultRepository
 
 extension Standby {
     /// Seconds until snapshots are looked at again, when there is one that segments may still lead to.

@@ -1,4 +1,5 @@
 internal import LiteVaultCapture
+internal import LiteVaultRepository
 internal import LiteVaultSystem
 
 /// A sum of the hashes of a database's pieces of 512 bytes, each with its number: it tells whether a database has exactly this

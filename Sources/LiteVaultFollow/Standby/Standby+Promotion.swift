@@ -1,6 +1,7 @@
-internal import LiteVaultSystem
 public import LiteVaultCapture
 public import LiteVaultFoundation
+public import LiteVaultRepository
+internal import LiteVaultSystem
 
 /// Options of a promotion.
 public struct PromotionOptions: Sendable {

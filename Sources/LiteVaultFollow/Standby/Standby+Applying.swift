@@ -1,5 +1,6 @@
 internal import LiteVaultCapture
 internal import LiteVaultFoundation
+internal import LiteVaultRepository
 internal import LiteVaultSystem
 
 extension Standby {

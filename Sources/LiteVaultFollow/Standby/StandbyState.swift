@@ -1,6 +1,7 @@
-internal import LiteVaultSystem
 internal import LiteVaultCapture
 internal import LiteVaultFoundation
+internal import LiteVaultRepository
+internal import LiteVaultSystem
 
 /// What a standby's destination has, in a file beside it (`.standby` after its name): where to continue after a restart.
 ///
