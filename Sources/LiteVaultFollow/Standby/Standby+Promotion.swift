@@ -136,7 +136,7 @@ extension Standby {
             try state.write(destination)
             do {
                 return try await leases.record(
-                    PromotedDatabase(state, line: line), newest: passed, at: destination, isForced: options.isForced)
+                    PromotedDatabase(state, line: line), newest: listed, at: destination, isForced: options.isForced)
             } catch let error as VaultError where error.code == .promoted {
                 state.promotion = nil
                 try state.write(destination)

@@ -88,7 +88,7 @@ extension Standby {
         next.pageSize = size
         try commit(pages, as: next, to: database)
         (considered, suspected, ended, lineEnd) = (result.snapshot.sequence, nil, nil, nil)
-        passed = 0
+        (passed, listed) = (0, 0)
         return .restored(reason: reason, until: next.date)
     }
 
@@ -130,7 +130,8 @@ extension Standby {
         let point = StandbyPoint(result, sum: sum)
         (state.current, state.next, state.file) = (point, nil, LogEnd.status(destination))
         try state.write(destination)
-        (self.sum, database, passed, ended, lineEnd) = (sum, nil, 0, nil, nil)
+        (self.sum, database, ended, lineEnd) = (sum, nil, nil, nil)
+        (passed, listed) = (0, 0)
         if let size = point.pageSize { _ = try attach(pageSize: size) }
         return .restored(reason: reason, until: point.date)
     }

@@ -27,6 +27,8 @@ public actor Standby {
     var sum = ContentSum()
     /// The highest number among the segments that were found not to continue its snapshot.
     var passed = 0
+    /// The highest number of a segment that was listed behind its snapshot.
+    var listed = 0
     /// Why no segment will continue it.
     var ended: String?
     /// When snapshots were last listed, by a clock that is not set, and the newest one that does not need to be restored.
@@ -73,7 +75,11 @@ public actor Standby {
         if let last = current.segment {
             found = try await reader.segments(behind: last)
         } else {
-            (found, passed) = try await reader.segments(behindSnapshot: current.snapshot, beyond: passed)
+            let next = try await reader.segments(behindSnapshot: current.snapshot, beyond: passed)
+            found = next.found
+            listed = max(listed, next.newest)
+            // Others are still to be applied, which may fail.
+            if case .nothing = found { passed = listed }
         }
         switch found {
         case .segments(let segments, let fetched):

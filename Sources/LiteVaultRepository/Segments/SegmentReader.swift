@@ -34,7 +34,7 @@ package struct SegmentReader: Sendable {
     /// - Parameters:
     ///   - sequence: the number of the snapshot.
     ///   - passed: the highest number among the segments that are known not to continue it.
-    /// - Returns: what continues it, and the highest number of a segment that was compared with it.
+    /// - Returns: what continues it, and the highest number of a segment there; `passed` without one.
     /// - Throws: `VaultError` `damaged` if a segment between the snapshot and others is missing or damaged; what the store throws.
     package func segments(
         behindSnapshot sequence: Int, beyond passed: Int
@@ -47,7 +47,7 @@ package struct SegmentReader: Sendable {
         do {
             snapshot = try await repository.snapshot(name, database: database)
         } catch let error as VaultError where error.code == .missing {
-            return (.broken("its snapshot was removed by retention"), passed)
+            return (.broken("its snapshot was removed by retention"), newest)
         }
         // Segments of the line before cannot be placed: a promoted database has a log of its own.
         let cut = snapshot.line == nil ? nil : try await repository.survey(database).cut(of: snapshot)
