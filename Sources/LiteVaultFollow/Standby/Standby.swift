@@ -14,10 +14,10 @@ public import LiteVaultRepository
 public actor Standby {
     /// The repository.
     public nonisolated let repository: Repository
-    private let reader: SegmentReader
     /// The path of the copy.
     public nonisolated let destination: String
     let options: StandbyOptions
+    private let reader: SegmentReader
     /// Keeps other standbys away.
     private var lock: StandbyLock?
     var state: StandbyState

@@ -160,7 +160,7 @@ extension Repository {
     /// The line of a database's newest readable object, nil if it was never promoted, and all lines that promotions have begun.
     package func lines(of database: String) async throws -> (current: String?, begun: Set<String>) {
         let survey = try await survey(database)
-        return (survey.line.line, Set(survey.promotions.map(\.promotion.line)))
+        return (survey.line.line, Set(survey.promotions.map { $0.promotion.line }))
     }
 
     /// Requires that the newest readable object of a database belongs to a line.

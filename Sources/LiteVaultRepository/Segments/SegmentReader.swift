@@ -110,10 +110,10 @@ package struct SegmentReader: Sendable {
         var last = last
         var segments: [FetchedSegment] = []
         for names in path {
-            let (following, others) = try await following(last, names, fetched)
-            if let following {
-                segments.append(following)
-                last = following.position
+            let (next, others) = try await following(last, names, fetched)
+            if let next {
+                segments.append(next)
+                last = next.position
                 continue
             }
             if !segments.isEmpty { break }

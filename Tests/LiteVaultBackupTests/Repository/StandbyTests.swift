@@ -264,15 +264,15 @@ import Testing
             let hasFailed = store.count > failures
             store.fail(at: nil)
             if !hasFailed {
-                guard case .success(.applied(segments: 1, _, _)) = first else {
+                guard case .success(.applied(1, _, _)) = first else {
                     Issue.record("\(first)")
                     return
                 }
                 await standby.end()
                 break
             }
-            #expect(throws: VaultError.self) { try first.get() }
-            guard case .applied(segments: 1, _, _) = try await standby.update() else {
+            #expect(throws: VaultError.self) { _ = try first.get() }
+            guard case .applied(1, _, _) = try await standby.update() else {
                 Issue.record("nothing was applied after request \(failures + 1) had failed")
                 return
             }
