@@ -174,7 +174,7 @@ let package = Package(
                 external("_CryptoExtras", of: "swift-crypto", for: "Keyring"),
             ],
             swiftSettings: swift),
-        // Backups in three layers: reading a live database's files, storing snapshots, following a log into them.
+        // Backups in three layers: reading a live database's files, storing snapshots, and both ends of a followed log.
         .target(
             name: "LiteVaultCapture",
             dependencies: [

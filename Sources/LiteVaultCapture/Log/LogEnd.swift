@@ -32,7 +32,7 @@ package struct LogEnd: Codable, Sendable, Equatable {
     /// A checksum in hexadecimal digits.
     static func digits(_ sums: [UInt32]) -> String? {
         guard sums.count == 2 else { return nil }
-        return hexadecimal(UInt64(sums[0]) << 32 | UInt64(sums[1]))
+        return (UInt64(sums[0]) << 32 | UInt64(sums[1])).hexadecimal
     }
 
     /// The words of the checksum; nil before the first frame.
@@ -49,18 +49,13 @@ package struct LogEnd: Codable, Sendable, Equatable {
     package static func status(_ path: String) -> String? {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
-        return hexadecimal(UInt64(truncatingIfNeeded: status.st_ino)) + digits(status.statusChangeTime)
+        return UInt64(truncatingIfNeeded: status.st_ino).hexadecimal + digits(status.statusChangeTime)
     }
 
     /// A time in nanoseconds since 1970, in hexadecimal digits.
     static func digits(_ time: timespec) -> String {
         let seconds = UInt64(truncatingIfNeeded: time.tv_sec)
-        return hexadecimal(seconds &* 1_000_000_000 &+ UInt64(truncatingIfNeeded: time.tv_nsec))
-    }
-
-    private static func hexadecimal(_ value: UInt64) -> String {
-        let digits = String(value, radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits
+        return (seconds &* 1_000_000_000 &+ UInt64(truncatingIfNeeded: time.tv_nsec)).hexadecimal
     }
 }
 

@@ -154,6 +154,11 @@ extension CheckedDocument {
     package func require(_ member: String, seconds value: Double?) throws(OutOfLimits) {
         try require(member, value, in: 0...Timestamp.limit)
     }
+
+    /// Requires a label: milliseconds since 1970.
+    package func require(_ member: String, label value: Int64?) throws(OutOfLimits) {
+        try require(member, value, in: SegmentName.times)
+    }
 }
 
 // Documents in files of this machine.
@@ -162,7 +167,7 @@ extension CheckedDocument {
     ///
     /// - Parameter damage: what to say of a file that is not valid; nil for what is wrong with it.
     /// - Throws: `VaultError` `damaged` if the file is not valid, `io`.
-    static func stored(at path: String, damage: (message: String, remedy: String)? = nil) throws -> Self? {
+    package static func stored(at path: String, damage: (message: String, remedy: String)? = nil) throws -> Self? {
         do {
             let bytes = try LocalFile(reading: path).contents(upTo: byteLimit)
             return try Decoding.value(Self.self, from: bytes, path: path)
@@ -175,7 +180,7 @@ extension CheckedDocument {
     }
 
     /// Stores it durably, in place of an existing file.
-    func store(at path: String) throws {
+    package func store(at path: String) throws {
         try LocalFile.replace(path, with: Decoding.bytes(self, path: path))
     }
 }

@@ -142,11 +142,3 @@ struct Manifest: CheckedDocument, Sendable, Equatable {
         return TreeEntry(pack: pack, position: root.offset, hash: hash)
     }
 }
-
-extension Manifest.LogPosition {
-    /// 16 hexadecimal digits.
-    static func digits(_ salts: UInt64) -> String {
-        let digits = String(salts, radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits
-    }
-}

@@ -73,13 +73,13 @@ struct SegmentRecord: CheckedDocument, Sendable, Equatable {
         try require("place", place, in: 0...UInt64(RepositoryFormat.sequences.upperBound))
         try require("began", time: began)
         try start?.check()
-        try require("clock", clock, in: 0...SegmentName.times.upperBound)
+        try require("clock", label: clock)
         try require("salts", salts, digits: 16)
         try require("page_size", pageSize, in: 512...65536)
         try require("frames", frames, in: 1...UInt32.max)
         // The number of the last frame has 32 bits as well.
         try require("first_frame", firstFrame, in: 1...(UInt32.max - (frames - 1)))
-        try require("seen", seen, in: 0...SegmentName.times.upperBound)
+        try require("seen", label: seen)
         try require("time", time: time)
         var size = Int64(WALSegment.headerLength) + Int64(frames) * Int64(WALSegment.frameHeaderLength + pageSize)
         if let joined {
@@ -182,7 +182,7 @@ package struct RunStart: CheckedDocument, Sendable, Equatable {
     var snapshot: Int?
 
     package init(_ position: LogPosition, after newest: Int, from snapshot: Int? = nil) {
-        (salts, frame) = (Manifest.LogPosition.digits(position.salts), position.frame)
+        (salts, frame) = (position.salts.hexadecimal, position.frame)
         (self.newest, self.snapshot) = (newest, snapshot)
     }
 
@@ -306,7 +306,7 @@ struct SegmentMark: CheckedDocument, Sendable, Equatable {
         try require("run", run, digits: 32)
         try require("place", place, in: 0...UInt64(RepositoryFormat.sequences.upperBound))
         try require("began", time: began)
-        try require("seen", seen, in: 0...SegmentName.times.upperBound)
+        try require("seen", label: seen)
         try require("noted_from", notedFrom, in: RepositoryFormat.sequences)
         try require("newest", newest, in: 0...RepositoryFormat.sequences.upperBound)
         try require("base", base, in: RepositoryFormat.sequences)

@@ -170,7 +170,7 @@ struct Head: CheckedDocument, Equatable {
     func check() throws(OutOfLimits) {
         try require("sequence", sequence, in: RepositoryFormat.sequences)
         try require("hash", hash, digits: 64)
-        try require("label", label, in: 0...SegmentName.times.upperBound)
+        try require("label", label: label)
     }
 }
 

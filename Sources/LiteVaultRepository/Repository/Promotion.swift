@@ -1,5 +1,5 @@
 public import LiteVaultCapture
-internal import LiteVaultFoundation
+package import LiteVaultFoundation
 internal import LiteVaultSystem
 
 extension VaultError.Code {
@@ -28,10 +28,13 @@ struct Promotion: CheckedDocument, Sendable, Equatable {
     /// higher one. Absent in promotions of earlier versions, and if the repository did not respond.
     var newest: Int?
 
+    /// The last segment of the line that ends; nil if that was not recorded.
+    var lastSegment: Int? { segment ?? newest }
+
     func check() throws(OutOfLimits) {
         try require("line", line, digits: 32)
         try require("time", time: time)
-        try require("state", state, in: 0...SegmentName.times.upperBound)
+        try require("state", label: state)
         try require("segment", segment, in: RepositoryFormat.sequences)
         try require("newest", newest, in: 0...RepositoryFormat.sequences.upperBound)
     }
@@ -90,7 +93,7 @@ extension DatabaseSurvey {
         let end = promotions.first { $0.sequence > snapshot.sequence }?.promotion
         return HistoryCut(
             begin: promotions.last { $0.sequence < snapshot.sequence }?.sequence ?? 0,
-            segment: end?.segment ?? end?.newest,
+            segment: end?.lastSegment,
             time: end.map { Date(milliseconds: $0.state) })
     }
 }
@@ -102,6 +105,15 @@ struct NewestObjects: Sendable {
     var snapshot: Snapshot?
     /// The highest number of a snapshot or fence.
     var sequence = 0
+}
+
+/// What is stored under a number among the snapshots of a database.
+package enum NumberedObject: Sendable {
+    case snapshot(Snapshot)
+    /// A fence that ended a writer's lease.
+    case fence
+    /// The fence of a promotion. Segments up to this number are those of the line that it ended.
+    case promotion(lastSegment: Int)
 }
 
 extension Repository {
@@ -132,6 +144,35 @@ extension Repository {
         }
         if let promotion { result.line = CurrentLine(promotion) }
         return result
+    }
+
+    /// What is stored under a number among the snapshots of a database.
+    ///
+    /// - Throws: `VaultError` `missing` if nothing is; `damaged`; what the store throws.
+    package func numberedObject(_ sequence: Int, of database: String) async throws -> NumberedObject {
+        switch try await object(RepositoryFormat.snapshot(database, sequence), database) {
+        case .snapshot(let snapshot): .snapshot(snapshot)
+        case .fence(let fence):
+            fence.promotion.map { NumberedObject.promotion(lastSegment: $0.lastSegment ?? 0) } ?? .fence
+        }
+    }
+
+    /// The line of a database's newest readable object, nil if it was never promoted, and all lines that promotions have begun.
+    package func lines(of database: String) async throws -> (current: String?, begun: Set<String>) {
+        let survey = try await survey(database)
+        return (survey.line.line, Set(survey.promotions.map { $0.promotion.line }))
+    }
+
+    /// Requires that the newest readable object of a database belongs to a line.
+    ///
+    /// - Parameters:
+    ///   - line: nil if the database was never promoted.
+    ///   - name: the name of the database, for the message.
+    ///   - source: the path of the file that has the line, for the message.
+    /// - Throws: `VaultError` `promoted` if another file has the database's name by now.
+    package func requireCurrent(line: String?, of database: String, _ name: String, at source: String) async throws {
+        let current = try await newestObjects(database).line
+        guard current.line == line else { throw elsewhere(current, name, source) }
     }
 
     /// Requires that a database file continues the current line.
@@ -178,39 +219,54 @@ extension Repository {
 ///
 /// The repository names the line, and a process that backs the database up under its name has to find this file. It moves with the database,
 /// as its keyring does: hosts and paths change, and an old primary must not pass for the new one by having the same.
-struct PromotedDatabase: CheckedDocument, Sendable, Equatable {
+package struct PromotedDatabase: CheckedDocument, Sendable, Equatable {
     var version = 1
-    var repository: String
+    package let repository: String
     /// The database's identifier, and its name.
-    var database: String
-    var name: String
+    package let database: String
+    package let name: String
     /// The line that began with the promotion, and the one before; absent if there was no promotion before.
-    var line: String
-    var before: String?
+    package let line: String
+    let before: String?
     /// Whether the repository knows of it.
-    var isFenced: Bool
+    package var isFenced = false
     /// The state that it had, in milliseconds since 1970, and the last segment of it.
-    var state: Int64
-    var segment: Int?
+    let state: Int64
+    let segment: Int?
 
-    static let byteLimit = RepositoryFormat.documentBytes
+    package static let byteLimit = RepositoryFormat.documentBytes
 
-    func check() throws(OutOfLimits) {
+    /// A database that is about to be promoted, which the repository does not know of.
+    ///
+    /// - Parameter reached: the state that it has, and the last segment of it.
+    package init(
+        repository: String, database: String, name: String, line: String, before: String?,
+        reached: (state: Int64, segment: Int?)
+    ) {
+        (self.repository, self.database, self.name) = (repository, database, name)
+        (self.line, self.before) = (line, before)
+        (state, segment) = reached
+    }
+
+    /// The time of the state that it had.
+    package var date: Date { Date(milliseconds: state) }
+
+    package func check() throws(OutOfLimits) {
         try require("version", version, in: 1...1)
         try require("repository", repository, digits: 32)
         try require("line", line, digits: 32)
         try require("before", before, digits: 32)
-        try require("state", state, in: 0...SegmentName.times.upperBound)
+        try require("state", label: state)
         try require("segment", segment, in: RepositoryFormat.sequences)
     }
 
     /// Beside the file itself, if the path is a link.
-    static func path(_ database: String) -> String {
+    package static func path(_ database: String) -> String {
         ((try? FileMetadata.resolvedPath(database)) ?? database) + ".promoted"
     }
 
     /// Nil if there is none.
-    static func read(_ database: String) throws -> PromotedDatabase? { try stored(at: path(database)) }
+    package static func read(_ database: String) throws -> PromotedDatabase? { try stored(at: path(database)) }
 
-    func write(_ database: String) throws { try store(at: Self.path(database)) }
+    package func write(_ database: String) throws { try store(at: Self.path(database)) }
 }

@@ -32,7 +32,7 @@ public struct Repository: Sendable {
     public var hasSecret: Bool { config.hasSecret }
 
     /// - Throws: `VaultError` `keyRejected` if its secret was not given, `unsupported` for a newer format.
-    func requireWritable() throws {
+    package func requireWritable() throws {
         guard config.minWriter <= RepositoryFormat.version else {
             throw VaultError(
                 .unsupported, "only newer versions may write to the repository", path: store.location,

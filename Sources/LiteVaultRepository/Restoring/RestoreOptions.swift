@@ -43,7 +43,7 @@ public struct RestoreResult: Sendable {
     /// The commits around the wanted time that can no longer be restored one by one; nil if the restored state is exact.
     public internal(set) var granularity: RestoreGranularity?
     /// The last segment that was applied; nil if none was.
-    var last: FetchedSegment?
+    package internal(set) var last: FetchedSegment?
     /// What became of the keyring that the snapshot carries; nil if it has none, or none was to be restored.
     public internal(set) var keyring: RestoredKeyring?
 }

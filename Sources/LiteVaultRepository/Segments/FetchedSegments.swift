@@ -1,15 +1,15 @@
 internal import Crypto
 internal import LiteVaultSystem
-internal import LiteVaultCapture
+package import LiteVaultCapture
 internal import LiteVaultCipher
-internal import LiteVaultFoundation
+package import LiteVaultFoundation
 
-/// The segments that a restore may need, read from the store several at a time with one request each, and kept in a local
+/// The segments that a restore or a standby may need, read from the store several at a time with one request each, and kept in a local
 /// directory until they are applied. The directory is removed with this object.
 ///
 /// Memory stays flat: what is kept of a segment is its record. Of a segment that is very large, or does not fit into the
 /// directory any more, only the start is read at first.
-final class FetchedSegments: Sendable {
+package final class FetchedSegments: Sendable {
     /// Larger segments take a second request for their frames.
     private static let wholeLimit: Int64 = 8 << 20
     /// Bytes that may be kept at the same time.
@@ -136,12 +136,28 @@ final class FetchedSegments: Sendable {
         return path
     }
 
+    /// Adds the pages of a segment, whose frames match their hash, to those of a commit.
+    ///
+    /// - Throws: `VaultError` `damaged` or `missing` with the object's name as path; what the store throws.
+    package func add(
+        _ segment: FetchedSegment, to pages: inout NewestPages, isolation: isolated (any Actor)? = #isolation
+    ) async throws {
+        let path = try await frames(of: segment)
+        try withErrorContext(path: segment.name.object) {
+            if segment.record.joined != nil {
+                try pages.add(JoinedSegmentFile(path, from: segment.offset))
+            } else {
+                try pages.add(SegmentFile(path, from: segment.offset))
+            }
+        }
+    }
+
     /// Removes the file of a segment that was applied.
     func discard(_ path: String) { unlink(path) }
 }
 
 /// A segment whose record was read from the store.
-struct FetchedSegment: Sendable {
+package struct FetchedSegment: Sendable {
     let name: SegmentName
     let record: SegmentRecord
     /// The offset of its frames.
@@ -150,6 +166,15 @@ struct FetchedSegment: Sendable {
     let path: String?
     /// The hash that the next segment has as its predecessor.
     let link: String
+
+    /// Its number, or that of the last one that it has.
+    package var sequence: Int { record.sequence }
+    /// Bytes in a page of the database.
+    package var pageSize: Int { record.pageSize }
+    /// The label of the state that it leads to.
+    package var date: Date { name.date }
+    /// Where a copy is that it was applied to.
+    package var position: SegmentPosition { SegmentPosition(record, link: link) }
 
     init(_ name: SegmentName, _ found: FoundSegment, path: String? = nil) {
         (self.name, record, offset) = (name, found.record, found.head.length)

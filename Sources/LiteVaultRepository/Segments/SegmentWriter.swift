@@ -162,7 +162,7 @@ package actor SegmentWriter {
             repository: repository.config.id, database: database, sequence: number, predecessor: last?.hash,
             notedFrom: notedFrom, snapshot: snapshot, run: segment.run.hexadecimal, place: segment.sequence,
             began: Timestamp.text(began), start: self.start?.run == segment.run ? self.start?.value : nil,
-            salts: Manifest.LogPosition.digits(segment.salts), firstFrame: segment.firstFrame,
+            salts: segment.salts.hexadecimal, firstFrame: segment.firstFrame,
             frames: segment.frameCount, pageSize: segment.pageSize, seen: seen,
             time: Timestamp.text(Date(milliseconds: seen)), clock: tried.flatMap { $0.clock < seen ? $0.clock : nil },
             payloadSize: size, payloadHash: try source.hash(), end: end)

@@ -242,7 +242,7 @@ extension Repository {
                 pack: captured.root.pack.hexadecimal, offset: captured.root.position,
                 hash: captured.root.hash.hexadecimal),
             log: report.position.map {
-                .init(salts: Manifest.LogPosition.digits($0.salts), frames: Int($0.frame), end: report.end)
+                .init(salts: $0.salts.hexadecimal, frames: Int($0.frame), end: report.end)
             },
             clock: label > report.began.milliseconds ? Timestamp.text(report.began) : nil, file: report.file,
             wholeRead: wholeRead.map(Timestamp.text),

@@ -52,6 +52,11 @@ extension Sequence<UInt8> {
     }
 }
 
+extension UInt64 {
+    /// All 16 lowercase digits.
+    package var hexadecimal: String { withUnsafeBytes(of: bigEndian) { $0.hexadecimal } }
+}
+
 extension [UInt8] {
     /// Decodes digits in either case; nil for an odd number of them or any other character.
     package init?(hexadecimal text: some StringProtocol) {

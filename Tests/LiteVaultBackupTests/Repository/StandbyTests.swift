@@ -247,6 +247,41 @@ import Testing
         try pair.expectEqual()
     }
 
+    @Test func `an update repeats what the one before it did not achieve, whichever request of that failed`() async throws {
+        let pair = try await Pair(scratch)
+        let store = FaultyStore(DirectoryStore(scratch.path("repository")))
+        let repository = try await Repository.open(
+            store, secret: try .passphrase(Array("secret".utf8)),
+            local: LocalDirectories(state: scratch.path("state"), cache: scratch.path("cache")))
+        var failures = 0
+        while true {
+            // Each copy begins with a snapshot, and has no segment yet.
+            try await pair.take()
+            let standby = try await repository.standby(of: "live.db", at: scratch.path("copy\(failures).db"))
+            try await pair.commit("UPDATE t SET v = v + 1")
+            store.fail(at: failures + 1)
+            let first = await Task { try await standby.update() }.result
+            let hasFailed = store.count > failures
+            store.fail(at: nil)
+            if !hasFailed {
+                guard case .success(.applied(1, _, _)) = first else {
+                    Issue.record("\(first)")
+                    return
+                }
+                await standby.end()
+                break
+            }
+            #expect(throws: VaultError.self) { _ = try first.get() }
+            guard case .applied(1, _, _) = try await standby.update() else {
+                Issue.record("nothing was applied after request \(failures + 1) had failed")
+                return
+            }
+            await standby.end()
+            failures += 1
+        }
+        #expect(failures > 3)
+    }
+
     @Test func `a promotion ends the loop, and a report that throws does`() async throws {
         let pair = try await Pair(scratch)
         let (repository, copy, log) = (pair.repository, pair.copy, Log())

@@ -1,6 +1,6 @@
-internal import Crypto
 internal import LiteVaultCapture
-internal import LiteVaultFoundation
+internal import LiteVaultRepository
+internal import LiteVaultSystem
 
 /// A sum of the hashes of a database's pieces of 512 bytes, each with its number: it tells whether a database has exactly this
 /// content, and changes with a page without the others being read.
@@ -20,9 +20,7 @@ struct ContentSum: Equatable, Sendable {
         }
     }
 
-    var hexadecimal: String {
-        words.flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (56 - 8 * $0)) } }.hexadecimal
-    }
+    var hexadecimal: String { words.map(\.hexadecimal).joined() }
 
     /// Adds the content at an offset, a multiple of 512 bytes; what is missing to the next one counts as zeros.
     mutating func add(_ bytes: [UInt8], at offset: Int64) { change(bytes, offset) { $0 &+ $1 } }
@@ -31,15 +29,15 @@ struct ContentSum: Equatable, Sendable {
     mutating func remove(_ bytes: [UInt8], at offset: Int64) { change(bytes, offset) { $0 &- $1 } }
 
     private mutating func change(_ bytes: [UInt8], _ offset: Int64, _ combine: (UInt64, UInt64) -> UInt64) {
+        // The offset of a piece, and its content.
+        var hashed = [UInt8](repeating: 0, count: 8 + Self.piece)
         for start in stride(from: 0, to: bytes.count, by: Self.piece) {
-            var digest = SHA256()
-            withUnsafeBytes(of: (offset + Int64(start)).bigEndian) { digest.update(bufferPointer: $0) }
-            let end = min(start + Self.piece, bytes.count)
-            bytes.withUnsafeBytes { digest.update(bufferPointer: UnsafeRawBufferPointer(rebasing: $0[start..<end])) }
-            if end - start < Self.piece {
-                digest.update(data: [UInt8](repeating: 0, count: Self.piece - (end - start)))
-            }
-            digest.finalize().withUnsafeBytes { hash in
+            withUnsafeBytes(of: (offset + Int64(start)).bigEndian) { hashed.replaceSubrange(0..<8, with: $0) }
+            let piece = bytes[start..<min(start + Self.piece, bytes.count)]
+            let zeros = repeatElement(0 as UInt8, count: Self.piece - piece.count)
+            hashed.replaceSubrange(8..<(8 + piece.count), with: piece)
+            hashed.replaceSubrange((8 + piece.count)..., with: zeros)
+            Hash256(of: hashed).withBytes { hash in
                 for place in words.indices {
                     words[place] = combine(words[place], hash.loadUnaligned(fromByteOffset: 8 * place, as: UInt64.self))
                 }

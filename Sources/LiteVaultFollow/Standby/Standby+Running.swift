@@ -1,5 +1,6 @@
 public import LiteVaultCapture
 public import LiteVaultFoundation
+public import LiteVaultRepository
 internal import LiteVaultSystem
 
 /// What ``Repository/keepStandby(of:at:options:every:report:)`` reports.

@@ -1,6 +1,7 @@
-internal import LiteVaultSystem
 public import LiteVaultCapture
 public import LiteVaultFoundation
+public import LiteVaultRepository
+internal import LiteVaultSystem
 
 /// Options of a promotion.
 public struct PromotionOptions: Sendable {
@@ -58,19 +59,20 @@ extension Repository {
         var state = try StandbyState.read(destination)
         if let state { try require(state, database, destination) }
         if let own = try PromotedDatabase.read(destination), state == nil || state?.promotion == own.line {
-            guard own.repository == config.id, database.map({ databaseID($0) == own.database }) ?? true else {
+            guard own.repository == identifier, database.map({ databaseID($0) == own.database }) ?? true else {
                 throw VaultError(
                     .cannotCreate, "was promoted as '\(own.name)', perhaps of another repository", path: destination)
             }
             return try await complete(own, destination, options)
         }
         if let line = state?.promotion, let known = state {
-            let survey = try await survey(known.database)
-            if survey.promotions.contains(where: { $0.promotion.line == line }) {
-                return try await complete(
-                    PromotedDatabase(known, line: line, isFenced: true), destination, options)
+            let lines = try await lines(of: known.database)
+            if lines.begun.contains(line) {
+                var own = PromotedDatabase(known, line: line)
+                own.isFenced = true
+                return try await complete(own, destination, options)
             }
-            if survey.line.line != known.current?.line {
+            if lines.current != known.current?.line {
                 state?.promotion = nil
                 try state?.write(destination)
             }
@@ -88,108 +90,16 @@ extension Repository {
         var own = promoted
         let wasPromoted = try own.isFenced && PromotedDatabase.read(destination) == own
         if own.isFenced {
-            let line = try await newestObjects(own.database).line
-            guard line.line == own.line else { throw elsewhere(line, own.name, destination) }
+            try await requireCurrent(line: own.line, of: own.database, own.name, at: destination)
         } else {
-            own = try await withTakenLeases(of: own.database, own.name) { confirm in
-                try await record(own, nil, destination, options, confirm)
+            own = try await withTakenLeases(of: own.database, own.name) { leases in
+                try await leases.record(promoted, newest: nil, at: destination, isForced: options.isForced)
             }
         }
         if !wasPromoted { try own.write(destination) }
         try StandbyState.remove(destination)
         return PromotionResult(
             database: own.name, reached: own.date, isFenced: true, wasPromoted: wasPromoted)
-    }
-
-    /// Runs `body` with the leases of a database's writers, taken from the processes that have them.
-    fileprivate func withTakenLeases<T>(
-        of database: String, _ name: String, isolation: isolated (any Actor)? = #isolation,
-        _ body: (_ confirm: @escaping @Sendable () async throws -> Void) async throws -> T
-    ) async throws -> T {
-        let snapshots = try await takeOver(
-            database, for: "the database '\(name)' of the repository", fence: { try await self.fence($0, database) })
-        do {
-            let segments = try await takeOver(
-                Lease.follower + database, for: "following the database '\(name)'", fence: nil)
-            do {
-                try await requireCurrentKey()
-                let result = try await body {
-                    try await snapshots.confirm()
-                    try await segments.confirm()
-                }
-                await segments.release()
-                await snapshots.release()
-                return result
-            } catch {
-                await segments.release()
-                throw error
-            }
-        } catch {
-            await snapshots.release()
-            throw error
-        }
-    }
-
-    private func takeOver(
-        _ short: String, for purpose: String, fence: ((Lease.Record) async throws -> Void)?
-    ) async throws -> Lease {
-        // Its holder may renew it between two requests.
-        for _ in 0..<8 {
-            do {
-                return try await Lease.take(short, of: self, for: purpose, fence: fence, takesOver: true)
-            } catch let error as VaultError where error.code == .busy {
-                try await Task.sleep(nanoseconds: 100_000_000)
-            }
-        }
-        return try await Lease.take(short, of: self, for: purpose, fence: fence, takesOver: true)
-    }
-
-    /// Stores the fence that begins a line of history, unless it is there.
-    ///
-    /// - Parameters:
-    ///   - newest: the highest number of a segment that was stored by then; nil if that is not known.
-    ///   - confirm: confirms the leases.
-    /// - Returns: the same, recorded.
-    fileprivate func record(
-        _ promoted: PromotedDatabase, _ newest: Int?, _ destination: String, _ options: PromotionOptions,
-        _ confirm: @Sendable () async throws -> Void
-    ) async throws -> PromotedDatabase {
-        var own = promoted
-        own.isFenced = true
-        let database = own.database
-        let source = try FileMetadata.resolvedPath(destination)
-        let supportsConditionalWrites = try await store.supportsConditionalWrites()
-        for _ in 0..<8 {
-            let survey = try await survey(database)
-            if survey.promotions.contains(where: { $0.promotion.line == own.line }) {
-                guard survey.line.line == own.line else { throw elsewhere(survey.line, own.name, source) }
-                return own
-            }
-            guard survey.line.line == own.before || options.isForced else {
-                throw elsewhere(survey.line, own.name, source)
-            }
-            let highest = max(
-                survey.newestSequence, survey.fences.last ?? 0, try await advisories(survey).newestForgotten)
-            let fence = Fence(
-                repository: config.id, database: database, sequence: highest + 1,
-                promotion: Promotion(
-                    line: own.line, host: ProcessInfo.processInfo.hostName, source: source,
-                    time: Timestamp.text(clock.time()), state: own.state, segment: own.segment,
-                    newest: own.segment == nil ? newest : nil))
-            let name = RepositoryFormat.snapshot(database, highest + 1)
-            try await confirm()
-            if !supportsConditionalWrites, try await store.attributes(name) != nil { continue }
-            do {
-                try await put(fence, as: name, condition: supportsConditionalWrites ? .absent : .none)
-                return own
-            } catch let error as VaultError where error.code == .conflict {
-                // A lost response, another promotion, or the last snapshot of the old line.
-                continue
-            }
-        }
-        throw VaultError(
-            .busy, "others keep storing snapshots of the database '\(own.name)'", path: destination,
-            remedy: "Try again.")
     }
 }
 
@@ -202,12 +112,10 @@ extension Standby {
         // Most of what is stored is applied, and a promotion is refused, while the primary still has its leases.
         if !options.isForced {
             try await catchUp()
-            let line = try await repository.newestObjects(state.database).line
-            guard line.line == state.current?.line else {
-                throw repository.elsewhere(line, name, try FileMetadata.resolvedPath(destination))
-            }
+            try await repository.requireCurrent(
+                line: state.current?.line, of: state.database, name, at: FileMetadata.resolvedPath(destination))
         }
-        let promoted = try await repository.withTakenLeases(of: state.database, name) { confirm in
+        let promoted = try await repository.withTakenLeases(of: state.database, name) { leases in
             do {
                 try await catchUp()
             } catch let error as VaultError where options.isForced && error.isDamage {
@@ -221,14 +129,14 @@ extension Standby {
                 }
                 missing = "a newer state could not replace it, because somebody has it open"
             }
-            try await confirm()
+            try await leases.confirm()
             // Known before the repository may know of it: whatever happens then, the promotion can be completed.
             let line = state.promotion ?? PackID().hexadecimal
             state.promotion = line
             try state.write(destination)
             do {
-                return try await repository.record(
-                    PromotedDatabase(state, line: line, isFenced: false), passed, destination, options, confirm)
+                return try await leases.record(
+                    PromotedDatabase(state, line: line), newest: listed, at: destination, isForced: options.isForced)
             } catch let error as VaultError where error.code == .promoted {
                 state.promotion = nil
                 try state.write(destination)
@@ -290,7 +198,7 @@ extension Standby {
             database = found
         }
         guard let known = state else { throw VaultError(.internalFailure, "has no state", path: destination) }
-        let promoted = PromotedDatabase(known, line: known.promotion ?? PackID().hexadecimal, isFenced: false)
+        let promoted = PromotedDatabase(known, line: known.promotion ?? PackID().hexadecimal)
         try promoted.write(destination)
         database?.finish()
         database = nil
@@ -301,14 +209,12 @@ extension Standby {
 
 extension PromotedDatabase {
     /// A standby that becomes the database.
-    fileprivate init(_ state: StandbyState, line: String, isFenced: Bool) {
+    fileprivate init(_ state: StandbyState, line: String) {
         self.init(
             repository: state.repository, database: state.database, name: state.name, line: line,
-            before: state.current?.line, isFenced: isFenced, state: state.current?.time ?? 0,
-            segment: state.current?.segment?.sequence)
+            before: state.current?.line,
+            reached: (state.current?.time ?? 0, state.current?.segment?.sequence))
     }
-
-    fileprivate var date: Date { Date(timeIntervalSince1970: Double(state) / 1000) }
 }
 
 extension StandbyState {

@@ -1,5 +1,6 @@
 internal import LiteVaultCapture
 internal import LiteVaultFoundation
+internal import LiteVaultRepository
 
 extension Standby {
     /// Seconds until snapshots are looked at again, when there is one that segments may still lead to.
@@ -13,23 +14,22 @@ extension Standby {
         polledForSnapshots = now
         let newest = try await repository.newestSequence(state.database)
         guard newest > max(current.snapshot, considered) else { return nil }
-        let name = RepositoryFormat.snapshot(state.database, newest)
         let found: Snapshot
-        switch try await repository.object(name, state.database) {
+        switch try await repository.numberedObject(newest, of: state.database) {
         case .snapshot(let snapshot): found = snapshot
-        case .fence(let fence):
-            guard fence.promotion != nil else { return nil }
+        case .fence: return nil
+        case .promotion:
             // Segments that the old primary may still store are not of the new line.
             ended = Self.promotedWithoutSnapshot
             return ended
         }
-        if found.manifest.line != current.line { return Self.promoted }
-        if let segment = current.segment, segment.passes(found.manifest) {
+        if found.line != current.line { return Self.promoted }
+        if let segment = current.segment, segment.passes(found) {
             (considered, suspected) = (newest, nil)
             return nil
         }
         // Segments that lead to it may be about to be stored. If none was applied by the next look, none leads to this one or a newer one.
-        if found.manifest.newestSegment != nil, suspected != current.time {
+        if found.isFollowed, suspected != current.time {
             suspected = current.time
             return nil
         }
@@ -46,13 +46,11 @@ extension Standby {
         let newest = try await repository.newestSequence(state.database)
         guard newest > current.snapshot else { return nil }
         do {
-            switch try await repository.object(RepositoryFormat.snapshot(state.database, newest), state.database) {
+            switch try await repository.numberedObject(newest, of: state.database) {
             case .snapshot(let snapshot):
-                if snapshot.manifest.line != current.line { lineEnd = (0, Self.promoted) }
-            case .fence(let fence):
-                if let promotion = fence.promotion {
-                    lineEnd = (promotion.segment ?? promotion.newest ?? 0, Self.promotedWithoutSnapshot)
-                }
+                if snapshot.line != current.line { lineEnd = (0, Self.promoted) }
+            case .fence: break
+            case .promotion(let lastSegment): lineEnd = (lastSegment, Self.promotedWithoutSnapshot)
             }
         } catch let error as VaultError where error.isDamage || error.code == .missing {
             // Segments do not depend on it.
@@ -71,8 +69,8 @@ extension Standby {
         let plan = try await repository.planRestore(.latest, database: state.name)
         // A fence does not count.
         guard plan.snapshot.sequence > current.snapshot else { return .waiting(reason) }
-        let manifest = plan.snapshot.manifest
-        guard current.isLogged, manifest.log != nil, manifest.salt == current.salt, let size = current.pageSize else {
+        guard current.isLogged, plan.snapshot.isLogged, plan.snapshot.salt == current.salt, let size = current.pageSize
+        else {
             return try await replace(reason)
         }
         let path = destination + ".standby-new"
@@ -83,14 +81,14 @@ extension Standby {
         options.progress = self.options.progress
         let result = try await repository.restore(.latest, database: state.name, to: path, options: options)
         let database = try attach(pageSize: size)
-        guard result.last.map({ $0.record.pageSize == size }) ?? true else { return try await replace(reason) }
+        guard result.last.map({ $0.pageSize == size }) ?? true else { return try await replace(reason) }
         var pages = NewestPages(pageSize: size)
         try pages.add(differencesOf: path, from: database)
         var next = StandbyPoint(result, sum: sum)
         next.pageSize = size
         try commit(pages, as: next, to: database)
         (considered, suspected, ended, lineEnd) = (result.snapshot.sequence, nil, nil, nil)
-        passed = 0
+        (passed, listed) = (0, 0)
         return .restored(reason: reason, until: next.date)
     }
 
@@ -132,7 +130,8 @@ extension Standby {
         let point = StandbyPoint(result, sum: sum)
         (state.current, state.next, state.file) = (point, nil, LogEnd.status(destination))
         try state.write(destination)
-        (self.sum, database, passed, ended, lineEnd) = (sum, nil, 0, nil, nil)
+        (self.sum, database, ended, lineEnd) = (sum, nil, nil, nil)
+        (passed, listed) = (0, 0)
         if let size = point.pageSize { _ = try attach(pageSize: size) }
         return .restored(reason: reason, until: point.date)
     }

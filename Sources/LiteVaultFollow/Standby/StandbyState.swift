@@ -1,6 +1,7 @@
-internal import LiteVaultSystem
 internal import LiteVaultCapture
 internal import LiteVaultFoundation
+internal import LiteVaultRepository
+internal import LiteVaultSystem
 
 /// What a standby's destination has, in a file beside it (`.standby` after its name): where to continue after a restart.
 ///
@@ -43,40 +44,6 @@ struct StandbyState: CheckedDocument, Sendable {
 struct StandbyPoint: CheckedDocument, Sendable, Equatable {
     static let byteLimit = RepositoryFormat.documentBytes
 
-    /// The last segment.
-    struct Segment: Codable, Sendable, Equatable {
-        var sequence: Int
-        var run: String
-        var place: UInt64
-        /// The hash that the next segment has as its predecessor.
-        var link: String
-        /// Where it ends in the log of the original.
-        var salts: String
-        var lastFrame: UInt32
-        /// The running checksum there; absent if it was not recorded.
-        var checksum: String?
-
-        init(_ record: SegmentRecord, link: String) {
-            (sequence, run, place, self.link) = (record.sequence, record.run, record.place, link)
-            (salts, lastFrame, checksum) = (record.salts, record.firstFrame + (record.frames - 1), record.end?.checksum)
-        }
-
-        /// Whether a snapshot has nothing more than this. A log with a lower counter came before.
-        ///
-        /// A power loss takes the end of a log, and what is committed afterwards has its frames and salts. A snapshot of that has another run, or was
-        /// read when this segment was known to be stored.
-        func passes(_ manifest: Manifest) -> Bool {
-            guard let log = manifest.log, manifest.followed?.run.map({ $0 == run }) ?? true else { return false }
-            if manifest.followed?.segment ?? 0 >= sequence {
-                let isSame = checksum.flatMap { own in log.end?.checksum.map { $0 == own } } ?? true
-                return log.salts == salts && log.frames == Int(lastFrame) && isSame
-            }
-            if log.salts == salts { return Int64(log.frames) <= Int64(lastFrame) }
-            guard let old = UInt64(log.salts, radix: 16), let new = UInt64(salts, radix: 16) else { return false }
-            return old.resets(to: new) != nil
-        }
-    }
-
     /// The newest snapshot that it has; 0 while a restore is under way.
     var snapshot: Int
     /// The first bytes of the database, which do not change while it is the same.
@@ -85,7 +52,8 @@ struct StandbyPoint: CheckedDocument, Sendable, Equatable {
     var isLogged: Bool
     /// The line of history that it has a state of; absent if the database was never promoted.
     var line: String?
-    var segment: Segment?
+    /// The last segment that was applied to the snapshot.
+    var segment: SegmentPosition?
     /// The time of the state, in milliseconds since 1970.
     var time: Int64
     /// Bytes in a page; absent before the first segment.
@@ -99,31 +67,24 @@ struct StandbyPoint: CheckedDocument, Sendable, Equatable {
 
     func check() throws(OutOfLimits) {
         try require("snapshot", snapshot, in: 0...RepositoryFormat.sequences.upperBound)
-        try require("time", time, in: 0...SegmentName.times.upperBound)
+        try require("time", label: time)
         try require("line", line, digits: 32)
         try require("page_size", pageSize, in: 512...65536)
         try require("sum", sum, digits: 64)
         try require("salts", salts, digits: 16)
         try require("checksum", checksum, digits: 16)
-        guard let segment else { return }
-        try require("sequence", segment.sequence, in: RepositoryFormat.sequences)
-        try require("run", segment.run, digits: 32)
-        try require("place", segment.place, in: 0...UInt64(RepositoryFormat.sequences.upperBound))
-        try require("link", segment.link, digits: 64)
-        try require("checksum", segment.checksum, digits: 16)
-        try require("salts", segment.salts, digits: 16)
+        try segment?.check()
     }
 
     var date: Date { Date(milliseconds: time) }
 
     /// What a restore has written.
     init(_ result: RestoreResult, sum: ContentSum) {
-        let manifest = result.snapshot.manifest
-        (snapshot, salt, isLogged) = (manifest.sequence, manifest.salt, manifest.log != nil)
-        line = manifest.line
-        segment = result.last.map { Segment($0.record, link: $0.link) }
-        time = (result.segmentsUntil ?? result.snapshot.time).milliseconds
-        pageSize = result.last?.record.pageSize
+        let restored = result.snapshot
+        (snapshot, salt, isLogged, line) = (restored.sequence, restored.salt, restored.isLogged, restored.line)
+        segment = result.last?.position
+        time = (result.segmentsUntil ?? restored.time).milliseconds
+        pageSize = result.last?.pageSize
         if segment != nil { isLogged = true }
         self.sum = sum.hexadecimal
     }
@@ -136,9 +97,9 @@ struct StandbyPoint: CheckedDocument, Sendable, Equatable {
     /// Sets the position in the destination's own log.
     mutating func set(_ position: LogPosition, _ sums: [UInt32]) {
         guard position.frame > 0, sums.count == 2 else { return (salts, frame, checksum) = (nil, nil, nil) }
-        salts = Manifest.LogPosition.digits(position.salts)
+        salts = position.salts.hexadecimal
         frame = position.frame
-        checksum = Manifest.LogPosition.digits(UInt64(sums[0]) << 32 | UInt64(sums[1]))
+        checksum = (UInt64(sums[0]) << 32 | UInt64(sums[1])).hexadecimal
     }
 
     /// Whether the destination's log ends here.

@@ -1,6 +1,6 @@
 public import LiteVaultCapture
-internal import LiteVaultCipher
 public import LiteVaultFoundation
+public import LiteVaultRepository
 
 /// A copy of a database that is kept up to date from a repository, without the database's key, while readers have it open.
 ///
@@ -17,6 +17,7 @@ public actor Standby {
     /// The path of the copy.
     public nonisolated let destination: String
     let options: StandbyOptions
+    private let reader: SegmentReader
     /// Keeps other standbys away.
     private var lock: StandbyLock?
     var state: StandbyState
@@ -26,6 +27,8 @@ public actor Standby {
     var sum = ContentSum()
     /// The highest number among the segments that were found not to continue its snapshot.
     var passed = 0
+    /// The highest number of a segment that was listed behind its snapshot.
+    var listed = 0
     /// Why no segment will continue it.
     var ended: String?
     /// When snapshots were last listed, by a clock that is not set, and the newest one that does not need to be restored.
@@ -41,8 +44,6 @@ public actor Standby {
     var isInUse = false
     /// Whether an update is under way: it waits for the store several times.
     private var isUpdating = false
-    /// The files of the segments that are about to be applied.
-    var fetchedSegments: FetchedSegments?
 
     init(
         _ repository: Repository, _ destination: String, _ options: StandbyOptions, _ lock: StandbyLock,
@@ -50,6 +51,7 @@ public actor Standby {
     ) {
         (self.repository, self.destination, self.options) = (repository, destination, options)
         (self.lock, self.state) = (lock, state)
+        reader = SegmentReader(repository, database: state.database)
     }
 
     /// The time of the state that the destination has.
@@ -69,18 +71,22 @@ public actor Standby {
         defer { isUpdating = false }
         guard let current = state.current else { return try await restoreWhole() }
         if let ended { return try await renew(ended) }
-        let step: Step
+        let found: SegmentReader.Continuation
         if let last = current.segment {
-            step = try await segments(behind: last)
+            found = try await reader.segments(behind: last)
         } else {
-            step = try await firstSegments(current)
+            let next = try await reader.segments(behindSnapshot: current.snapshot, beyond: passed)
+            found = next.found
+            listed = max(listed, next.newest)
+            // Others are still to be applied, which may fail.
+            if case .nothing = found { passed = listed }
         }
-        switch step {
-        case .segments(let elements):
+        switch found {
+        case .segments(let segments, let fetched):
             // The old primary may store segments until it learns that it is no longer the primary.
-            guard let end = try await endOfLine(current) else { return try await apply(elements) }
-            let before = elements.prefix { $0.record.sequence <= end.segment }
-            if !before.isEmpty { return try await apply(Array(before)) }
+            guard let end = try await endOfLine(current) else { return try await apply(segments, fetched) }
+            let before = segments.prefix { $0.sequence <= end.segment }
+            if !before.isEmpty { return try await apply(Array(before), fetched) }
             ended = end.reason
             return try await renew(end.reason)
         case .broken(let reason): return try await renew(reason)
@@ -97,16 +103,6 @@ public actor Standby {
     public func end() {
         (database, lock) = (nil, nil)
         isEnded = true
-    }
-
-    /// What a look at the repository has found.
-    enum Step {
-        case nothing
-        case segments([FetchedSegment])
-        /// The segments there do not continue the destination, for this reason.
-        case broken(String)
-        /// No segment will continue the destination, for this reason.
-        case ended(String)
     }
 
     /// Opens the destination for writing, if that is possible yet.
@@ -228,7 +224,7 @@ extension Repository {
         } else {
             let snapshot = try await snapshot(.latest, database: database)
             state = StandbyState(
-                repository: config.id, database: snapshot.manifest.database, name: snapshot.manifest.name)
+                repository: identifier, database: databaseID(snapshot.database), name: snapshot.database)
         }
         if access(destination, F_OK) != 0 {
             (state.current, state.next, state.file) = (nil, nil, nil)
@@ -242,7 +238,7 @@ extension Repository {
 
     /// Requires that a standby is one of a database of this repository.
     func require(_ known: StandbyState, _ database: String?, _ destination: String) throws {
-        guard known.repository == config.id, database.map({ databaseID($0) == known.database }) ?? true else {
+        guard known.repository == identifier, database.map({ databaseID($0) == known.database }) ?? true else {
             throw VaultError(
                 .cannotCreate, "is a standby of '\(known.name)', perhaps of another repository", path: destination,
                 remedy: "Choose another name for this one.")
