@@ -195,22 +195,20 @@ let package = Package(
                 external("_CryptoExtras", of: "swift-crypto", for: "Backup"),
             ],
             swiftSettings: swift),
-        .target(
-            name: "LiteVaultFollow",
-            dependencies: [
-                "LiteVaultFoundation", "LiteVaultRepository", "LiteVaultCapture", "LiteVaultCipher", "LiteVaultSystem",
-            ],
-            swiftSettings: swift),
-        // Apart from repositories, as the store of S3 is. It needs no external package, so the umbrella exports it.
+        // Apart from repositories, as the store of S3 is. It needs no external package, so LiteVaultBackup exports it.
         .target(
             name: "LiteVaultSFTP",
             dependencies: [
                 "LiteVaultQuoting", "LiteVaultFoundation", "LiteVaultRepository", "LiteVaultCapture", "LiteVaultSystem",
             ],
             swiftSettings: swift),
+        // Both ends of a log: followers and standbys. It exports what is below it: one import for backups.
         .target(
             name: "LiteVaultBackup",
-            dependencies: ["LiteVaultCapture", "LiteVaultRepository", "LiteVaultFollow", "LiteVaultSFTP"],
+            dependencies: [
+                "LiteVaultFoundation", "LiteVaultRepository", "LiteVaultCapture", "LiteVaultSFTP", "LiteVaultCipher",
+                "LiteVaultSystem",
+            ],
             swiftSettings: swift),
         // For the tests of those who write a store: servers and the tool do not link it.
         .target(
