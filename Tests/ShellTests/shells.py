@@ -67,7 +67,11 @@ def missing(tool):
 
 def _run(command, typed):
     """What a shell does: its output and errors, the status, and the files that it leaves."""
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as programs:
+        # Some shells start the program that opens a file on a desktop. What is there differs between machines.
+        with open(programs + "/xdg-open", "w", encoding="utf-8") as file:
+            file.write("#!/bin/sh\necho runs xdg-open\n")
+        os.chmod(programs + "/xdg-open", 0o755)
         for name in ("a.db", "b.db"):
             with sqlite3.connect(f"{folder}/{name}") as base:
                 base.execute("CREATE TABLE t(n INTEGER PRIMARY KEY, x TEXT)")
@@ -79,7 +83,7 @@ def _run(command, typed):
         before = set(os.listdir(folder))
         done = subprocess.run(
             [*command, "a.db"], input=typed + "\n", capture_output=True, text=True, cwd=folder, timeout=120,
-            env={"PATH": os.environ["PATH"], "HOME": folder, "LC_ALL": "C.UTF-8"})
+            env={"PATH": f"{programs}:{os.environ['PATH']}", "HOME": folder, "LC_ALL": "C.UTF-8"})
         made = sorted(set(os.listdir(folder)) - before)
         return done.stdout.replace(folder, "."), done.stderr.replace(folder, "."), done.returncode, made
 

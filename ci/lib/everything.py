@@ -54,7 +54,7 @@ class Plan:
         self.suites, self.temporary = suites(), temporary
         self.expected = {engine: report.Expected(SKIPS, engine) for engine in self.engines}
         self.passed = {engine: [] for engine in self.engines}  # names, for ci/hazards
-        self.notes = []  # what was skipped or failed as expected, and what was left out
+        self.notes = []  # what was skipped as expected, and what was left out
         if "sqlcipher-3" in self.engines and not (ROOT / ".engines/sqlcipher-3.4.1/pkgconfig/sqlcipher.pc").exists():
             self.engines.remove("sqlcipher-3")
             self.notes.append("sqlcipher-3: not run: this distribution has no such package (ci/setup says more)")
@@ -274,7 +274,7 @@ def finish(plan, lanes, done):
         print("\n== hazards", flush=True)
         if subprocess.run([ROOT / "ci/hazards", *results]).returncode != 0:
             failures.append("hazards: see above")
-    print("\n== skipped, failed as expected, or not run")
+    print("\n== skipped or not run")
     print("\n".join(sorted(plan.notes)) or "nothing")
     print("\n== engines: passed, and what the tool finds at run time")
     for engine in plan.engines:
