@@ -55,8 +55,6 @@ public struct Snapshot: Sendable {
     package var followedRun: [UInt8]? { manifest.followed?.run.flatMap { PackID(hexadecimal: $0)?.bytes } }
     /// The line of history that it continues, which a promotion began; nil if the database had never been promoted.
     package var line: String? { manifest.line }
-    /// The first 16 bytes of the database, in hexadecimal digits: its salt if it is encrypted.
-    package var salt: String { manifest.salt }
     /// Whether the database was in WAL mode.
     package var isLogged: Bool { manifest.log != nil }
     /// Whether segments of the database were stored before it, so that some may lead to it.
