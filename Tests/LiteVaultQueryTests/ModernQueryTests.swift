@@ -42,7 +42,7 @@ import Testing
         guard EngineInfo.linked.sqliteVersion < needed else { return try body() }
         #expect(sourceLocation: location) {
             try body()
-        } throws: { error in ((error as? VaultError)?.cause as? UnsupportedFeature)?.requiredVersion == needed }
+        } throws: { error in ((error as? VaultError)?.cause as? EngineInfo.UnsupportedFeature)?.requiredVersion == needed }
     }
 
     // MARK: Windows

@@ -73,7 +73,7 @@ import Testing
             for body in [{ try db.run(update) }, { try db.run(delete) }] {
                 #expect {
                     try body()
-                } throws: { (($0 as? VaultError)?.cause as? UnsupportedFeature)?.feature.contains("SQLITE_ENABLE_UPDATE_DELETE_LIMIT") == true }
+                } throws: { (($0 as? VaultError)?.cause as? EngineInfo.UnsupportedFeature)?.feature.contains("SQLITE_ENABLE_UPDATE_DELETE_LIMIT") == true }
             }
             return
         }

@@ -19,7 +19,7 @@ import Testing
 
     @Test func `a window function slides, and is an aggregate as well, or the engine is reported as too old`() throws {
         guard Self.isSupported else {
-            let error = #expect(throws: VaultError.self) { try defineSum() }?.cause as? UnsupportedFeature
+            let error = #expect(throws: VaultError.self) { try defineSum() }?.cause as? EngineInfo.UnsupportedFeature
             #expect(error?.requiredVersion == SQLiteVersion(major: 3, minor: 25))
             #expect(throws: DatabaseError.self) { try db.value("SELECT wsum(x) FROM t", as: StoredValue.self) }
             return
