@@ -14,7 +14,9 @@ extension NewDatabase {
     ///   whose locks keep the log as it is.
     /// - Returns: whether structure and indexes were checked. They are not where the schema needs the database's application.
     /// - Throws: ``VaultError`` `damaged` when the database is not sound, `busy`, `noSpace` and others.
-    func fillByBytes(of file: DatabaseFile, _ source: Connection, _ report: DatabaseFile.Progress.Report) throws -> Bool {
+    func fillByBytes(
+        of file: DatabaseFile, _ source: Connection, _ report: DatabaseFile.Progress.Report
+    ) throws -> Bool {
         try reporting {
             let (size, hash) = try copyBytes(of: file, source, report)
             let copy = try open()
@@ -154,7 +156,9 @@ extension NewDatabase {
         }
     }
 
-    private func copyPages(from source: Connection, to copy: Connection, _ report: DatabaseFile.Progress.Report) throws {
+    private func copyPages(
+        from source: Connection, to copy: Connection, _ report: DatabaseFile.Progress.Report
+    ) throws {
         let backup = try Backup(sourceConnection: source, targetConnection: copy)
         defer { backup.finish() }
         let deadline = Deadline(seconds: max(source.lockTimeoutSeconds, 1))

@@ -253,7 +253,9 @@ extension Verification {
         return number == 1 ? 65536 : number
     }
 
-    private func unauthenticated(_ log: WriteAheadLog, _ side: SideFile) throws -> [DatabaseFile.VerificationReport.Problem] {
+    private func unauthenticated(
+        _ log: WriteAheadLog, _ side: SideFile
+    ) throws -> [DatabaseFile.VerificationReport.Problem] {
         let engineFile = try EngineFile(path: file.path)
         guard !log.committed.isEmpty, let authenticator = try authenticator(engineFile) else { return [] }
         guard log.pageSize == authenticator.layout.pageSize else {

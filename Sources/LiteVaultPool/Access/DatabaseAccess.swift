@@ -194,9 +194,9 @@ extension DatabaseAccess {
     ///   - progress: called periodically; throws to cancel.
     /// - Throws: `VaultError` as `DatabaseFile.backup`, and `closed`. The destination does not
     ///   exist then.
-    public func backup(to destination: String, newKey: DatabaseKey? = nil, progress: DatabaseFile.Progress.Report? = nil)
-        throws
-    {
+    public func backup(
+        to destination: String, newKey: DatabaseKey? = nil, progress: DatabaseFile.Progress.Report? = nil
+    ) throws {
         try coordinator.backup(to: destination, newKey: newKey, progress)
     }
 
@@ -214,7 +214,7 @@ extension DatabaseAccess {
     }
 
     /// Closes all connections. Waits for running accesses; later ones throw `VaultError` `closed`. The log of a database in
-    /// WAL mode is removed, unless another process or a ``BlobStream`` that is being read still has the database open.
+    /// WAL mode is removed, unless another process or a ``DatabaseAccess/BlobStream`` that is being read still has the database open.
     ///
     /// - Throws: `VaultError` `reentrant`; `DatabaseError` when a connection cannot be closed.
     public func close() throws { try coordinator.close() }

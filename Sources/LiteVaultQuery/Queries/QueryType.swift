@@ -111,7 +111,7 @@ extension QueryType {
     public subscript<T>(column: SQLExpression<T?>) -> SQLExpression<T?> { namespace(column) }
 
     /// All columns of the table: `users[*]` is `"users".*`.
-    public subscript(star: Star) -> SQLExpression<Void> { namespace(star(nil, nil)) }
+    public subscript(star: _Star) -> SQLExpression<Void> { namespace(star(nil, nil)) }
 
     /// Names a subquery for use in this query: `WITH name AS (subquery)`.
     ///

@@ -4,7 +4,7 @@ public import LiteVaultCore
 ///
 /// Records read them, see `Record.read(_:into:)`.
 @_documentation(visibility: internal)
-public final class GroupedRows {
+public final class _GroupedRows {
     @usableFromInline let execution: Execution
     private let groups: KeyGroups?
     private let keyPositions: [Int]

@@ -215,13 +215,13 @@ extension RecordQuery where R: Sendable & Equatable {
         try Observed(access, isolation: isolation) { try all($0) }
     }
 
-    /// The records now, and again whenever a commit changed them: see ``DatabaseValues``.
+    /// The records now, and again whenever a commit changed them: see ``DatabaseAccess/Values``.
     ///
     /// - Parameters:
     ///   - access: a pool or queue.
     ///   - pollInterval: the interval of checks for changes by other processes; nil, the default, sees only changes through
     ///     `access`.
-    public func values(in access: DatabaseAccess, pollInterval: Duration? = nil) -> DatabaseValues<[R]> {
+    public func values(in access: DatabaseAccess, pollInterval: Duration? = nil) -> DatabaseAccess.Values<[R]> {
         access.values(pollInterval: pollInterval) { try all($0) }
     }
 }

@@ -55,7 +55,7 @@ extension Relation {
         try source.keyList.forEachPart(of: distinct.keys, on: db, besides: source.parameterCount) { condition, keys in
             let execution = try db.begin(source.select(where: condition, keys))
             defer { db.end(execution) }
-            let found = GroupedRows(execution, of: distinct, at: source.keyPositions, capturing: positions, captured)
+            let found = _GroupedRows(execution, of: distinct, at: source.keyPositions, capturing: positions, captured)
             try Value.RelatedRecord.read(found, into: &rows)
             captured = found.captured
         }

@@ -192,7 +192,7 @@ extension RecordQuery {
     ) throws -> (records: [R], keys: [[RelationKey]]) {
         let execution = try db.begin(recordClauses, limit: limit.map { min($0, clauses.limit?.length ?? $0) })
         defer { db.end(execution) }
-        let rows = GroupedRows(execution, capturing: positions, positions.map { _ in [[]] })
+        let rows = _GroupedRows(execution, capturing: positions, positions.map { _ in [[]] })
         var groups: [[R]] = [[]]
         groups[0].reserveCapacity(execution.expectedRowCount)
         try R.read(rows, into: &groups)
