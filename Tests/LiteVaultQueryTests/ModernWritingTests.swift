@@ -77,7 +77,7 @@ import Testing
             }
             return
         }
-        #expect(try db.run(update) == 1 && db.run(delete) == 1)
+        #expect(try db.run(update).changes == 1 && db.run(delete).changes == 1)
         #expect(try db.all(people.select(id, name).order(id)) { "\($0) \($1 ?? "-")" } == ["2 B", "3 last"])
     }
 

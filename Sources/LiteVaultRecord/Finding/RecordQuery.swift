@@ -150,7 +150,9 @@ extension RecordQuery {
         try db.withWriter { try updateAll($0, setting: values) }
     }
 
-    func updateAll(_ db: Connection, setting values: [Setter]) throws -> Int { try db.run(wholeRows.update(values)) }
+    func updateAll(_ db: Connection, setting values: [Setter]) throws -> Int {
+        try db.run(wholeRows.update(values)).changes
+    }
 
     /// Deletes all rows of the query. Callbacks are not called.
     ///
@@ -159,7 +161,7 @@ extension RecordQuery {
     /// - Throws: `DatabaseError`
     @discardableResult
     public func deleteAll(_ db: some RecordDatabase) throws -> Int {
-        try db.withWriter { try $0.run(wholeRows.delete()) }
+        try db.withWriter { try $0.run(wholeRows.delete()).changes }
     }
 
     /// The rows of the query as UPDATE and DELETE can name them: these have neither joins nor, in most engines, limits.
@@ -187,7 +189,7 @@ extension Record {
     /// - Throws: `DatabaseError`
     @discardableResult
     public static func updateAll(_ db: some RecordDatabase, _ values: Setter...) throws -> Int {
-        try db.withWriter { try $0.run(query.update(values)) }
+        try db.withWriter { try $0.run(query.update(values)).changes }
     }
 
     /// Deletes all rows of the table. Callbacks are not called.
