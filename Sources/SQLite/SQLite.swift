@@ -34,7 +34,6 @@
 @_exported public import protocol LiteVaultQuery.ExpressionType
 @_exported public import struct LiteVaultQuery.Insert
 @_exported public import enum LiteVaultQuery.JoinType
-@_exported public import enum LiteVaultQuery.MaterializationHint
 @_exported public import func LiteVaultQuery.ntile
 @_exported public import enum LiteVaultQuery.OnConflict
 @_exported public import func LiteVaultQuery.percentRank
@@ -82,6 +81,9 @@ public typealias URIQueryParameter = Connection.Location.QueryParameter
 
 /// What the linked engine is too old for, or was built without.
 public typealias UnsupportedFeature = EngineInfo.UnsupportedFeature
+
+/// Whether a common table expression is computed once, by the name it has in SQLite.swift.
+public typealias MaterializationHint = Table.MaterializationHint
 
 /// The type of `*` in `select(*)` and `count(*)`, by the name it has in SQLite.swift.
 public typealias Star = _Star

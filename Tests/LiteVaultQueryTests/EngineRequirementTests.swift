@@ -73,7 +73,7 @@ import Testing
 
     @Test func `a hint of materialization is taken, or the error names 3.35`() throws {
         let cheap = Table("cheap")
-        for hint in [MaterializationHint.materialized, .notMaterialized] {
+        for hint in [Table.MaterializationHint.materialized, .notMaterialized] {
             since(3, 35) { _ = try db.first(cheap.with(cheap, hint: hint, as: items), as: Row.self) }
         }
     }

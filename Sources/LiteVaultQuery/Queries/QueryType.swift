@@ -122,8 +122,8 @@ extension QueryType {
     ///   - hint: whether SQLite should compute it once.
     ///   - subquery: the query that the name stands for.
     public func with(
-        _ alias: Table, columns: [any Expressible]? = nil, recursive: Bool = false, hint: MaterializationHint? = nil,
-        as subquery: any QueryType
+        _ alias: Table, columns: [any Expressible]? = nil, recursive: Bool = false,
+        hint: Table.MaterializationHint? = nil, as subquery: any QueryType
     ) -> Self {
         changed {
             $0.isRecursive = $0.isRecursive || recursive

@@ -57,7 +57,6 @@ public struct Delete: RenderedStatement {
 /// A statement that writes rows: an ``Insert``, ``Update`` or ``Delete``. `run` of a connection runs it.
 public protocol WritingStatement: ExpressionType {
     /// Runs the statement. Call ``Connection/run(_:)`` instead.
-    @_documentation(visibility: internal)
     func _run(on connection: Connection) throws -> RunResult
 }
 
@@ -90,7 +89,6 @@ extension Connection {
 
 extension Insert: WritingStatement {
     /// Runs the INSERT.
-    @_documentation(visibility: internal)
     public func _run(on connection: Connection) throws -> RunResult {
         switch content {
         case .row(let row): try connection.insert(row)
@@ -102,7 +100,6 @@ extension Insert: WritingStatement {
 
 extension Update: WritingStatement {
     /// Runs the UPDATE.
-    @_documentation(visibility: internal)
     public func _run(on connection: Connection) throws -> RunResult {
         guard isLiteral else { return try connection.run(rendering: root) }
         return try connection.withLock {
@@ -114,6 +111,5 @@ extension Update: WritingStatement {
 
 extension Delete: WritingStatement {
     /// Runs the DELETE.
-    @_documentation(visibility: internal)
     public func _run(on connection: Connection) throws -> RunResult { try connection.run(rendering: root) }
 }

@@ -3,7 +3,6 @@ public import LiteVaultCore
 /// The rows of a statement, each of which belongs to one of several keys. It cannot be kept.
 ///
 /// Records read them, see `Record.read(_:into:)`.
-@_documentation(visibility: internal)
 public final class _GroupedRows {
     @usableFromInline let execution: Execution
     private let groups: KeyGroups?

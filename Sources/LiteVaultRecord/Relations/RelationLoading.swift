@@ -22,7 +22,7 @@ extension Relation {
     /// - Returns: what belongs to each, in the order of the records.
     /// - Throws: as the form for one record.
     public func load(_ db: some RecordDatabase, for origins: [Origin]) throws -> [Value] {
-        try db.withReader { db in
+        try db._withReader { db in
             let positions = try originPositions()
             return try load(db, keys: try origins.map { RelationKey(try $0.values(db), positions) })
         }

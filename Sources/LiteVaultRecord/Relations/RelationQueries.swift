@@ -82,13 +82,13 @@ public struct RecordRows<Row>: Sendable {
     ///
     /// - Parameter db: a connection, pool or queue.
     /// - Throws: `VaultError` `notFound` when a row that has to be there is not; `QueryError`; `DatabaseError`.
-    public func all(_ db: some RecordDatabase) throws -> [Row] { try db.withReader { try rows($0, limit: nil) } }
+    public func all(_ db: some RecordDatabase) throws -> [Row] { try db._withReader { try rows($0, limit: nil) } }
 
     /// Returns the first record, with what belongs to it; nil when there is none.
     ///
     /// - Parameter db: a connection, pool or queue.
     /// - Throws: as ``all(_:)``.
-    public func first(_ db: some RecordDatabase) throws -> Row? { try db.withReader { try rows($0, limit: 1).first } }
+    public func first(_ db: some RecordDatabase) throws -> Row? { try db._withReader { try rows($0, limit: 1).first } }
 
     private func rows(_ db: Connection, limit: Int?) throws -> [Row] {
         guard source.isSnapshot, !db.isInTransaction else { return try source.readAll(db, limit: limit) }

@@ -28,7 +28,7 @@ extension VirtualTable {
 /// A module for virtual tables whose columns and options are declared in Swift: ``FTS3``, ``FTS4``, ``FTS5``, or one of
 /// the application's own.
 public protocol VirtualTableModule {
-    /// The type that the closure of `create(virtualTable:options:using:_:)` works on.
+    /// The type that the closure of `create(virtualTable:options:ifNotExists:using:_:)` works on.
     associatedtype TableDefinition
 
     /// The name after USING. It is quoted where that is needed.
@@ -59,11 +59,14 @@ extension Connection {
     /// - Parameters:
     ///   - name: the table's name.
     ///   - options: options of the table.
+    ///   - ifNotExists: the same as the option `ifNotExists`.
     ///   - module: the module with its arguments, as SQL text. It is used verbatim: never build it from untrusted
     ///     input.
     /// - Throws: `DatabaseError`, `VaultError` `unsupported` if the engine lacks the module; nothing is created then.
-    public func create(virtualTable name: String, options: VirtualTable.Options = [], using module: String) throws {
-        try createVirtualTable(name, options, .text(module)) {}
+    public func create(
+        virtualTable name: String, options: VirtualTable.Options = [], ifNotExists: Bool = false, using module: String
+    ) throws {
+        try createVirtualTable(name, ifNotExists ? options.union(.ifNotExists) : options, .text(module)) {}
     }
 
     /// Creates a virtual table whose columns and options are declared in Swift, with all objects that belong to it, or
@@ -80,14 +83,16 @@ extension Connection {
     /// - Parameters:
     ///   - name: the table's name.
     ///   - options: options of the table.
+    ///   - ifNotExists: the same as the option `ifNotExists`.
     ///   - module: the module.
     ///   - body: adds columns and options.
     /// - Throws: `DatabaseError`, `VaultError`, also `unsupported` if the engine lacks the module, and what
     ///   the closure and the module throw. Nothing is created then.
     public func create<Module: VirtualTableModule>(
-        virtualTable name: String, options: VirtualTable.Options = [], using module: Module,
+        virtualTable name: String, options: VirtualTable.Options = [], ifNotExists: Bool = false, using module: Module,
         _ body: ((Module.TableDefinition) throws -> Void)? = nil
     ) throws {
+        let options = ifNotExists ? options.union(.ifNotExists) : options
         let definition = try module.makeTableDefinition(
             configuration: VirtualTable.Configuration(tableName: name, options: options))
         try body?(definition)
