@@ -36,6 +36,27 @@ extension Connection {
     /// - Throws: `DatabaseError`
     public func pluck(_ query: any QueryType) throws -> Row? { try first(query, as: Row.self) }
 
+    /// Runs an INSERT.
+    ///
+    /// - Returns: the rowid of the last row inserted.
+    /// - Throws: `DatabaseError`. No row is inserted then, unless the conflict clause is `OR FAIL`.
+    @discardableResult
+    public func run(_ query: Insert) throws -> Int64 { try query._run(on: self).insertedRowID }
+
+    /// Runs an UPDATE.
+    ///
+    /// - Returns: the number of rows changed.
+    /// - Throws: `DatabaseError`
+    @discardableResult
+    public func run(_ query: Update) throws -> Int { try query._run(on: self).changes }
+
+    /// Runs a DELETE.
+    ///
+    /// - Returns: the number of rows deleted.
+    /// - Throws: `DatabaseError`
+    @discardableResult
+    public func run(_ query: Delete) throws -> Int { try query._run(on: self).changes }
+
     /// The value of a query of one column.
     ///
     /// - Throws: `DatabaseError`; `QueryError` when there is no row, or the value is NULL or of another type.

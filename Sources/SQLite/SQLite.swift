@@ -19,10 +19,9 @@
 @_exported public import struct LiteVaultCore.Row
 @_exported public import struct LiteVaultCore.SQLiteVersion
 @_exported public import class LiteVaultCore.Statement
-@_exported public import struct LiteVaultCore.UnsupportedFeature
-@_exported public import enum LiteVaultCore.URIQueryParameter
 @_exported public import struct LiteVaultCore.VaultError
 @_exported public import protocol LiteVaultQuery._OptionalType
+@_exported public import typealias LiteVaultQuery._Star
 @_exported public import func LiteVaultQuery.cast
 @_exported public import func LiteVaultQuery.collate
 @_exported public import enum LiteVaultQuery.Collation
@@ -35,7 +34,6 @@
 @_exported public import protocol LiteVaultQuery.ExpressionType
 @_exported public import struct LiteVaultQuery.Insert
 @_exported public import enum LiteVaultQuery.JoinType
-@_exported public import enum LiteVaultQuery.MaterializationHint
 @_exported public import func LiteVaultQuery.ntile
 @_exported public import enum LiteVaultQuery.OnConflict
 @_exported public import func LiteVaultQuery.percentRank
@@ -48,7 +46,6 @@
 @_exported public import protocol LiteVaultQuery.SchemaType
 @_exported public import struct LiteVaultQuery.Select
 @_exported public import struct LiteVaultQuery.Setter
-@_exported public import typealias LiteVaultQuery.Star
 @_exported public import struct LiteVaultQuery.Table
 @_exported public import struct LiteVaultQuery.Tokenizer
 @_exported public import struct LiteVaultQuery.Update
@@ -78,3 +75,15 @@ public typealias Expression<Datatype> = SQLExpression<Datatype>
 
 /// The error that the engine reported, by the name it has in SQLite.swift.
 public typealias Result = DatabaseError
+
+/// A parameter of a database URI, by the name it has in SQLite.swift.
+public typealias URIQueryParameter = Connection.Location.QueryParameter
+
+/// What the linked engine is too old for, or was built without.
+public typealias UnsupportedFeature = EngineInfo.UnsupportedFeature
+
+/// Whether a common table expression is computed once, by the name it has in SQLite.swift.
+public typealias MaterializationHint = Table.MaterializationHint
+
+/// The type of `*` in `select(*)` and `count(*)`, by the name it has in SQLite.swift.
+public typealias Star = _Star

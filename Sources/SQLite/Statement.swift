@@ -183,7 +183,7 @@ extension DatabaseError {
         let message = sqlite3_errmsg(connection.handle).map { String(cString: $0) } ?? ""
         let isExtended = connection.usesExtendedErrorCodes
         let extendedCode = isExtended ? sqlite3_extended_errcode(connection.handle) : errorCode
-        let context = statement.map { ErrorContext(sql: $0.description, extendedCode: extendedCode) }
+        let context = statement.map { DatabaseError.Context(sql: $0.description, extendedCode: extendedCode) }
         self =
             isExtended
             ? .extendedError(message: message, extendedCode: extendedCode, statement: context)

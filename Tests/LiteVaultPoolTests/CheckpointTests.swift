@@ -165,6 +165,8 @@ import Testing
     @Test func `a checkpoint is guarded by another connection to the same file only`() throws {
         let (db, guardian) = (try connection(), try connection())
         #expect(throws: DatabaseError.self) { try db.walCheckpoint(guardedBy: db) }
+        #expect(throws: DatabaseError.self) { try db.walCheckpoint(mode: .full, guardedBy: guardian) }
+        #expect(throws: DatabaseError.self) { try db.walCheckpoint(schema: "temp", guardedBy: guardian) }
         #expect(throws: DatabaseError.self) { try db.walCheckpoint(guardedBy: Connection(scratch.path("other"))) }
         try guardian.execute("CREATE TABLE t (a)")
         #expect(try db.walCheckpoint(guardedBy: guardian).busy == false)

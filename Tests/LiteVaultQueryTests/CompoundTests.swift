@@ -49,15 +49,15 @@ import Testing
 
     @Test func `of a join, the rows of its first table that are in it are written`() throws {
         let joined = one.join(three, on: one[value] == three[value])
-        #expect(try db.run(joined.update(value <- 7)) == 2)
+        #expect(try db.run(joined.update(value <- 7)).changes == 2)
         #expect(try rows(one) == [1, 2, 7, 7])
-        #expect(try db.run(one.join(two, on: one[value] == two[value]).delete()) == 1)
+        #expect(try db.run(one.join(two, on: one[value] == two[value]).delete()).changes == 1)
         #expect(try rows(one) == [1, 7, 7])
-        #expect(try db.run(joined.delete()) == 0)
+        #expect(try db.run(joined.delete()).changes == 0)
         // A column may have the name of the rowid.
         try db.execute("CREATE TABLE odd (i, rowid); INSERT INTO odd VALUES (3, 'x'), (5, 'x')")
         let odd = Table("odd")
-        #expect(try db.run(odd.join(three, on: odd[value] == three[value]).delete()) == 1)
+        #expect(try db.run(odd.join(three, on: odd[value] == three[value]).delete()).changes == 1)
         #expect(try rows(odd) == [5])
         try db.execute("CREATE TABLE keyed (i PRIMARY KEY) WITHOUT ROWID; INSERT INTO keyed VALUES (3), (5)")
         let keyed = Table("keyed")

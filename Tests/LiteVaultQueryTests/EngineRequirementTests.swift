@@ -30,7 +30,7 @@ import Testing
             return
         }
         let error =
-            #expect(throws: VaultError.self, sourceLocation: location) { try body() }?.cause as? UnsupportedFeature
+            #expect(throws: VaultError.self, sourceLocation: location) { try body() }?.cause as? EngineInfo.UnsupportedFeature
         #expect(error?.requiredVersion == needed, sourceLocation: location)
         #expect(error?.description.contains("SQLite \(major).\(minor)") == true, sourceLocation: location)
         #expect(
@@ -73,7 +73,7 @@ import Testing
 
     @Test func `a hint of materialization is taken, or the error names 3.35`() throws {
         let cheap = Table("cheap")
-        for hint in [MaterializationHint.materialized, .notMaterialized] {
+        for hint in [Table.MaterializationHint.materialized, .notMaterialized] {
             since(3, 35) { _ = try db.first(cheap.with(cheap, hint: hint, as: items), as: Row.self) }
         }
     }
@@ -86,7 +86,7 @@ import Testing
     @Test func `an UPDATE of some rows runs, or the error says what the engine was built without`() throws {
         let body = { _ = try db.run(items.order(id).limit(1).update(price <- 1)) }
         if EngineInfo.linked.hasCompileOption("ENABLE_UPDATE_DELETE_LIMIT") { return try body() }
-        let error = #expect(throws: VaultError.self) { try body() }?.cause as? UnsupportedFeature
+        let error = #expect(throws: VaultError.self) { try body() }?.cause as? EngineInfo.UnsupportedFeature
         #expect(error?.requiredVersion == nil && error?.feature.hasPrefix("UPDATE with ORDER BY or LIMIT") == true)
         #expect { try db.run(items.limit(1).delete()) } throws: { ($0 as? VaultError)?.code == .unsupported }
     }
@@ -111,7 +111,7 @@ import Testing
         for text in ["SELEC 1 RETURNING", "CREATE TABLE u (a) STRICT STRICT", "UPDATE items SET LIMIT"] {
             // The version is named only where it would help.
             do { try db.run(SQL(sql: text)) } catch let error as VaultError {
-                let missing = try #require(error.cause as? UnsupportedFeature)
+                let missing = try #require(error.cause as? EngineInfo.UnsupportedFeature)
                 #expect(missing.requiredVersion.map { $0 > missing.linkedVersion } ?? true)
             } catch let error as DatabaseError {
                 #expect(error.message.contains("syntax error"))

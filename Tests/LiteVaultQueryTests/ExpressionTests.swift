@@ -139,7 +139,9 @@ func sql(_ expression: any Expressible) -> String { expression.asSQL() }
         let db = try Connection()
         try db.execute(
             "CREATE TABLE users (id INTEGER PRIMARY KEY, email TEXT, name TEXT, age INT, balance REAL, admin INT)")
-        #expect(try db.run(users.insert(email <- "a@x", name <- nil, age <- 30, balance <- 3, admin <- true)) == 1)
+        #expect(
+            try db.run(users.insert(email <- "a@x", name <- nil, age <- 30, balance <- 3, admin <- true))
+                == RunResult(changes: 1, insertedRowID: 1))
         try db.run(users.insertMany([email <- "b@x", name <- "B"], [name <- "C", email <- "c@x"]))
         #expect(try db.value(users.count) == 3)
         let row = try #require(try db.first(users.filter(id == 1), as: Row.self))
@@ -149,12 +151,12 @@ func sql(_ expression: any Expressible) -> String { expression.asSQL() }
         #expect(throws: QueryError.self) { try row.value(of: SQLExpression<Int>("missing")) }
         #expect(throws: QueryError.unexpectedNullValue(name: "\"name\"")) { try row.value(of: SQLExpression<String>("name")) }
         #expect(try db.all(users.order(id), as: Row.self).map { try $0.value(of: email) } == ["a@x", "b@x", "c@x"])
-        #expect(try db.run(users.filter(id > 1).update(age++)) == 2)
+        #expect(try db.run(users.filter(id > 1).update(age++)) == RunResult(changes: 2, insertedRowID: 3))
         #expect(try db.value(users.select(balance.sum)) == 3)
         #expect(try db.value(users.filter(id > 9).exists) == false)
         let other = users.alias("other")
         let pairs = try db.all(users.join(other, on: users[id] < other[id]).order(users[id], other[id]), as: Row.self)
         #expect(try pairs.map { "\(try $0.value(of: users[id]))\(try $0.value(of: other[id]))" } == ["12", "13", "23"])
-        #expect(try db.run(users.delete()) == 3)
+        #expect(try db.run(users.delete()) == RunResult(changes: 3, insertedRowID: 3))
     }
 }

@@ -49,12 +49,12 @@ private struct Task: Codable {
     }
 
     @Test func `a column that a row does not set is NULL, or the default value if NOT NULL`() throws {
-        let rowid = try db.run(
+        let result = try db.run(
             tasks.insertMany([
                 [taskID <- 1, taskName <- "a", taskState <- "done"], [taskName <- "b", taskID <- 2], [taskID <- 3, taskNote <- "n"], [taskID <- 4, taskNote <- "m"],
                 [],
             ]))
-        #expect(rowid == 5)
+        #expect(result == RunResult(changes: 5, insertedRowID: 5))
         #expect(
             try rows() == ["1 a done -", "2 b open -", "3 unnamed open n", "4 unnamed open m", "5 unnamed open -"])
     }
@@ -64,7 +64,7 @@ private struct Task: Codable {
             Task(id: 1, name: "a", state: "done", note: "n"), Task(id: 2, name: nil, state: "done"), Task(id: 3),
         ]
         let insert = try tasks.insertMany(values)
-        #expect(try db.run(insert) == 3)
+        #expect(try db.run(insert) == RunResult(changes: 3, insertedRowID: 3))
         #expect(try rows() == ["1 a done n", "2 unnamed done -", "3 unnamed open -"])
     }
 
@@ -72,13 +72,13 @@ private struct Task: Codable {
         let count = 2_000
         try limitParameters(999)
         var rows = (1...count).map { [taskID <- $0, taskName <- "n\($0)"] }
-        #expect(try db.run(tasks.insertMany(rows)) == count)
+        #expect(try db.run(tasks.insertMany(rows)) == RunResult(changes: count, insertedRowID: Int64(count)))
         #expect(try db.value("SELECT count(*) FROM tasks WHERE name = 'n' || id", as: Int.self) == count)
         try db.run(tasks.delete())
         rows[count - 1] = [taskID <- 1, taskName <- "twice"]
         #expect(throws: DatabaseError.self) { try db.run(tasks.insertMany(rows)) }
         #expect(try db.value("SELECT count(*) FROM tasks", as: Int.self) == 0)
-        #expect(try db.run(tasks.insertMany(or: .ignore, rows)) == count - 1)
+        #expect(try db.run(tasks.insertMany(or: .ignore, rows)) == RunResult(changes: count - 1, insertedRowID: Int64(count - 1)))
         #expect(try db.value("SELECT count(*) FROM tasks", as: Int.self) == count - 1)
         try db.run(tasks.delete())
         #expect(throws: DatabaseError.self) { try db.run(tasks.insertMany(or: .fail, rows)) }

@@ -26,9 +26,9 @@ private let c = SQLExpression<Double>("c")
 
     @Test func `rows of the same columns have their own values`() throws {
         for number in 1...3 {
-            let rowid = try db.run(
+            let result = try db.run(
                 t.insert(a <- number, b <- number == 2 ? nil : "b\(number)", c <- Double(number) / 2))
-            #expect(rowid == Int64(number))
+            #expect(result == RunResult(changes: 1, insertedRowID: Int64(number)))
         }
         #expect(try rows() == ["1|b1|0.5", "2|NULL|1.0", "3|b3|1.5"])
     }
@@ -80,7 +80,8 @@ private let c = SQLExpression<Double>("c")
         try db.defineFunction("again", argumentCount: 1) { [unowned db] arguments in
             guard let number = arguments.first as? Int64, number > 0 else { return nil }
             return try db.run(
-                t.insert(a <- Int(number) - 1, b <- "a text that is not small, \(number - 1)", c <- Double(number)))
+                t.insert(a <- Int(number) - 1, b <- "a text that is not small, \(number - 1)", c <- Double(number))
+            ).insertedRowID
         }
         try db.execute("CREATE TRIGGER nested \(time) INSERT ON t BEGIN SELECT again(new.a); END")
         for number in [3, 13] {
@@ -99,7 +100,7 @@ private let c = SQLExpression<Double>("c")
         try db.defineFunction("twice", argumentCount: 1) { [unowned db] arguments in
             let number = arguments.first as? Int64 ?? 0
             guard number < 100 else { return nil }
-            return try db.run(t.insert(a <- Int(number) + 100, b <- "inner", c <- 0))
+            return try db.run(t.insert(a <- Int(number) + 100, b <- "inner", c <- 0)).insertedRowID
         }
         try db.execute("CREATE TRIGGER nested BEFORE INSERT ON t BEGIN SELECT twice(new.a); END")
         try db.run(t.insert(a <- 1, b <- "outer", c <- 1))

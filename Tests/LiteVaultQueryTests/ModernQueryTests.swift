@@ -42,7 +42,7 @@ import Testing
         guard EngineInfo.linked.sqliteVersion < needed else { return try body() }
         #expect(sourceLocation: location) {
             try body()
-        } throws: { error in ((error as? VaultError)?.cause as? UnsupportedFeature)?.requiredVersion == needed }
+        } throws: { error in ((error as? VaultError)?.cause as? EngineInfo.UnsupportedFeature)?.requiredVersion == needed }
     }
 
     // MARK: Windows
@@ -251,7 +251,7 @@ import Testing
 
     @Test func `a hint says whether a common table expression is computed once`() throws {
         let totals = Table("totals")
-        for (hint, text) in [(MaterializationHint.materialized, "MATERIALIZED"), (.notMaterialized, "NOT MATERIALIZED")] {
+        for (hint, text) in [(Table.MaterializationHint.materialized, "MATERIALIZED"), (.notMaterialized, "NOT MATERIALIZED")] {
             let query: ScalarQuery<Int> = totals.with(
                 totals, hint: hint, as: sales.select(region, amount.sum).group(region)
             ).count

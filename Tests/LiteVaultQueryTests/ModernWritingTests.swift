@@ -73,11 +73,11 @@ import Testing
             for body in [{ try db.run(update) }, { try db.run(delete) }] {
                 #expect {
                     try body()
-                } throws: { (($0 as? VaultError)?.cause as? UnsupportedFeature)?.feature.contains("SQLITE_ENABLE_UPDATE_DELETE_LIMIT") == true }
+                } throws: { (($0 as? VaultError)?.cause as? EngineInfo.UnsupportedFeature)?.feature.contains("SQLITE_ENABLE_UPDATE_DELETE_LIMIT") == true }
             }
             return
         }
-        #expect(try db.run(update) == 1 && db.run(delete) == 1)
+        #expect(try db.run(update).changes == 1 && db.run(delete).changes == 1)
         #expect(try db.all(people.select(id, name).order(id)) { "\($0) \($1 ?? "-")" } == ["2 B", "3 last"])
     }
 

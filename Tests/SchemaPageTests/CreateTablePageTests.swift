@@ -52,7 +52,7 @@ import Testing
             }
         }
         guard SQLiteVersion.isLinked(3, 37) else {
-            let error = #expect(throws: VaultError.self) { try create() }?.cause as? UnsupportedFeature
+            let error = #expect(throws: VaultError.self) { try create() }?.cause as? EngineInfo.UnsupportedFeature
             #expect(error?.requiredVersion == SQLiteVersion(major: 3, minor: 37))
             return
         }
@@ -216,7 +216,7 @@ import Testing
             }
         }
         guard SQLiteVersion.isLinked(3, 31) else {
-            let error = #expect(throws: VaultError.self) { try create() }?.cause as? UnsupportedFeature
+            let error = #expect(throws: VaultError.self) { try create() }?.cause as? EngineInfo.UnsupportedFeature
             #expect(error?.requiredVersion == SQLiteVersion(major: 3, minor: 31))
             return
         }

@@ -250,7 +250,7 @@ let hasFTS5 = (try? Connection().execute("CREATE VIRTUAL TABLE t USING fts5(a)")
     @Test func `a table of a custom module is created and rolled back as one`() throws {
         struct Failing: VirtualTableModule {
             let moduleName = "rtree"
-            func makeTableDefinition(configuration: VirtualTableConfiguration) -> [String] { ["id", "a", "b"] }
+            func makeTableDefinition(configuration: VirtualTable.Configuration) -> [String] { ["id", "a", "b"] }
             func moduleArguments(for definition: [String], in connection: Connection) throws -> [String] { definition }
             func database(_ db: Connection, didCreate name: String, using definition: [String]) throws {
                 #expect(try db.columns(name).count == 3)

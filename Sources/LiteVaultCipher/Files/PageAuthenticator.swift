@@ -16,7 +16,7 @@ internal import LiteVaultFoundation
 package struct PageAuthenticator: Sendable {
     package let layout: PageLayout
     private let authenticationKey: SecretBytes
-    private let hmac: CipherAlgorithm
+    private let hmac: CipherSettings.Algorithm
 
     /// Derives the keys. Takes as long as the engine's own derivation.
     ///
@@ -55,7 +55,7 @@ package struct PageAuthenticator: Sendable {
     }
 
     private static func derive(
-        from secret: SecretBytes, digest: CipherAlgorithm, salt: [UInt8], iterations: Int
+        from secret: SecretBytes, digest: CipherSettings.Algorithm, salt: [UInt8], iterations: Int
     ) throws -> SecretBytes {
         try .secret(count: 32) { key in
             guard let base = key.baseAddress else { return }
@@ -101,7 +101,7 @@ package struct PageAuthenticator: Sendable {
     }
 }
 
-extension CipherAlgorithm {
+extension CipherSettings.Algorithm {
     fileprivate var shimValue: lv_digest {
         switch self {
         case .sha1: LV_SHA1

@@ -57,10 +57,10 @@ extension Connection {
     /// - Parameters:
     ///   - location: the location of the database, which is created if it is missing. What is written there is readable by everybody.
     ///   - schemaName: the name for use in SQL: any text.
-    ///   - key: ``NoKey/plaintext``.
+    ///   - key: ``DatabaseKey/NoKey/plaintext``.
     /// - Throws: `DatabaseError` with the path of that file, for example when it is encrypted, or inside a transaction. The database is
     ///   not attached then.
-    public func attach(_ location: Location, as schemaName: String, key: NoKey) throws {
+    public func attach(_ location: Location, as schemaName: String, key: DatabaseKey.NoKey) throws {
         try location.requirePrivateCacheAndNoKey()
         try withLock {
             try location.namingErrors(
@@ -98,8 +98,10 @@ extension Connection {
     }
 }
 
-/// The key of a database that is not encrypted, for `attach(_:as:key:)`.
-public enum NoKey: Sendable {
-    /// The database is plaintext.
-    case plaintext
+extension DatabaseKey {
+    /// The key of a database that is not encrypted, for `attach(_:as:key:)`.
+    public enum NoKey: Sendable {
+        /// The database is plaintext.
+        case plaintext
+    }
 }

@@ -18,7 +18,7 @@ extension DatabaseFile {
     ///   plaintext database, `cannotCreate`, `noSpace`, `damaged` and others. The destination does not exist then.
     public func encrypt(
         to destination: String, key: DatabaseKey, settings: CipherSettings = .init(),
-        progress: OperationProgress.Report? = nil
+        progress: Progress.Report? = nil
     ) throws {
         _ = try CipherEngine.require(for: path)
         try convert(open(key: nil), to: destination, key: key, settings: settings, progress)
@@ -35,7 +35,7 @@ extension DatabaseFile {
     ///   exist then.
     public func decrypt(
         to destination: String, key: DatabaseKey, settings: CipherSettings = .init(),
-        progress: OperationProgress.Report? = nil
+        progress: Progress.Report? = nil
     ) throws {
         try convert(open(key: key, settings: settings), to: destination, key: nil, settings: .init(), progress)
     }
@@ -53,7 +53,7 @@ extension DatabaseFile {
     /// - Throws: as ``decrypt(to:key:settings:progress:)``.
     public func export(
         to destination: String, key: DatabaseKey, settings: CipherSettings = .init(), newKey: DatabaseKey,
-        newSettings: CipherSettings = .init(), progress: OperationProgress.Report? = nil
+        newSettings: CipherSettings = .init(), progress: Progress.Report? = nil
     ) throws {
         try convert(open(key: key, settings: settings), to: destination, key: newKey, settings: newSettings, progress)
     }
@@ -68,7 +68,7 @@ extension DatabaseFile {
     /// - Throws: as ``decrypt(to:key:settings:progress:)``.
     public func vacuum(
         into destination: String, key: DatabaseKey? = nil, settings: CipherSettings = .init(),
-        progress: OperationProgress.Report? = nil
+        progress: Progress.Report? = nil
     ) throws {
         try convert(open(key: key, settings: settings), to: destination, key: key, settings: settings, progress)
     }
@@ -93,7 +93,7 @@ extension DatabaseFile {
     @discardableResult
     public func backup(
         to destination: String, key: DatabaseKey? = nil, settings: CipherSettings = .init(),
-        newKey: DatabaseKey? = nil, progress: OperationProgress.Report? = nil
+        newKey: DatabaseKey? = nil, progress: Progress.Report? = nil
     ) throws -> Bool {
         if key == nil, let newKey {
             try encrypt(to: destination, key: newKey, settings: settings, progress: progress)
@@ -119,7 +119,7 @@ extension DatabaseFile {
     /// Copies the content of an open database to a new file of another format.
     private func convert(
         _ source: Connection, to destination: String, key: DatabaseKey?, settings: CipherSettings,
-        _ progress: OperationProgress.Report?
+        _ progress: Progress.Report?
     ) throws {
         let new = try NewDatabase(at: destination, key: key, settings: settings)
         try withErrorContext(path: path) {

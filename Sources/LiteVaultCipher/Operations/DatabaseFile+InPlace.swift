@@ -21,7 +21,7 @@ extension DatabaseFile {
     ///   failure may then bring back the old file.
     public func encryptInPlace(
         key: DatabaseKey, settings: CipherSettings = .init(), keepingOriginalAt copy: String? = nil,
-        progress: OperationProgress.Report? = nil
+        progress: Progress.Report? = nil
     ) throws {
         _ = try CipherEngine.require(for: path)
         let file = try resolved()
@@ -52,7 +52,7 @@ extension DatabaseFile {
     ///   `io` after the replacement.
     public func rekey(
         from old: DatabaseKey, to new: DatabaseKey, settings: CipherSettings = .init(),
-        progress: OperationProgress.Report? = nil
+        progress: Progress.Report? = nil
     ) throws {
         _ = try CipherEngine.require(for: path)
         try new.requireChange(from: old, path: path)
@@ -79,7 +79,7 @@ extension DatabaseFile {
     @discardableResult
     public func migrate(
         key: DatabaseKey, settings: CipherSettings? = nil, newSettings: CipherSettings = .init(),
-        progress: OperationProgress.Report? = nil
+        progress: Progress.Report? = nil
     ) throws -> CipherSettings {
         let engine = try CipherEngine.require(for: path)
         let file = try resolved()
@@ -110,7 +110,7 @@ extension DatabaseFile {
     /// - Throws: as ``rekey(from:to:settings:progress:)``: `busy` when another connection has the file open. The file is
     ///   unchanged, except with `io` after the replacement.
     public func vacuum(
-        key: DatabaseKey? = nil, settings: CipherSettings = .init(), progress: OperationProgress.Report? = nil
+        key: DatabaseKey? = nil, settings: CipherSettings = .init(), progress: Progress.Report? = nil
     ) throws {
         let file = try resolved()
         let source = try file.open(key: key, settings: settings)

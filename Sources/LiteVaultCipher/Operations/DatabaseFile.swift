@@ -60,48 +60,50 @@ public struct DatabaseFile: Sendable {
     }
 }
 
-/// The progress of an operation.
-public struct OperationProgress: Sendable, Equatable {
-    /// A phase of an operation.
-    public enum Phase: String, Sendable, CaseIterable {
-        /// Writing the new file.
-        case copying
-        /// Comparing the reopened new file with the source.
-        case comparing
-        /// Verifying the authentication codes of the pages.
-        case authenticating
-        /// Checking the structure with the engine.
-        case checking
+extension DatabaseFile {
+    /// The progress of an operation.
+    public struct Progress: Sendable, Equatable {
+        /// A phase of an operation.
+        public enum Phase: String, Sendable, CaseIterable {
+            /// Writing the new file.
+            case copying
+            /// Comparing the reopened new file with the source.
+            case comparing
+            /// Verifying the authentication codes of the pages.
+            case authenticating
+            /// Checking the structure with the engine.
+            case checking
+        }
+
+        /// A unit of progress.
+        public enum Unit: String, Sendable, CaseIterable {
+            /// Bytes of the new file; the total is an estimate.
+            case bytes
+            /// Rows of all tables.
+            case rows
+            /// Pages of the database.
+            case pages
+        }
+
+        /// The current phase.
+        public let phase: Phase
+        /// The number of units done.
+        public let completed: Int64
+        /// The total number of units, if known.
+        public let total: Int64?
+        /// The unit of ``completed`` and ``total``.
+        public let unit: Unit
+
+        init(_ phase: Phase, _ completed: Int64, of total: Int64?, _ unit: Unit) {
+            self.phase = phase
+            self.completed = completed
+            self.total = total
+            self.unit = unit
+        }
+
+        /// A closure that an operation calls periodically. Throwing cancels the operation, which then leaves no trace.
+        public typealias Report = (Progress) throws -> Void
     }
-
-    /// A unit of progress.
-    public enum Unit: String, Sendable, CaseIterable {
-        /// Bytes of the new file; the total is an estimate.
-        case bytes
-        /// Rows of all tables.
-        case rows
-        /// Pages of the database.
-        case pages
-    }
-
-    /// The current phase.
-    public let phase: Phase
-    /// The number of units done.
-    public let completed: Int64
-    /// The total number of units, if known.
-    public let total: Int64?
-    /// The unit of ``completed`` and ``total``.
-    public let unit: Unit
-
-    init(_ phase: Phase, _ completed: Int64, of total: Int64?, _ unit: Unit) {
-        self.phase = phase
-        self.completed = completed
-        self.total = total
-        self.unit = unit
-    }
-
-    /// A closure that an operation calls periodically. Throwing cancels the operation, which then leaves no trace.
-    public typealias Report = (OperationProgress) throws -> Void
 }
 
 // MARK: Opening

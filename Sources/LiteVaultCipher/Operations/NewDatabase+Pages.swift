@@ -14,7 +14,9 @@ extension NewDatabase {
     ///   whose locks keep the log as it is.
     /// - Returns: whether structure and indexes were checked. They are not where the schema needs the database's application.
     /// - Throws: ``VaultError`` `damaged` when the database is not sound, `busy`, `noSpace` and others.
-    func fillByBytes(of file: DatabaseFile, _ source: Connection, _ report: OperationProgress.Report) throws -> Bool {
+    func fillByBytes(
+        of file: DatabaseFile, _ source: Connection, _ report: DatabaseFile.Progress.Report
+    ) throws -> Bool {
         try reporting {
             let (size, hash) = try copyBytes(of: file, source, report)
             let copy = try open()
@@ -34,7 +36,7 @@ extension NewDatabase {
     }
 
     /// - Returns: false if the schema needs a collation or function of the database's application.
-    private func proveIndexes(_ copy: Connection, _ report: OperationProgress.Report) throws -> Bool {
+    private func proveIndexes(_ copy: Connection, _ report: DatabaseFile.Progress.Report) throws -> Bool {
         do {
             return try IndexProof(copy).proveAll { try report(.init(.checking, $0, of: nil, .rows)) }
         } catch let error as DatabaseError where error.needsItsApplication {
@@ -44,7 +46,7 @@ extension NewDatabase {
     }
 
     private func copyBytes(
-        of file: DatabaseFile, _ source: Connection, _ report: OperationProgress.Report
+        of file: DatabaseFile, _ source: Connection, _ report: DatabaseFile.Progress.Report
     ) throws -> (size: Int64, hash: UInt64) {
         for _ in 0..<4 {
             // An earlier attempt may have copied a longer state.
@@ -96,7 +98,7 @@ extension NewDatabase {
     @discardableResult
     func fillByPages(
         from source: Connection, _ unlocker: KeyUnlocker?, walMode: Bool, isSourceSound: Bool = false,
-        provesIndexes: Bool = false, _ report: OperationProgress.Report
+        provesIndexes: Bool = false, _ report: DatabaseFile.Progress.Report
     ) throws -> Bool {
         try reporting {
             var isProven = !provesIndexes
@@ -133,7 +135,7 @@ extension NewDatabase {
     /// Compares pages in plaintext; false where that is impossible, and nothing was compared. A log of the source would have to
     /// be read with its file.
     private func comparePages(
-        _ source: Connection, _ sourceUnlocker: KeyUnlocker?, _ copy: Connection, _ report: OperationProgress.Report
+        _ source: Connection, _ sourceUnlocker: KeyUnlocker?, _ copy: Connection, _ report: DatabaseFile.Progress.Report
     ) throws -> Bool {
         guard let sourceUnlocker, let unlocker, try source.pragma(.journalMode) != .wal else { return false }
         return try source.withHandle { left in
@@ -154,7 +156,9 @@ extension NewDatabase {
         }
     }
 
-    private func copyPages(from source: Connection, to copy: Connection, _ report: OperationProgress.Report) throws {
+    private func copyPages(
+        from source: Connection, to copy: Connection, _ report: DatabaseFile.Progress.Report
+    ) throws {
         let backup = try Backup(sourceConnection: source, targetConnection: copy)
         defer { backup.finish() }
         let deadline = Deadline(seconds: max(source.lockTimeoutSeconds, 1))

@@ -90,7 +90,7 @@ extension NewDatabase {
     /// Copies all content, and verifies the copy. Works between any two formats.
     ///
     /// - Parameter source: outside of a transaction. The copy is a snapshot of it.
-    func fill(from source: Connection, walMode: Bool, _ report: OperationProgress.Report) throws {
+    func fill(from source: Connection, walMode: Bool, _ report: DatabaseFile.Progress.Report) throws {
         try source.withLock {
             try reporting {
                 let size = try source.contentSize()
@@ -122,7 +122,7 @@ extension NewDatabase {
         }
     }
 
-    func compare(_ source: Connection, _ copy: Connection, _ report: OperationProgress.Report) throws {
+    func compare(_ source: Connection, _ copy: Connection, _ report: DatabaseFile.Progress.Report) throws {
         try Self.reportingDamage(of: source) {
             try ContentComparator(source, copy).compare { try report(.init(.comparing, $0, of: nil, .rows)) }
         }
@@ -157,7 +157,7 @@ extension NewDatabase {
     /// copy has from its source, and `verify` answers it; for a full-text index it takes several times as long as for all pages.
     ///
     /// - Returns: false if the schema needs a collation or function of the database's application, and nothing was checked.
-    func checkStructure(_ copy: Connection, _ report: OperationProgress.Report) throws -> Bool {
+    func checkStructure(_ copy: Connection, _ report: DatabaseFile.Progress.Report) throws -> Bool {
         try report(.init(.checking, 0, of: nil, .pages))
         try copy.withHandle { lv_drop_modules($0) }
         switch try copy.structure("quick_check(1)") {
@@ -175,7 +175,7 @@ extension NewDatabase {
     ///
     /// - Parameter isRead: whether the engine has read all pages but free ones and those of pointers (auto_vacuum), for a
     ///   comparison of rows or a check of the structure.
-    func checkBytes(_ copy: Connection, isRead: Bool, _ report: OperationProgress.Report) throws {
+    func checkBytes(_ copy: Connection, isRead: Bool, _ report: DatabaseFile.Progress.Report) throws {
         try copy.withHandle { handle in
             let file = try EngineFile(connection: handle, path: destination)
             let kind = try FileKind.classify(size: file.size()) { try file.read(at: $0, count: $1) }
@@ -189,7 +189,7 @@ extension NewDatabase {
         }
     }
 
-    private func authenticate(_ file: EngineFile, _ copy: Connection, _ report: OperationProgress.Report) throws {
+    private func authenticate(_ file: EngineFile, _ copy: Connection, _ report: DatabaseFile.Progress.Report) throws {
         guard let unlocker,
             let authenticator = try PageAuthenticator.ifPossible(
                 key: unlocker.key, held: copy.cipherSettings(), salt: unlocker.settings.salt, file)

@@ -3,21 +3,23 @@ internal import LiteVaultCore
 internal import LiteVaultFoundation
 internal import LiteVaultSystem
 
-/// A log or journal beside a database that has to be read with it: a connection is still open, or was not closed
-/// properly.
-public struct PendingLog: Sendable, Equatable {
-    /// The kind of a log or journal.
-    public enum Kind: String, Sendable {
-        /// A `-wal` with transactions that may not be in the file yet.
-        case writeAheadLog = "wal"
-        /// A `-journal` of an unfinished transaction, which the next connection with write access will roll back.
-        case rollbackJournal = "journal"
-    }
+extension DatabaseFile {
+    /// A log or journal beside a database that has to be read with it: a connection is still open, or was not closed
+    /// properly.
+    public struct PendingLog: Sendable, Equatable {
+        /// The kind of a log or journal.
+        public enum Kind: String, Sendable {
+            /// A `-wal` with transactions that may not be in the file yet.
+            case writeAheadLog = "wal"
+            /// A `-journal` of an unfinished transaction, which the next connection with write access will roll back.
+            case rollbackJournal = "journal"
+        }
 
-    /// The kind.
-    public let kind: Kind
-    /// The number of pages of the database to read from it.
-    public let pages: Int
+        /// The kind.
+        public let kind: Kind
+        /// The number of pages of the database to read from it.
+        public let pages: Int
+    }
 }
 
 /// A database as the next connection would find it, read without writing a byte: the file, with some of its pages replaced by
@@ -40,7 +42,7 @@ final class ReadOnlyImage: DatabaseBytes {
     private var pages: [UInt32: Int64] = [:]
     /// Nil if locks prevent changes.
     private var stamps: [Stamp?]?
-    let pending: PendingLog?
+    let pending: DatabaseFile.PendingLog?
 
     /// Locks the database and reads its log or journal. The locks are held as long as this object exists.
     ///
@@ -63,7 +65,7 @@ final class ReadOnlyImage: DatabaseBytes {
                 for frame in content.committed where frame.page <= pageCount { pages[frame.page] = frame.offset }
                 (side, pageSize) = (log, content.pageSize)
                 size = Int64(pageCount) * Int64(pageSize)
-                pending = PendingLog(kind: .writeAheadLog, pages: pages.count)
+                pending = DatabaseFile.PendingLog(kind: .writeAheadLog, pages: pages.count)
                 return
             }
         } else {
@@ -75,7 +77,7 @@ final class ReadOnlyImage: DatabaseBytes {
             {
                 (side, pageSize, pages) = (journal, content.pageSize, content.pages)
                 size = Int64(content.pageCount) * Int64(pageSize)
-                pending = PendingLog(kind: .rollbackJournal, pages: pages.count)
+                pending = DatabaseFile.PendingLog(kind: .rollbackJournal, pages: pages.count)
                 return
             }
         }

@@ -54,7 +54,7 @@ final class SourceFileSystem: @unchecked Sendable {  // the pointer is set once;
     ///   - path: the name that the engine and errors have for it. There need not be such a file.
     ///   - unlocker: nil for a plaintext database.
     func connect(_ path: String, _ unlocker: KeyUnlocker?, writable: Bool = false) throws -> Connection {
-        let mode = URIQueryParameter.mode(writable ? .readWrite : .readOnly)
+        let mode = Connection.Location.QueryParameter.mode(writable ? .readWrite : .readOnly)
         let location = Connection.Location.uri(path.engineFileName, parameters: [mode, .vfs(name)])
         return try unlocker.map { try Connection(location, unlocker: $0, readonly: !writable) }
             ?? Connection(location, readonly: !writable)

@@ -4,10 +4,10 @@ internal import LiteVaultSystem
 
 /// A verification of one database, with its results so far.
 struct Verification {
-    var report: VerificationReport
+    var report: DatabaseFile.VerificationReport
     let file: DatabaseFile
     private let unlocker: KeyUnlocker?
-    let progress: OperationProgress.Report
+    let progress: DatabaseFile.Progress.Report
 
     /// Creates a verification.
     ///
@@ -15,8 +15,8 @@ struct Verification {
     ///   - file: the file itself, not a link to it.
     ///   - unlocker: nil for a plaintext database.
     init(
-        _ file: DatabaseFile, _ unlocker: KeyUnlocker?, _ report: VerificationReport,
-        _ progress: @escaping OperationProgress.Report
+        _ file: DatabaseFile, _ unlocker: KeyUnlocker?, _ report: DatabaseFile.VerificationReport,
+        _ progress: @escaping DatabaseFile.Progress.Report
     ) {
         (self.file, self.unlocker, self.report, self.progress) = (file, unlocker, report, progress)
     }
@@ -203,7 +203,7 @@ extension Verification {
     ///   SQLite would copy the apparently valid part to the file, and delete the rest.
     mutating func logIsDangerous() throws -> Bool {
         // A writer may restart the log while it is read: only problems that persist count.
-        var findings: [VerificationReport.Problem] = []
+        var findings: [DatabaseFile.VerificationReport.Problem] = []
         for attempt in 0..<4 {
             if attempt > 0 { SystemThread.sleep(seconds: 0.05) }
             findings = try logFindings()
@@ -217,7 +217,7 @@ extension Verification {
         return true
     }
 
-    private mutating func logFindings() throws -> [VerificationReport.Problem] {
+    private mutating func logFindings() throws -> [DatabaseFile.VerificationReport.Problem] {
         report.logPages = 0
         guard let side = try SideFile(path: file.path + "-wal") else { return [] }
         let log: WriteAheadLog
@@ -231,7 +231,7 @@ extension Verification {
             return [.init(.log, error.message)]
         }
         report.logPages = log.committed.count
-        var findings: [VerificationReport.Problem] = []
+        var findings: [DatabaseFile.VerificationReport.Problem] = []
         if let broken = log.brokenAt {
             findings.append(
                 .init(
@@ -253,7 +253,9 @@ extension Verification {
         return number == 1 ? 65536 : number
     }
 
-    private func unauthenticated(_ log: WriteAheadLog, _ side: SideFile) throws -> [VerificationReport.Problem] {
+    private func unauthenticated(
+        _ log: WriteAheadLog, _ side: SideFile
+    ) throws -> [DatabaseFile.VerificationReport.Problem] {
         let engineFile = try EngineFile(path: file.path)
         guard !log.committed.isEmpty, let authenticator = try authenticator(engineFile) else { return [] }
         guard log.pageSize == authenticator.layout.pageSize else {
@@ -261,7 +263,7 @@ extension Verification {
                 .init(.log, "The write-ahead log has pages of \(log.pageSize) bytes: it belongs to another database")
             ]
         }
-        var findings: [VerificationReport.Problem] = []
+        var findings: [DatabaseFile.VerificationReport.Problem] = []
         for frame in log.committed where findings.count < 100 {
             let page = try side.read(at: frame.offset, count: log.pageSize)
             guard !page.withUnsafeBytes({ authenticator.authenticates($0, number: frame.page) }) else { continue }

@@ -65,36 +65,38 @@ package struct CipherVersion: Sendable, Comparable, CustomStringConvertible {
     package var defaultCompatibility: Int { hasFormat4 ? 4 : 3 }
 }
 
-/// The digest that derives keys (PBKDF2) or authenticates pages (HMAC).
-public enum CipherAlgorithm: String, Sendable, CaseIterable {
-    /// SHA-1, used by SQLCipher 1 to 3 for everything.
-    case sha1
-    /// SHA-256.
-    case sha256
-    /// SHA-512, the default since SQLCipher 4.
-    case sha512
+extension CipherSettings {
+    /// The digest that derives keys (PBKDF2) or authenticates pages (HMAC).
+    public enum Algorithm: String, Sendable, CaseIterable {
+        /// SHA-1, used by SQLCipher 1 to 3 for everything.
+        case sha1
+        /// SHA-256.
+        case sha256
+        /// SHA-512, the default since SQLCipher 4.
+        case sha512
 
-    /// The length of the digest in bytes.
-    package var digestLength: Int {
-        switch self {
-        case .sha1: 20
-        case .sha256: 32
-        case .sha512: 64
+        /// The length of the digest in bytes.
+        package var digestLength: Int {
+            switch self {
+            case .sha1: 20
+            case .sha256: 32
+            case .sha512: 64
+            }
         }
-    }
 
-    /// The name in `PRAGMA cipher_hmac_algorithm`.
-    package var hmacName: String { "HMAC_" + rawValue.uppercased() }
+        /// The name in `PRAGMA cipher_hmac_algorithm`.
+        package var hmacName: String { "HMAC_" + rawValue.uppercased() }
 
-    /// The name in `PRAGMA cipher_kdf_algorithm`.
-    package var kdfName: String { "PBKDF2_HMAC_" + rawValue.uppercased() }
+        /// The name in `PRAGMA cipher_kdf_algorithm`.
+        package var kdfName: String { "PBKDF2_HMAC_" + rawValue.uppercased() }
 
-    /// The algorithm that either pragma names.
-    package init?(pragmaValue: String) {
-        let name = foldedKeyword(pragmaValue)
-        guard let algorithm = CipherAlgorithm.allCases.first(where: { $0.hmacName == name || $0.kdfName == name })
-        else { return nil }
-        self = algorithm
+        /// The algorithm that either pragma names.
+        package init?(pragmaValue: String) {
+            let name = foldedKeyword(pragmaValue)
+            guard let algorithm = Algorithm.allCases.first(where: { $0.hmacName == name || $0.kdfName == name })
+            else { return nil }
+            self = algorithm
+        }
     }
 }
 
@@ -102,9 +104,9 @@ public enum CipherAlgorithm: String, Sendable, CaseIterable {
 package struct PageLayout: Sendable, Equatable {
     package var pageSize: Int
     package var kdfIterations: Int
-    package var kdfAlgorithm: CipherAlgorithm
+    package var kdfAlgorithm: CipherSettings.Algorithm
     /// Nil when pages are not authenticated.
-    package var hmacAlgorithm: CipherAlgorithm?
+    package var hmacAlgorithm: CipherSettings.Algorithm?
     package var plaintextHeaderSize: Int
     /// The salt if it is not the first 16 bytes of the file.
     package var salt: [UInt8]?
@@ -112,7 +114,7 @@ package struct PageLayout: Sendable, Equatable {
     /// Fills in the defaults of a format.
     package init(_ settings: CipherSettings, defaultCompatibility: Int) {
         let compatibility = settings.compatibility ?? defaultCompatibility
-        let digest: CipherAlgorithm = compatibility < 4 ? .sha1 : .sha512
+        let digest: CipherSettings.Algorithm = compatibility < 4 ? .sha1 : .sha512
         pageSize = settings.pageSize ?? (compatibility < 4 ? 1024 : 4096)
         kdfIterations = settings.kdfIterations ?? Self.kdfIterations(compatibility)
         kdfAlgorithm = settings.kdfAlgorithm ?? digest

@@ -12,9 +12,9 @@ public struct CipherSettings: Sendable, Equatable {
     /// 4000).
     public var kdfIterations: Int?
     /// The digest of the key derivation (`PRAGMA cipher_kdf_algorithm`). SQLCipher 4 or newer.
-    public var kdfAlgorithm: CipherAlgorithm?
+    public var kdfAlgorithm: Algorithm?
     /// The digest that authenticates pages (`PRAGMA cipher_hmac_algorithm`). SQLCipher 4 or newer.
-    public var hmacAlgorithm: CipherAlgorithm?
+    public var hmacAlgorithm: Algorithm?
     /// Whether pages are authenticated (`PRAGMA cipher_use_hmac`; default true, format 1: false).
     public var usesHMAC: Bool?
     /// The number of bytes at the start of the file that stay in plaintext, a multiple of 16 (`PRAGMA
@@ -31,8 +31,8 @@ public struct CipherSettings: Sendable, Equatable {
 
     /// Creates settings; nil values use the engine's defaults.
     public init(
-        pageSize: Int? = nil, kdfIterations: Int? = nil, kdfAlgorithm: CipherAlgorithm? = nil,
-        hmacAlgorithm: CipherAlgorithm? = nil, usesHMAC: Bool? = nil, plaintextHeaderSize: Int? = nil,
+        pageSize: Int? = nil, kdfIterations: Int? = nil, kdfAlgorithm: Algorithm? = nil,
+        hmacAlgorithm: Algorithm? = nil, usesHMAC: Bool? = nil, plaintextHeaderSize: Int? = nil,
         salt: [UInt8]? = nil, compatibility: Int? = nil
     ) {
         self.pageSize = pageSize
@@ -190,8 +190,8 @@ extension CipherSettings {
         case "cipher_page_size": pageSize = Int(value)
         case "cipher_use_hmac": usesHMAC = value == "1" || isSameName(value, "ON")
         case "cipher_plaintext_header_size": plaintextHeaderSize = Int(value)
-        case "cipher_hmac_algorithm": hmacAlgorithm = CipherAlgorithm(pragmaValue: value)
-        case "cipher_kdf_algorithm": kdfAlgorithm = CipherAlgorithm(pragmaValue: value)
+        case "cipher_hmac_algorithm": hmacAlgorithm = Algorithm(pragmaValue: value)
+        case "cipher_kdf_algorithm": kdfAlgorithm = Algorithm(pragmaValue: value)
         default: break
         }
     }

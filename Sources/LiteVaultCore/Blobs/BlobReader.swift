@@ -87,10 +87,10 @@ public final class BlobReader: @unchecked Sendable {  // the state only under th
         while let chunk = try chunks.next() { try body(chunk) }
     }
 
-    /// All bytes in chunks, for `for try await`, or one by one by the iterator's ``BlobChunks/Iterator/next()``, which does not wait.
+    /// All bytes in chunks, for `for try await`, or one by one by the iterator's ``BlobReader/Chunks/Iterator/next()``, which does not wait.
     ///
     /// - Parameter size: the bytes of a chunk, except for the last one, which may have fewer; 64 KiB by default.
-    public func chunks(ofSize size: Int = 1 << 16) -> BlobChunks { BlobChunks(reader: self, size: max(size, 1)) }
+    public func chunks(ofSize size: Int = 1 << 16) -> Chunks { Chunks(reader: self, size: max(size, 1)) }
 
     /// Opens the same column of another row (`sqlite3_blob_reopen`), which is faster than a new reader.
     ///
@@ -114,31 +114,33 @@ public final class BlobReader: @unchecked Sendable {  // the state only under th
     }
 }
 
-/// The bytes of a blob in chunks: see ``BlobReader/chunks(ofSize:)``.
-public struct BlobChunks: AsyncSequence, Sendable {
-    let reader: BlobReader
-    let size: Int
-
-    /// Creates an iterator, which begins with the first byte.
-    public func makeAsyncIterator() -> Iterator { Iterator(reader: reader, size: size) }
-
-    /// The iterator of the chunks.
-    public struct Iterator: AsyncIteratorProtocol {
+extension BlobReader {
+    /// The bytes of a blob in chunks: see ``BlobReader/chunks(ofSize:)``.
+    public struct Chunks: AsyncSequence, Sendable {
         let reader: BlobReader
         let size: Int
-        private var offset = 0
 
-        init(reader: BlobReader, size: Int) { (self.reader, self.size) = (reader, size) }
+        /// Creates an iterator, which begins with the first byte.
+        public func makeAsyncIterator() -> Iterator { Iterator(reader: reader, size: size) }
 
-        /// The next chunk; nil after the last one. It does not wait.
-        ///
-        /// - Throws: as ``BlobReader/read(at:count:)``.
-        public mutating func next() throws -> [UInt8]? {
-            let count = Swift.min(size, reader.count - offset)
-            guard count > 0 else { return nil }
-            let chunk = try reader.read(at: offset, count: count)
-            offset += count
-            return chunk
+        /// The iterator of the chunks.
+        public struct Iterator: AsyncIteratorProtocol {
+            let reader: BlobReader
+            let size: Int
+            private var offset = 0
+
+            init(reader: BlobReader, size: Int) { (self.reader, self.size) = (reader, size) }
+
+            /// The next chunk; nil after the last one. It does not wait.
+            ///
+            /// - Throws: as ``BlobReader/read(at:count:)``.
+            public mutating func next() throws -> [UInt8]? {
+                let count = Swift.min(size, reader.count - offset)
+                guard count > 0 else { return nil }
+                let chunk = try reader.read(at: offset, count: count)
+                offset += count
+                return chunk
+            }
         }
     }
 }

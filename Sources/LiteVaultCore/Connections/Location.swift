@@ -6,7 +6,7 @@ extension Connection {
         /// In a temporary file, private to the connection and removed with it (an empty name). Small ones stay in memory.
         case temporary
         /// In a file: a path, or a `file:` URI (https://sqlite.org/uri.html), with parameters of the URI.
-        case uri(String, parameters: [URIQueryParameter] = [])
+        case uri(String, parameters: [QueryParameter] = [])
     }
 }
 
@@ -39,7 +39,7 @@ extension Connection.Location: CustomStringConvertible {
 
     /// A path for use in a URI. Unescaped, a `#` or `?` in it would end the path, and another file would be opened.
     private static func escaped(_ path: String) -> String {
-        let escaped = URIQueryParameter.escaped(path, keeping: "/")
+        let escaped = QueryParameter.escaped(path, keeping: "/")
         // Two slashes at the start would be read as a host name.
         return path.hasPrefix("//") ? "//" + escaped : escaped
     }
@@ -62,70 +62,72 @@ extension Connection.Location: CustomStringConvertible {
     }
 }
 
-/// A parameter of a database URI (https://sqlite.org/uri.html#recognized_query_parameters).
-public enum URIQueryParameter: CustomStringConvertible, Sendable {
-    /// The access mode of a file.
-    public enum FileMode: String, Sendable {
-        case readOnly = "ro"
-        case readWrite = "rw"
-        case readWriteCreate = "rwc"
-        case memory
-    }
-
-    /// Whether connections of the process share a page cache.
-    public enum CacheMode: String, Sendable {
-        case shared
-        case `private`
-    }
-
-    /// Whether to share the cache. A shared cache is rejected together with a key: other connections would need none.
-    case cache(CacheMode)
-    /// The file is on read-only media: no locking, no checks for changes.
-    case immutable(Bool)
-    /// A new file gets the permissions of this file.
-    case modeOf(String)
-    /// Read-only, read-write, with or without creating the file, or in memory.
-    case mode(FileMode)
-    /// No locks. Only for files that nobody else uses.
-    case nolock(Bool)
-    /// Whether writing a sector leaves its neighbours intact on power failure.
-    case powersafeOverwrite(Bool)
-    /// The name of the VFS.
-    case vfs(String)
-
-    /// No locks: another spelling of ``nolock(_:)``.
-    public static func noLock(_ value: Bool) -> URIQueryParameter { .nolock(value) }
-
-    /// The parameter with the name of its case, escaped. In the URI, `modeOf` is `modeof`, as SQLite expects.
-    public var description: String {
-        guard case .modeOf(let file) = self else { return inURI }
-        return "modeOf=\(Self.escaped(file, keeping: "/"))"
-    }
-
-    /// The parameter as written in the URI, escaped.
-    fileprivate var inURI: String {
-        switch self {
-        case .cache(let mode): "cache=\(mode.rawValue)"
-        case .immutable(let value): "immutable=\(value ? 1 : 0)"
-        case .modeOf(let file): "modeof=\(Self.escaped(file, keeping: "/"))"
-        case .mode(let mode): "mode=\(mode.rawValue)"
-        case .nolock(let value): "nolock=\(value ? 1 : 0)"
-        case .powersafeOverwrite(let value): "psow=\(value ? 1 : 0)"
-        case .vfs(let name): "vfs=\(Self.escaped(name, keeping: ""))"
+extension Connection.Location {
+    /// A parameter of a database URI (https://sqlite.org/uri.html#recognized_query_parameters).
+    public enum QueryParameter: CustomStringConvertible, Sendable {
+        /// The access mode of a file.
+        public enum FileMode: String, Sendable {
+            case readOnly = "ro"
+            case readWrite = "rw"
+            case readWriteCreate = "rwc"
+            case memory
         }
-    }
 
-    /// Percent-encodes everything but letters, digits, `-._~` and the given characters (RFC 3986, unreserved
-    /// characters).
-    fileprivate static func escaped(_ text: String, keeping kept: String) -> String {
-        text.utf8.reduce(into: "") { result, byte in
-            let scalar = Unicode.Scalar(byte)
-            switch scalar {
-            case "a"..."z", "A"..."Z", "0"..."9", "-", ".", "_", "~": result.unicodeScalars.append(scalar)
-            case _ where kept.unicodeScalars.contains(scalar): result.unicodeScalars.append(scalar)
-            default:
-                let hex = String(byte, radix: 16, uppercase: true)
-                result += hex.count == 1 ? "%0" + hex : "%" + hex
+        /// Whether connections of the process share a page cache.
+        public enum CacheMode: String, Sendable {
+            case shared
+            case `private`
+        }
+
+        /// Whether to share the cache. A shared cache is rejected together with a key: other connections would need none.
+        case cache(CacheMode)
+        /// The file is on read-only media: no locking, no checks for changes.
+        case immutable(Bool)
+        /// A new file gets the permissions of this file.
+        case modeOf(String)
+        /// Read-only, read-write, with or without creating the file, or in memory.
+        case mode(FileMode)
+        /// No locks. Only for files that nobody else uses.
+        case nolock(Bool)
+        /// Whether writing a sector leaves its neighbours intact on power failure.
+        case powersafeOverwrite(Bool)
+        /// The name of the VFS.
+        case vfs(String)
+
+        /// No locks: another spelling of ``nolock(_:)``.
+        public static func noLock(_ value: Bool) -> QueryParameter { .nolock(value) }
+
+        /// The parameter with the name of its case, escaped. In the URI, `modeOf` is `modeof`, as SQLite expects.
+        public var description: String {
+            guard case .modeOf(let file) = self else { return inURI }
+            return "modeOf=\(Self.escaped(file, keeping: "/"))"
+        }
+
+        /// The parameter as written in the URI, escaped.
+        fileprivate var inURI: String {
+            switch self {
+            case .cache(let mode): "cache=\(mode.rawValue)"
+            case .immutable(let value): "immutable=\(value ? 1 : 0)"
+            case .modeOf(let file): "modeof=\(Self.escaped(file, keeping: "/"))"
+            case .mode(let mode): "mode=\(mode.rawValue)"
+            case .nolock(let value): "nolock=\(value ? 1 : 0)"
+            case .powersafeOverwrite(let value): "psow=\(value ? 1 : 0)"
+            case .vfs(let name): "vfs=\(Self.escaped(name, keeping: ""))"
+            }
+        }
+
+        /// Percent-encodes everything but letters, digits, `-._~` and the given characters (RFC 3986, unreserved
+        /// characters).
+        fileprivate static func escaped(_ text: String, keeping kept: String) -> String {
+            text.utf8.reduce(into: "") { result, byte in
+                let scalar = Unicode.Scalar(byte)
+                switch scalar {
+                case "a"..."z", "A"..."Z", "0"..."9", "-", ".", "_", "~": result.unicodeScalars.append(scalar)
+                case _ where kept.unicodeScalars.contains(scalar): result.unicodeScalars.append(scalar)
+                default:
+                    let hex = String(byte, radix: 16, uppercase: true)
+                    result += hex.count == 1 ? "%0" + hex : "%" + hex
+                }
             }
         }
     }

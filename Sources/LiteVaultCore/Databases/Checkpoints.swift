@@ -23,18 +23,30 @@ extension Connection {
     /// Copies the log into the database file (`PRAGMA wal_checkpoint`).
     ///
     /// On engines with ``EngineInfo/Defect/walReset``, a `passive` checkpoint, or another one that does not get the write
-    /// lock within the lock timeout, is safe only while no other connection commits: see ``walCheckpoint(guardedBy:)``.
+    /// lock within the lock timeout, is safe only while no other connection commits. With a guardian, another connection holds the write
+    /// lock meanwhile, so that nobody can commit: commits of all processes wait until it is done. See <doc:WALReset>.
     ///
     /// - Parameters:
-    ///   - mode: what to wait for.
-    ///   - schema: an attached database; all of them by default.
+    ///   - mode: what to wait for. A guarded checkpoint is `passive`: it does not wait for readers, and frames they still need stay in the log.
+    ///   - schema: an attached database; all of them by default. A guarded checkpoint is of `main`.
+    ///   - guardian: another connection to the same file, not read-only and not in a transaction. It writes nothing. By default nil.
     /// - Returns: whether it could not finish, the number of pages in the log, and the number of copied pages; -1 for
     ///   both when the database is not in WAL mode.
-    /// - Throws: `DatabaseError`
+    /// - Throws: `DatabaseError`: `SQLITE_BUSY` when another connection writes for longer than the guardian's lock timeout;
+    ///   `SQLITE_MISUSE` for a guardian of another file, mode or schema. Nothing is copied then.
     @discardableResult
     public func walCheckpoint(
-        mode: WALCheckpointMode = .passive, schema: String? = nil
+        mode: WALCheckpointMode = .passive, schema: String? = nil, guardedBy guardian: Connection? = nil
     ) throws -> (busy: Bool, log: Int, checkpointed: Int) {
+        if let guardian {
+            guard guardian !== self, guardian.description == description, !description.isEmpty else {
+                throw DatabaseError(misuse: "a checkpoint is guarded by another connection to the same file")
+            }
+            guard mode == .passive, isSameName(schema ?? "main", "main") else {
+                throw DatabaseError(misuse: "a guarded checkpoint is passive, and of the main database")
+            }
+            return try guardian.holdingWriteLock { try walCheckpoint(schema: "main") }
+        }
         let prefix = schema.map { quoted($0) + "." } ?? ""
         let answer = try first("PRAGMA \(sql: prefix)wal_checkpoint(\(sql: mode.rawValue))") { row in
             (
@@ -57,26 +69,8 @@ extension Connection {
         reading { _ in hooks.checkpoints = nil }
     }
 
-    /// Copies the log into the database file while another connection holds the write lock, so that nobody can commit
-    /// during it.
-    ///
-    /// It does not wait for readers: frames they still need stay in the log. Commits of all processes wait until it is
-    /// done.
-    ///
-    /// - Parameter guardian: another connection to the same file, not read-only and not in a transaction. It writes nothing.
-    /// - Returns: as ``walCheckpoint(mode:schema:)``.
-    /// - Throws: `SQLITE_BUSY` when another connection writes for longer than the guardian's lock timeout;
-    ///   `SQLITE_MISUSE` for a guardian of another file. Nothing is copied then.
-    @discardableResult
-    public func walCheckpoint(guardedBy guardian: Connection) throws -> (busy: Bool, log: Int, checkpointed: Int) {
-        guard guardian !== self, guardian.description == description, !description.isEmpty else {
-            throw DatabaseError(misuse: "a checkpoint is guarded by another connection to the same file")
-        }
-        return try guardian.holdingWriteLock { try walCheckpoint(mode: .passive, schema: "main") }
-    }
-
     /// Makes commits checkpoint after a number of pages, as the engine does, but guarded as by
-    /// ``walCheckpoint(guardedBy:)``.
+    /// ``walCheckpoint(mode:schema:guardedBy:)``.
     ///
     /// While another connection is writing, the checkpoint is left to the next commit; only when the log is four times
     /// as long does it wait, up to ``lockTimeout``. Logs of attached databases are checkpointed by the engine itself.

@@ -1,42 +1,44 @@
 internal import LiteVaultFoundation
 
-/// How many dates of a column have which form, as ``DateColumn/forms()`` counts them.
-///
-/// Dates of different forms in a column are not compared or sorted by time. If ``storage`` is nil and ``isEmpty`` is false,
-/// rewrite them with ``DateColumn/unify(as:numbers:)``, in a migration.
-public struct DateForms: Sendable, Equatable {
-    /// How many dates have each form. Text with milliseconds that are not 0 counts as ``DateStorage/text``.
-    public fileprivate(set) var counts: [DateStorage: Int] = [:]
-    /// How many texts are dates in another form that is read, such as a date alone or one with a zone.
-    public fileprivate(set) var otherTexts = 0
-    /// How many values are not dates.
-    public fileprivate(set) var otherValues = 0
-    /// How many rows have NULL.
-    public fileprivate(set) var nulls = 0
-    /// How many texts have both forms with a space, since their milliseconds are not 0.
-    private var texts = 0
+extension DateColumn {
+    /// How many dates of a column have which form, as ``DateColumn/forms()`` counts them.
+    ///
+    /// Dates of different forms in a column are not compared or sorted by time. If ``storage`` is nil and ``isEmpty`` is false,
+    /// rewrite them with ``DateColumn/unify(as:numbers:)``, in a migration.
+    public struct Forms: Sendable, Equatable {
+        /// How many dates have each form. Text with milliseconds that are not 0 counts as ``DateStorage/text``.
+        public fileprivate(set) var counts: [DateStorage: Int] = [:]
+        /// How many texts are dates in another form that is read, such as a date alone or one with a zone.
+        public fileprivate(set) var otherTexts = 0
+        /// How many values are not dates.
+        public fileprivate(set) var otherValues = 0
+        /// How many rows have NULL.
+        public fileprivate(set) var nulls = 0
+        /// How many texts have both forms with a space, since their milliseconds are not 0.
+        private var texts = 0
 
-    /// The form that all values have; nil if there are several, or none.
-    public var storage: DateStorage? {
-        guard otherTexts == 0, otherValues == 0 else { return nil }
-        if counts.count == 1 { return counts.keys.first }
-        let isWithMilliseconds = counts.count == 2 && counts[.textWithMilliseconds] != nil && counts[.text] == texts
-        return isWithMilliseconds ? .textWithMilliseconds : nil
-    }
+        /// The form that all values have; nil if there are several, or none.
+        public var storage: DateStorage? {
+            guard otherTexts == 0, otherValues == 0 else { return nil }
+            if counts.count == 1 { return counts.keys.first }
+            let isWithMilliseconds = counts.count == 2 && counts[.textWithMilliseconds] != nil && counts[.text] == texts
+            return isWithMilliseconds ? .textWithMilliseconds : nil
+        }
 
-    /// Whether there is no value but NULL.
-    public var isEmpty: Bool { counts.isEmpty && otherTexts == 0 && otherValues == 0 }
+        /// Whether there is no value but NULL.
+        public var isEmpty: Bool { counts.isEmpty && otherTexts == 0 && otherValues == 0 }
 
-    fileprivate mutating func add(_ value: StoredValue, numbers: DateStorage) {
-        guard value != .null else { return nulls += 1 }
-        guard let date = numbers.date(of: value) else { return otherValues += 1 }
-        guard let form = DateStorage.form(of: value) else { return otherTexts += 1 }
-        if case .text(let text) = value {
-            if form == .text, text.utf8.count > 19 { texts += 1 }
-            counts[form, default: 0] += 1
-        } else {
-            // A number has the form that it is read in.
-            counts[numbers.value(of: date).map(\.isNumber) == true ? numbers : form, default: 0] += 1
+        fileprivate mutating func add(_ value: StoredValue, numbers: DateStorage) {
+            guard value != .null else { return nulls += 1 }
+            guard let date = numbers.date(of: value) else { return otherValues += 1 }
+            guard let form = DateStorage.form(of: value) else { return otherTexts += 1 }
+            if case .text(let text) = value {
+                if form == .text, text.utf8.count > 19 { texts += 1 }
+                counts[form, default: 0] += 1
+            } else {
+                // A number has the form that it is read in.
+                counts[numbers.value(of: date).map(\.isNumber) == true ? numbers : form, default: 0] += 1
+            }
         }
     }
 }
@@ -79,8 +81,8 @@ public struct DateColumn: Sendable {
     /// Counts the forms of the dates. It reads the whole column.
     ///
     /// - Throws: `DatabaseError`
-    public func forms() throws -> DateForms {
-        var forms = DateForms()
+    public func forms() throws -> Forms {
+        var forms = Forms()
         let numbers = db.dateStorage
         try db.forEach("SELECT \(column: column) FROM \(table: table)") { row in
             forms.add(try row.get(0, as: StoredValue.self), numbers: numbers)

@@ -46,7 +46,7 @@ public struct LoadableExtension: Sendable, Hashable {
             guard code != SQLITE_OK else { return }
             let message = words.map { String(cString: $0) } ?? "the extension could not be loaded"
             throw DatabaseError.error(
-                message: message, code: code & 0xff, statement: ErrorContext(extendedCode: code, path: path))
+                message: message, code: code & 0xff, statement: DatabaseError.Context(extendedCode: code, path: path))
         }
     }
 

@@ -137,26 +137,28 @@ public struct SQLiteVersion: Comparable, CustomStringConvertible, Sendable {
     }
 }
 
-/// What the linked engine is too old for, or was built without: the ``VaultError/cause`` of an error with the code
-/// ``VaultError/Code/unsupported``. Nothing was changed.
-public struct UnsupportedFeature: Error, CustomStringConvertible, Sendable, Equatable {
-    /// What was asked for, such as "VACUUM INTO".
-    public let feature: String
-    /// The version that introduced it; nil when it depends on how the library was built.
-    public let requiredVersion: SQLiteVersion?
-    /// The linked version.
-    public let linkedVersion: SQLiteVersion
+extension EngineInfo {
+    /// What the linked engine is too old for, or was built without: the ``VaultError/cause`` of an error with the code
+    /// ``VaultError/Code/unsupported``. Nothing was changed.
+    public struct UnsupportedFeature: Error, CustomStringConvertible, Sendable, Equatable {
+        /// What was asked for, such as "VACUUM INTO".
+        public let feature: String
+        /// The version that introduced it; nil when it depends on how the library was built.
+        public let requiredVersion: SQLiteVersion?
+        /// The linked version.
+        public let linkedVersion: SQLiteVersion
 
-    package init(_ feature: String, requiredVersion: SQLiteVersion?) {
-        self.feature = feature
-        self.requiredVersion = requiredVersion
-        linkedVersion = EngineInfo.linked.sqliteVersion
-    }
+        package init(_ feature: String, requiredVersion: SQLiteVersion?) {
+            self.feature = feature
+            self.requiredVersion = requiredVersion
+            linkedVersion = EngineInfo.linked.sqliteVersion
+        }
 
-    /// The feature, what it requires, and the linked version.
-    public var description: String {
-        guard let requiredVersion else { return "\(feature) is not part of the linked engine (\(linkedVersion))" }
-        return "\(feature) needs \(requiredVersion) or later; the linked engine is \(linkedVersion)"
+        /// The feature, what it requires, and the linked version.
+        public var description: String {
+            guard let requiredVersion else { return "\(feature) is not part of the linked engine (\(linkedVersion))" }
+            return "\(feature) needs \(requiredVersion) or later; the linked engine is \(linkedVersion)"
+        }
     }
 }
 
@@ -167,7 +169,7 @@ extension VaultError {
     ///   - feature: what was asked for.
     ///   - requiredVersion: the version that has it; nil when it depends on how the library was built.
     package static func unsupported(_ feature: String, requiredVersion: SQLiteVersion?) -> VaultError {
-        let missing = UnsupportedFeature(feature, requiredVersion: requiredVersion)
+        let missing = EngineInfo.UnsupportedFeature(feature, requiredVersion: requiredVersion)
         return VaultError(.unsupported, missing.description, cause: missing)
     }
 }

@@ -14,10 +14,10 @@ internal import LiteVaultEngine
 /// ```
 public enum DatabaseError: Error, Sendable {
     /// An error by its primary result code (https://sqlite.org/rescode.html).
-    case error(message: String, code: Int32, statement: ErrorContext?)
+    case error(message: String, code: Int32, statement: Context?)
 
     /// An error by its extended result code, thrown when `Connection.usesExtendedErrorCodes` is set.
-    case extendedError(message: String, extendedCode: Int32, statement: ErrorContext?)
+    case extendedError(message: String, extendedCode: Int32, statement: Context?)
 }
 
 extension DatabaseError {
@@ -49,7 +49,7 @@ extension DatabaseError {
     public var resultCode: ResultCode { ResultCode(rawValue: extendedCode) }
 
     /// The statement or file concerned.
-    public var context: ErrorContext? {
+    public var context: Context? {
         switch self {
         case .error(_, _, let statement), .extendedError(_, _, let statement): statement
         }
@@ -104,31 +104,33 @@ extension DatabaseError: CustomStringConvertible {
     }
 }
 
-/// The statement or file of an engine error: a detached record, so that a kept error keeps no statement, and no lock,
-/// alive.
-public struct ErrorContext: Sendable, Equatable, CustomStringConvertible {
-    /// The SQL text, without the values bound to it. Keys written into the text are replaced.
-    public let sql: String?
-    /// The extended result code (`sqlite3_extended_errcode`), such as 2067 for a violated UNIQUE constraint.
-    public let extendedCode: Int32
-    /// The main database's file; nil for a database in memory, and for a connection of module `SQLite`: programs show
-    /// or compare its errors as the engine's words.
-    public fileprivate(set) var path: String?
-    /// The offset into the SQL text, in bytes of UTF-8, of the token in error (SQLite 3.38 and later).
-    public fileprivate(set) var byteOffset: Int?
-    /// What to do, where that depends on more than the code.
-    fileprivate(set) var remedy: String?
+extension DatabaseError {
+    /// The statement or file of an engine error: a detached record, so that a kept error keeps no statement, and no lock,
+    /// alive.
+    public struct Context: Sendable, Equatable, CustomStringConvertible {
+        /// The SQL text, without the values bound to it. Keys written into the text are replaced.
+        public let sql: String?
+        /// The extended result code (`sqlite3_extended_errcode`), such as 2067 for a violated UNIQUE constraint.
+        public let extendedCode: Int32
+        /// The main database's file; nil for a database in memory, and for a connection of module `SQLite`: programs show
+        /// or compare its errors as the engine's words.
+        public fileprivate(set) var path: String?
+        /// The offset into the SQL text, in bytes of UTF-8, of the token in error (SQLite 3.38 and later).
+        public fileprivate(set) var byteOffset: Int?
+        /// What to do, where that depends on more than the code.
+        fileprivate(set) var remedy: String?
 
-    /// Creates a record from its parts.
-    public init(sql: String? = nil, extendedCode: Int32, path: String? = nil, byteOffset: Int? = nil) {
-        self.sql = sql
-        self.extendedCode = extendedCode
-        self.path = path
-        self.byteOffset = byteOffset
+        /// Creates a record from its parts.
+        public init(sql: String? = nil, extendedCode: Int32, path: String? = nil, byteOffset: Int? = nil) {
+            self.sql = sql
+            self.extendedCode = extendedCode
+            self.path = path
+            self.byteOffset = byteOffset
+        }
+
+        /// The SQL text, or the file.
+        public var description: String { sql ?? path ?? "" }
     }
-
-    /// The SQL text, or the file.
-    public var description: String { sql ?? path ?? "" }
 }
 
 /// A missing column or table, or a value of an unexpected type.
@@ -180,7 +182,7 @@ extension DatabaseError {
         let redaction = SQLRedaction(sql ?? "")
         if redaction.text != sql { offset = nil }
         if !redaction.canShow(message) { message = Self.text(db: nil, code: code) }
-        var context = ErrorContext(
+        var context = Context(
             sql: sql.map { _ in redaction.text }, extendedCode: extendedCode,
             path: namesFile ? db.flatMap(Self.path(of:)) : nil, byteOffset: offset)
         context.remedy = namesFile ? Self.parameterRemedy(db, code, message) : nil
@@ -194,7 +196,7 @@ extension DatabaseError {
     package init(misuse message: String, sql: String? = nil, path: String? = nil) {
         self = .error(
             message: message, code: SQLITE_MISUSE,
-            statement: ErrorContext(
+            statement: Context(
                 sql: sql.map { SQLRedaction.redacted($0) }, extendedCode: SQLITE_MISUSE, path: path))
     }
 
@@ -205,7 +207,7 @@ extension DatabaseError {
                 "the transaction has ended, by an error or a COMMIT or ROLLBACK: nothing more can be done in its block",
             code: SQLITE_ABORT,
             // SQLITE_ABORT_ROLLBACK, a macro that does not reach Swift.
-            statement: ErrorContext(sql: nil, extendedCode: 516, path: Self.path(of: db)))
+            statement: Context(sql: nil, extendedCode: 516, path: Self.path(of: db)))
     }
 
     /// The same error, without a position in the text.
@@ -222,7 +224,7 @@ extension DatabaseError {
     /// The same error, without file and remedy.
     package func withoutPath() -> DatabaseError { with { ($0.path, $0.remedy) = (nil, nil) } }
 
-    private func with(_ change: (inout ErrorContext) -> Void) -> DatabaseError {
+    private func with(_ change: (inout Context) -> Void) -> DatabaseError {
         guard var context else { return self }
         change(&context)
         switch self {

@@ -12,7 +12,7 @@
 /// }
 /// ```
 ///
-/// What a program may want to know beyond that is a typed ``cause``: the engine's ``DatabaseError``, an ``UnsupportedFeature``
+/// What a program may want to know beyond that is a typed ``cause``: the engine's ``DatabaseError``, an ``EngineInfo/UnsupportedFeature``
 /// with the required version, or the error that a migration threw. Neither the error nor its description contains a key.
 public struct VaultError: Error, Sendable {
     /// The kind of failure.

@@ -15,48 +15,44 @@ extension Connection {
         try register(name, argumentCount, deterministic, box)
     }
 
-    /// Defines an aggregate function (`sqlite3_create_function_v2`).
+    /// Defines an aggregate function (`sqlite3_create_function_v2`), which with `inverse` is a window function, too
+    /// (`sqlite3_create_window_function`, SQLite 3.25).
+    ///
+    /// ```swift
+    /// try db.defineAggregation(
+    ///     "total_length", argumentCount: 1, initialValue: 0,
+    ///     step: { length, values in length += (values[0] as? String)?.count ?? 0 }, result: { $0 })
+    /// ```
     ///
     /// - Parameters:
     ///   - name: its name in SQL.
     ///   - argumentCount: the number of arguments; nil for any number.
     ///   - deterministic: whether the same rows always give the same result.
-    ///   - initialValue: the state of a group before its first row.
+    ///   - initialValue: the state of a group or window before its first row.
     ///   - step: adds a row to the state.
-    ///   - result: returns the result for the state, also when there was no row.
-    /// - Throws: `DatabaseError`. Errors of the closures become the error of the statement.
+    ///   - inverse: removes the oldest row, which leaves the window, from the state. By default nil: the function cannot be used with OVER.
+    ///   - result: returns the result for the state, also when there was no row; of a window function, for the current rows of the window.
+    /// - Throws: `DatabaseError`; with `inverse`, `VaultError` `unsupported` before 3.25. Errors of the closures become the error of the
+    ///   statement.
     public func defineAggregation<T>(
         _ name: String, argumentCount: UInt? = nil, deterministic: Bool = false, initialValue: T,
         step: @escaping (inout T, [(any Binding)?]) throws -> Void,
+        inverse: ((inout T, [(any Binding)?]) throws -> Void)? = nil,
         result: @escaping (T) throws -> (any Binding)?
     ) throws {
-        let box = AggregateBox(self, initial: { initialValue }, step: step, value: result)
-        try register(name, argumentCount, deterministic, box)
+        guard let inverse else {
+            let box = AggregateBox(self, initial: { initialValue }, step: step, value: result)
+            return try register(name, argumentCount, deterministic, box)
+        }
+        let box = AggregateBox(self, initial: { initialValue }, step: step, inverse: inverse, value: result)
+        try registerWindow(name, argumentCount, deterministic, box)
     }
 
-    /// Defines an aggregate that can also be used as a window function (`sqlite3_create_window_function`, SQLite 3.25).
-    ///
-    /// - Parameters:
-    ///   - name: its name in SQL.
-    ///   - argumentCount: the number of arguments; nil for any number.
-    ///   - deterministic: whether the same rows always give the same result.
-    ///   - initialValue: the state before the first row.
-    ///   - step: adds a row that enters the window to the state.
-    ///   - inverse: removes the oldest row, which leaves the window, from the state.
-    ///   - value: returns the result for the current rows of the window.
-    /// - Throws: `VaultError` `unsupported` before 3.25; `DatabaseError`. Errors of the closures become the error of the
-    ///   statement.
-    public func defineWindowFunction<T>(
-        _ name: String, argumentCount: UInt? = nil, deterministic: Bool = false, initialValue: T,
-        step: @escaping (inout T, [(any Binding)?]) throws -> Void,
-        inverse: @escaping (inout T, [(any Binding)?]) throws -> Void,
-        value: @escaping (T) throws -> (any Binding)?
-    ) throws {
-        let box = AggregateBox(self, initial: { initialValue }, step: step, inverse: inverse, value: value)
+    private func registerWindow(_ name: String, _ count: UInt?, _ deterministic: Bool, _ box: AggregateBox) throws {
         try withHandle { db in
             let context = ObjectAddress.retained(box)
             let code = lv_create_window_function(
-                db, name, Self.argumentCount(argumentCount), Self.flags(deterministic), context,
+                db, name, Self.argumentCount(count), Self.flags(deterministic), context,
                 { context, count, values in aggregateStep(context, count, values) },
                 { context in aggregateFinal(context) },
                 { context in AggregateBox.of(context)?.value(context) },

@@ -1,37 +1,39 @@
 internal import CEngineSupport
 internal import LiteVaultEngine
 
-/// A change of a changeset that cannot be applied as it is (https://sqlite.org/session/c_changeset_abort.html).
-public struct ChangeConflict: Sendable {
-    /// The kind of conflict.
-    public enum Kind: Int32, Sendable {
-        /// The row to update or delete has other values than the recorded old ones.
-        case data = 1
-        /// The row to update or delete does not exist.
-        case notFound = 2
-        /// A row with the key of the row to insert exists.
-        case duplicateKey = 3
-        /// A constraint other than a foreign key would be violated.
-        case constraint = 4
-        /// Foreign keys would be violated by all of the changes together; ``ChangeConflict/change`` is nil.
-        case foreignKey = 5
-    }
+extension Changeset {
+    /// A change of a changeset that cannot be applied as it is (https://sqlite.org/session/c_changeset_abort.html).
+    public struct Conflict: Sendable {
+        /// The kind of conflict.
+        public enum Kind: Int32, Sendable {
+            /// The row to update or delete has other values than the recorded old ones.
+            case data = 1
+            /// The row to update or delete does not exist.
+            case notFound = 2
+            /// A row with the key of the row to insert exists.
+            case duplicateKey = 3
+            /// A constraint other than a foreign key would be violated.
+            case constraint = 4
+            /// Foreign keys would be violated by all of the changes together; ``Changeset/Conflict/change`` is nil.
+            case foreignKey = 5
+        }
 
-    /// What to do about a conflict.
-    public enum Resolution: Sendable {
-        /// The change is left out; violated foreign keys are accepted.
-        case omit
-        /// The change replaces the row that is in the way. Only for ``ChangeConflict/Kind/data`` and
-        /// ``ChangeConflict/Kind/duplicateKey``; otherwise, `abort`.
-        case replace
-        /// Nothing of the changeset is applied.
-        case abort
-    }
+        /// What to do about a conflict.
+        public enum Resolution: Sendable {
+            /// The change is left out; violated foreign keys are accepted.
+            case omit
+            /// The change replaces the row that is in the way. Only for ``Changeset/Conflict/Kind/data`` and
+            /// ``Changeset/Conflict/Kind/duplicateKey``; otherwise, `abort`.
+            case replace
+            /// Nothing of the changeset is applied.
+            case abort
+        }
 
-    /// The kind.
-    public let kind: Kind
-    /// The change.
-    public let change: RowChange?
+        /// The kind.
+        public let kind: Kind
+        /// The change.
+        public let change: Change?
+    }
 }
 
 extension Changeset {
@@ -48,7 +50,7 @@ extension Changeset {
     ///   handler throws. Nothing is changed then.
     public func apply(
         to db: Connection, tables: Set<String>? = nil,
-        onConflict: (ChangeConflict) throws -> ChangeConflict.Resolution = { _ in .abort }
+        onConflict: (Conflict) throws -> Conflict.Resolution = { _ in .abort }
     ) throws {
         try examine()
         try withoutActuallyEscaping(onConflict) { onConflict in
@@ -83,12 +85,12 @@ private final class Application {
 
     private let db: Connection
     private let tables: Set<SQLName>?
-    private let onConflict: (ChangeConflict) throws -> ChangeConflict.Resolution
+    private let onConflict: (Changeset.Conflict) throws -> Changeset.Conflict.Resolution
     private(set) var error: (any Error)?
 
     init(
         _ db: Connection, _ tables: Set<String>?,
-        _ onConflict: @escaping (ChangeConflict) throws -> ChangeConflict.Resolution
+        _ onConflict: @escaping (Changeset.Conflict) throws -> Changeset.Conflict.Resolution
     ) {
         (self.db, self.onConflict) = (db, onConflict)
         self.tables = tables.map { Set($0.map { SQLName($0) }) }
@@ -97,12 +99,12 @@ private final class Application {
     func wants(_ table: UnsafePointer<CChar>) -> Bool { tables?.contains(SQLName(String(cString: table))) ?? true }
 
     func resolve(_ code: Int32, _ iterator: UnsafeMutableRawPointer?) -> Int32 {
-        guard let kind = ChangeConflict.Kind(rawValue: code), let iterator else { return Self.abort }
+        guard let kind = Changeset.Conflict.Kind(rawValue: code), let iterator else { return Self.abort }
         let hasRow = kind == .data || kind == .duplicateKey
-        let change = kind == .foreignKey ? nil : RowChange(iterator, hasConflict: hasRow)
+        let change = kind == .foreignKey ? nil : Changeset.Change(iterator, hasConflict: hasRow)
         do {
             let resolution = try db.insideCallback {
-                Result { try onConflict(ChangeConflict(kind: kind, change: change)) }
+                Result { try onConflict(Changeset.Conflict(kind: kind, change: change)) }
             }.get()
             switch resolution {
             case .omit: return Self.omit

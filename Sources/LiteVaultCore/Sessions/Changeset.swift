@@ -39,16 +39,16 @@ public struct Changeset: Sendable, Hashable {
     /// The changes, one by one (`sqlite3changeset_start`).
     ///
     /// - Throws: `VaultError` `unsupported`, `damaged`; `DatabaseError`.
-    public func changes() throws -> [RowChange] {
+    public func changes() throws -> [Change] {
         try examine()
         return try bytes.withUnsafeBytes { buffer in
             var started: UnsafeMutableRawPointer?
             try Self.check(lv_changeset_start(&started, Int32(clamping: buffer.count), buffer.baseAddress), nil)
             guard let iterator = started else { return [] }
-            var changes: [RowChange] = []
+            var changes: [Change] = []
             var code = lv_changeset_next(iterator)
             while code == SQLITE_ROW {
-                if let change = RowChange(iterator, hasConflict: false) { changes.append(change) }
+                if let change = Change(iterator, hasConflict: false) { changes.append(change) }
                 code = lv_changeset_next(iterator)
             }
             let end = lv_changeset_finalize(iterator)
@@ -87,39 +87,41 @@ public struct Changeset: Sendable, Hashable {
     }
 }
 
-/// A change of one row.
-public struct RowChange: Sendable, Equatable {
-    /// The table.
-    public let table: String
-    /// What was done.
-    public let operation: Connection.Operation
-    /// The values before, in the order of the columns; empty for an insertion. Of an update, columns that it did not change are nil,
-    /// except for the key.
-    public let old: [StoredValue?]
-    /// The values afterwards; empty for a deletion. Of an update, columns that it did not change are nil.
-    public let new: [StoredValue?]
-    /// The row of the database that is in the way, in conflicts that have one; else empty.
-    public let conflicting: [StoredValue?]
+extension Changeset {
+    /// A change of one row.
+    public struct Change: Sendable, Equatable {
+        /// The table.
+        public let table: String
+        /// What was done.
+        public let operation: Connection.Operation
+        /// The values before, in the order of the columns; empty for an insertion. Of an update, columns that it did not change are nil,
+        /// except for the key.
+        public let old: [StoredValue?]
+        /// The values afterwards; empty for a deletion. Of an update, columns that it did not change are nil.
+        public let new: [StoredValue?]
+        /// The row of the database that is in the way, in conflicts that have one; else empty.
+        public let conflicting: [StoredValue?]
 
-    /// The change at which an iterator is.
-    init?(_ iterator: UnsafeMutableRawPointer, hasConflict: Bool) {
-        var name: UnsafePointer<CChar>?
-        var count: Int32 = 0
-        var code: Int32 = 0
-        guard lv_changeset_operation(iterator, &name, &count, &code) == SQLITE_OK, let name,
-            let operation = Connection.Operation(code: code)
-        else { return nil }
-        table = String(cString: name)
-        self.operation = operation
-        func values(_ side: lv_change_side) -> [StoredValue?] {
-            (0..<count).map { column in
-                var value: OpaquePointer?
-                guard lv_changeset_value(iterator, side, column, &value) == SQLITE_OK else { return nil }
-                return value.map { StoredValue($0) }
+        /// The change at which an iterator is.
+        init?(_ iterator: UnsafeMutableRawPointer, hasConflict: Bool) {
+            var name: UnsafePointer<CChar>?
+            var count: Int32 = 0
+            var code: Int32 = 0
+            guard lv_changeset_operation(iterator, &name, &count, &code) == SQLITE_OK, let name,
+                let operation = Connection.Operation(code: code)
+            else { return nil }
+            table = String(cString: name)
+            self.operation = operation
+            func values(_ side: lv_change_side) -> [StoredValue?] {
+                (0..<count).map { column in
+                    var value: OpaquePointer?
+                    guard lv_changeset_value(iterator, side, column, &value) == SQLITE_OK else { return nil }
+                    return value.map { StoredValue($0) }
+                }
             }
+            old = operation == .insert ? [] : values(LV_OLD)
+            new = operation == .delete ? [] : values(LV_NEW)
+            conflicting = hasConflict ? values(LV_CONFLICTING) : []
         }
-        old = operation == .insert ? [] : values(LV_OLD)
-        new = operation == .delete ? [] : values(LV_NEW)
-        conflicting = hasConflict ? values(LV_CONFLICTING) : []
     }
 }

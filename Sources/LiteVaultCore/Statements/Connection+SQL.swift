@@ -245,7 +245,7 @@ extension Connection {
 extension Execution {
     /// Runs the statement to its end, after its values were bound.
     @usableFromInline
-    func runToEnd() throws -> RunResult {
+    package func runToEnd() throws -> RunResult {
         let db = sqlite3_db_handle(handle)
         guard let db else { throw failure(SQLITE_MISUSE) }
         let before = lv_total_changes(db)

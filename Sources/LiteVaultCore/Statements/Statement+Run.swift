@@ -15,9 +15,9 @@ extension Statement {
         F: StatementArgument, G: StatementArgument, H: StatementArgument, I: StatementArgument, J: StatementArgument,
         K: StatementArgument, L: StatementArgument
     >(
-        with a: A = Unbound(), _ b: B = Unbound(), _ c: C = Unbound(), _ d: D = Unbound(),
-        _ e: E = Unbound(), _ f: F = Unbound(), _ g: G = Unbound(), _ h: H = Unbound(), _ i: I = Unbound(),
-        _ j: J = Unbound(), _ k: K = Unbound(), _ l: L = Unbound()
+        with a: A = _Unbound(), _ b: B = _Unbound(), _ c: C = _Unbound(), _ d: D = _Unbound(),
+        _ e: E = _Unbound(), _ f: F = _Unbound(), _ g: G = _Unbound(), _ h: H = _Unbound(), _ i: I = _Unbound(),
+        _ j: J = _Unbound(), _ k: K = _Unbound(), _ l: L = _Unbound()
     ) throws -> RunResult {
         // The compiler does not specialize a loop over a parameter pack (Swift 6.3), which costs 25 ns for each value: half as much as
         // inserting a row. With a type parameter for each value everything is inlined, and omitted ones cost nothing.
@@ -81,7 +81,7 @@ extension Execution {
 }
 
 /// An omitted argument.
-public struct Unbound: StatementArgument {
+public struct _Unbound: StatementArgument {
     /// Creates an argument without a value.
     @inlinable
     public init() {}

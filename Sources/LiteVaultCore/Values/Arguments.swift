@@ -120,7 +120,7 @@ extension DatabaseError {
     init(wrongCount count: Int, expected: Int, sql: String) {
         self = .error(
             message: "\(expected) values expected, \(count) passed", code: SQLITE_RANGE,
-            statement: ErrorContext(sql: SQLRedaction.redacted(sql), extendedCode: SQLITE_RANGE))
+            statement: Context(sql: SQLRedaction.redacted(sql), extendedCode: SQLITE_RANGE))
     }
 
     /// The result code of binding a value that its type cannot store. The bits above the primary code have the parameter's number; the
@@ -140,12 +140,12 @@ extension DatabaseError {
             message: "\(value) cannot be stored: a date outside of the years 0000 to 9999, or a decimal of "
                 + "more than 15 digits in a column whose type is not TEXT",
             code: SQLITE_MISMATCH,
-            statement: ErrorContext(sql: SQLRedaction.redacted(sql), extendedCode: SQLITE_MISMATCH))
+            statement: Context(sql: SQLRedaction.redacted(sql), extendedCode: SQLITE_MISMATCH))
     }
 
     init(unknownParameter name: String, sql: String) {
         self = .error(
             message: "there is no parameter '\(name)'", code: SQLITE_RANGE,
-            statement: ErrorContext(sql: SQLRedaction.redacted(sql), extendedCode: SQLITE_RANGE))
+            statement: Context(sql: SQLRedaction.redacted(sql), extendedCode: SQLITE_RANGE))
     }
 }

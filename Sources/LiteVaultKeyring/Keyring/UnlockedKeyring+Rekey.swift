@@ -29,7 +29,7 @@ extension UnlockedKeyring {
     ///   open elsewhere. The slots then still exist, and each database has the old key or the new one.
     public mutating func remove(
         _ ids: [Int], rekeying databases: [String], settings: CipherSettings = .init(),
-        lockTimeout: Duration = .seconds(5), progress: OperationProgress.Report? = nil
+        lockTimeout: Duration = .seconds(5), progress: DatabaseFile.Progress.Report? = nil
     ) throws {
         guard !ids.isEmpty, !databases.isEmpty else {
             throw VaultError(.usage, "Name the slots to remove, and the databases that get a new key")
@@ -64,7 +64,7 @@ extension UnlockedKeyring {
     /// - Throws: as ``remove(_:rekeying:settings:lockTimeout:progress:)``. Each database then has the old key or the new one.
     public mutating func rekey(
         _ databases: [String], replacing replaced: String? = nil, settings: CipherSettings = .init(),
-        lockTimeout: Duration = .seconds(5), progress: OperationProgress.Report? = nil
+        lockTimeout: Duration = .seconds(5), progress: DatabaseFile.Progress.Report? = nil
     ) throws {
         guard !databases.isEmpty else { throw VaultError(.usage, "Name the databases that get a new key") }
         try rewrite(databases, settings, lockTimeout, progress) { ring in
@@ -81,7 +81,7 @@ extension UnlockedKeyring {
     /// Rewrites databases under the newest key, after `prepare` has made sure that it is the wanted one.
     private mutating func rewrite(
         _ databases: [String], _ settings: CipherSettings, _ lockTimeout: Duration,
-        _ progress: OperationProgress.Report?, prepare: (inout UnlockedKeyring) throws -> Void,
+        _ progress: DatabaseFile.Progress.Report?, prepare: (inout UnlockedKeyring) throws -> Void,
         afterwards: (inout UnlockedKeyring) throws -> Void
     ) throws {
         for path in databases { try requireDatabase(path) }

@@ -99,7 +99,7 @@ final class Cancellation: Sendable {
 
 extension Cancellation {
     /// A progress report that cancels the operation.
-    func reporting(_ progress: (@Sendable (OperationProgress) throws -> Void)?) -> OperationProgress.Report {
+    func reporting(_ progress: (@Sendable (DatabaseFile.Progress) throws -> Void)?) -> DatabaseFile.Progress.Report {
         { step in
             try self.check()
             try progress?(step)

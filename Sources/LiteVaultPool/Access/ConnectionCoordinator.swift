@@ -316,7 +316,7 @@ extension ConnectionCoordinator {
     }
 
     /// Called in a barrier.
-    func rekey(to key: DatabaseKey, _ progress: OperationProgress.Report?) throws {
+    func rekey(to key: DatabaseKey, _ progress: DatabaseFile.Progress.Report?) throws {
         guard source.isEncrypted else {
             return try source.rekey(to: key, lockTimeout: configuration.lockTimeout, progress)
         }
@@ -334,7 +334,7 @@ extension ConnectionCoordinator {
         if try writer.pragma(.journalMode) == .wal { _ = try writer.emptyLog() }
     }
 
-    func backup(to destination: String, newKey: DatabaseKey?, _ progress: OperationProgress.Report?) throws {
+    func backup(to destination: String, newKey: DatabaseKey?, _ progress: DatabaseFile.Progress.Report?) throws {
         guard !connections.isClosed else { throw VaultError.closed(path) }
         try suspension.running(whenIdle: { _ = closeIfSuspended() }) { _ in
             try source.backup(
@@ -342,7 +342,7 @@ extension ConnectionCoordinator {
         }
     }
 
-    private func unlessSuspended(_ progress: OperationProgress.Report?) -> OperationProgress.Report {
+    private func unlessSuspended(_ progress: DatabaseFile.Progress.Report?) -> DatabaseFile.Progress.Report {
         { step in
             try self.suspension.check()
             try progress?(step)

@@ -175,7 +175,7 @@ final class ConnectionSource: Sendable {
 
     /// Changes the key of the file, while no connection of this process is open. The old key stays in effect when it
     /// throws.
-    func rekey(to new: DatabaseKey, lockTimeout: Duration, _ progress: OperationProgress.Report?) throws {
+    func rekey(to new: DatabaseKey, lockTimeout: Duration, _ progress: DatabaseFile.Progress.Report?) throws {
         let (key, settings, reusable) = state.withLock { ($0.key, $0.settings, $0.reusable) }
         guard let file, let old = reusable ?? key else {
             throw VaultError(
@@ -198,7 +198,7 @@ final class ConnectionSource: Sendable {
 
     /// Copies the database into a new file, while it is in use.
     func backup(
-        to destination: String, newKey: DatabaseKey?, lockTimeout: Duration, _ progress: OperationProgress.Report?
+        to destination: String, newKey: DatabaseKey?, lockTimeout: Duration, _ progress: DatabaseFile.Progress.Report?
     ) throws {
         guard let file else { throw VaultError(.usage, "A database in memory has no file to copy") }
         let (key, settings) = state.withLock { ($0.reusable ?? $0.key, $0.settings) }

@@ -155,7 +155,7 @@ extension DatabaseAccess {
     ///   - progress: called periodically; throws to cancel.
     /// - Throws: `VaultError`: `busy` when another process has the file open, `wrongKind` without encryption, and others. The
     ///   database then remains usable under the old key.
-    public func rekey(to key: DatabaseKey, progress: OperationProgress.Report? = nil) throws {
+    public func rekey(to key: DatabaseKey, progress: DatabaseFile.Progress.Report? = nil) throws {
         try coordinator.sync(.barrier) { _ in try coordinator.rekey(to: key, progress) }
     }
 
@@ -164,7 +164,7 @@ extension DatabaseAccess {
     /// - Throws: as the synchronous form; `CancellationError` when the task was cancelled before the new file replaced the old
     ///   one: the old key stays in effect.
     public func rekey(
-        to key: DatabaseKey, progress: (@Sendable (OperationProgress) throws -> Void)? = nil
+        to key: DatabaseKey, progress: (@Sendable (DatabaseFile.Progress) throws -> Void)? = nil
     ) async throws {
         try await coordinator.asyncBarrier { _, cancellation in
             try self.coordinator.rekey(to: key, cancellation.reporting(progress))
@@ -194,9 +194,9 @@ extension DatabaseAccess {
     ///   - progress: called periodically; throws to cancel.
     /// - Throws: `VaultError` as `DatabaseFile.backup`, and `closed`. The destination does not
     ///   exist then.
-    public func backup(to destination: String, newKey: DatabaseKey? = nil, progress: OperationProgress.Report? = nil)
-        throws
-    {
+    public func backup(
+        to destination: String, newKey: DatabaseKey? = nil, progress: DatabaseFile.Progress.Report? = nil
+    ) throws {
         try coordinator.backup(to: destination, newKey: newKey, progress)
     }
 
@@ -206,7 +206,7 @@ extension DatabaseAccess {
     ///   The destination does not exist then.
     public func backup(
         to destination: String, newKey: DatabaseKey? = nil,
-        progress: (@Sendable (OperationProgress) throws -> Void)? = nil
+        progress: (@Sendable (DatabaseFile.Progress) throws -> Void)? = nil
     ) async throws {
         try await coordinator.onThread { cancellation in
             try self.coordinator.backup(to: destination, newKey: newKey, cancellation.reporting(progress))
@@ -214,7 +214,7 @@ extension DatabaseAccess {
     }
 
     /// Closes all connections. Waits for running accesses; later ones throw `VaultError` `closed`. The log of a database in
-    /// WAL mode is removed, unless another process or a ``BlobStream`` that is being read still has the database open.
+    /// WAL mode is removed, unless another process or a ``DatabaseAccess/BlobStream`` that is being read still has the database open.
     ///
     /// - Throws: `VaultError` `reentrant`; `DatabaseError` when a connection cannot be closed.
     public func close() throws { try coordinator.close() }

@@ -80,33 +80,35 @@ public struct ListDifference: Sendable, Equatable {
     }
 }
 
-/// The lists that a read returns, each with what changed since the one before: see ``DatabaseValues/differences()``.
-public struct ListChanges<Element: Identifiable & Equatable & Sendable>: AsyncSequence, Sendable {
-    let values: DatabaseValues<[Element]>
+extension ListDifference {
+    /// The lists that a read returns, each with what changed since the one before: see ``DatabaseAccess/Values/differences()``.
+    public struct Changes<Element: Identifiable & Equatable & Sendable>: AsyncSequence, Sendable {
+        let values: DatabaseAccess.Values<[Element]>
 
-    /// Creates an iterator, which begins to observe with the first call of `next`.
-    public func makeAsyncIterator() -> Iterator { Iterator(values: values.makeAsyncIterator()) }
+        /// Creates an iterator, which begins to observe with the first call of `next`.
+        public func makeAsyncIterator() -> Iterator { Iterator(values: values.makeAsyncIterator()) }
 
-    /// The iterator of the lists.
-    public struct Iterator: AsyncIteratorProtocol {
-        var values: DatabaseValues<[Element]>.Iterator
-        private var last: [Element] = []
+        /// The iterator of the lists.
+        public struct Iterator: AsyncIteratorProtocol {
+            var values: DatabaseAccess.Values<[Element]>.Iterator
+            private var last: [Element] = []
 
-        init(values: DatabaseValues<[Element]>.Iterator) { self.values = values }
+            init(values: DatabaseAccess.Values<[Element]>.Iterator) { self.values = values }
 
-        /// Returns the current list, all of it as inserted, then waits for each further one; nil when the task is cancelled.
-        ///
-        /// - Throws: as reading, and the errors of the closure.
-        public mutating func next() async throws -> (list: [Element], difference: ListDifference)? {
-            guard let list = try await values.next() else { return nil }
-            defer { last = list }
-            return (list, ListDifference(from: last, to: list))
+            /// Returns the current list, all of it as inserted, then waits for each further one; nil when the task is cancelled.
+            ///
+            /// - Throws: as reading, and the errors of the closure.
+            public mutating func next() async throws -> (list: [Element], difference: ListDifference)? {
+                guard let list = try await values.next() else { return nil }
+                defer { last = list }
+                return (list, ListDifference(from: last, to: list))
+            }
         }
     }
 }
 
-extension DatabaseValues {
+extension DatabaseAccess.Values {
     /// The same lists, each with what changed since the one before.
-    public func differences<Element: Identifiable & Equatable & Sendable>() -> ListChanges<Element>
-    where Value == [Element] { ListChanges(values: self) }
+    public func differences<Element: Identifiable & Equatable & Sendable>() -> ListDifference.Changes<Element>
+    where Value == [Element] { ListDifference.Changes(values: self) }
 }

@@ -27,7 +27,7 @@ public final class Observed<Value: Sendable>: Observable, Sendable {
     private let isSame: @Sendable (Value, Value) -> Bool
 
     private init(
-        _ access: DatabaseAccess, _ values: DatabaseValues<Value>, isolation: (any Actor)?,
+        _ access: DatabaseAccess, _ values: DatabaseAccess.Values<Value>, isolation: (any Actor)?,
         isSame: @escaping @Sendable (Value, Value) -> Bool
     ) throws {
         state = Locked(State(value: try access.read(values.fetch), failure: nil))

@@ -113,7 +113,7 @@ extension ExpressionType where UnderlyingType: SQLType, UnderlyingType.SQLBase.D
 }
 
 /// The number of rows: `count(*)`.
-public func count(_ star: Star) -> SQLExpression<Int> { SQLExpression(root: .call("count", [star(nil, nil).root])) }
+public func count(_ star: _Star) -> SQLExpression<Int> { SQLExpression(root: .call("count", [star(nil, nil).root])) }
 
 /// The type of `*`, which stands for all columns.
-public typealias Star = (SQLExpression<any Binding>?, SQLExpression<any Binding>?) -> SQLExpression<Void>
+public typealias _Star = (SQLExpression<any Binding>?, SQLExpression<any Binding>?) -> SQLExpression<Void>

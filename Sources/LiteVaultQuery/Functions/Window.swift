@@ -62,22 +62,22 @@ public struct Window: Expressible {
 
     /// Returns the window with a frame counted in rows: `ROWS BETWEEN … AND …`.
     public func rows(
-        from start: FrameBound, to end: FrameBound = .currentRow, exclude: FrameExclusion? = nil
+        from start: Bound, to end: Bound = .currentRow, exclude: Exclusion? = nil
     ) -> Window { framed("ROWS", start, end, exclude) }
 
     /// Returns the window with a frame of values around that of the current row: `RANGE BETWEEN … AND …`. The order has to be
     /// one number. Bounds with a distance require SQLite 3.28.
     public func range(
-        from start: FrameBound, to end: FrameBound = .currentRow, exclude: FrameExclusion? = nil
+        from start: Bound, to end: Bound = .currentRow, exclude: Exclusion? = nil
     ) -> Window { framed("RANGE", start, end, exclude) }
 
     /// Returns the window with a frame counted in groups of peers: `GROUPS BETWEEN … AND …`. SQLite 3.28 and later.
     public func groups(
-        from start: FrameBound, to end: FrameBound = .currentRow, exclude: FrameExclusion? = nil
+        from start: Bound, to end: Bound = .currentRow, exclude: Exclusion? = nil
     ) -> Window { framed("GROUPS", start, end, exclude) }
 
     private func framed(
-        _ unit: String, _ start: FrameBound, _ end: FrameBound, _ exclude: FrameExclusion?
+        _ unit: String, _ start: Bound, _ end: Bound, _ exclude: Exclusion?
     ) -> Window {
         var window = self
         window.frame = .words(
@@ -96,34 +96,36 @@ public struct Window: Expressible {
     }
 }
 
-/// The beginning or end of a frame.
-public struct FrameBound: Sendable {
-    let node: SQLNode
+extension Window {
+    /// The beginning or end of a frame.
+    public struct Bound: Sendable {
+        let node: SQLNode
 
-    /// The first row of the partition.
-    public static var unboundedPreceding: FrameBound { FrameBound(node: .text("UNBOUNDED PRECEDING")) }
-    /// A number of rows, groups of peers or units of the order before the current row.
-    public static func preceding(_ distance: some Value) -> FrameBound {
-        FrameBound(node: .words(distance.node, .text("PRECEDING")))
+        /// The first row of the partition.
+        public static var unboundedPreceding: Bound { Bound(node: .text("UNBOUNDED PRECEDING")) }
+        /// A number of rows, groups of peers or units of the order before the current row.
+        public static func preceding(_ distance: some Value) -> Bound {
+            Bound(node: .words(distance.node, .text("PRECEDING")))
+        }
+        /// The current row; with `range` and `groups`, including its peers.
+        public static var currentRow: Bound { Bound(node: .text("CURRENT ROW")) }
+        /// A number of rows, groups of peers or units of the order after the current row.
+        public static func following(_ distance: some Value) -> Bound {
+            Bound(node: .words(distance.node, .text("FOLLOWING")))
+        }
+        /// The last row of the partition.
+        public static var unboundedFollowing: Bound { Bound(node: .text("UNBOUNDED FOLLOWING")) }
     }
-    /// The current row; with `range` and `groups`, including its peers.
-    public static var currentRow: FrameBound { FrameBound(node: .text("CURRENT ROW")) }
-    /// A number of rows, groups of peers or units of the order after the current row.
-    public static func following(_ distance: some Value) -> FrameBound {
-        FrameBound(node: .words(distance.node, .text("FOLLOWING")))
-    }
-    /// The last row of the partition.
-    public static var unboundedFollowing: FrameBound { FrameBound(node: .text("UNBOUNDED FOLLOWING")) }
-}
 
-/// The rows that a frame excludes. SQLite 3.28 and later.
-public enum FrameExclusion: String, Sendable {
-    /// The current row.
-    case currentRow = "CURRENT ROW"
-    /// The current row and its peers.
-    case group = "GROUP"
-    /// The peers of the current row, but not the row itself.
-    case ties = "TIES"
+    /// The rows that a frame excludes. SQLite 3.28 and later.
+    public enum Exclusion: String, Sendable {
+        /// The current row.
+        case currentRow = "CURRENT ROW"
+        /// The current row and its peers.
+        case group = "GROUP"
+        /// The peers of the current row, but not the row itself.
+        case ties = "TIES"
+    }
 }
 
 extension SQLExpression {

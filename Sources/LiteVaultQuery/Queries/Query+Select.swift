@@ -18,10 +18,10 @@ extension QueryType {
     }
 
     /// Selects all columns: `select(*)`.
-    public func select(_ star: Star) -> Self { selecting([star(nil, nil).root], isDistinct: false) }
+    public func select(_ star: _Star) -> Self { selecting([star(nil, nil).root], isDistinct: false) }
 
     /// Selects all columns, without duplicate rows: `select(distinct: *)`.
-    public func select(distinct star: Star) -> Self { selecting([star(nil, nil).root], isDistinct: true) }
+    public func select(distinct star: _Star) -> Self { selecting([star(nil, nil).root], isDistinct: true) }
 
     /// Selects one column, whose type becomes that of the query's values.
     public func select<V: Value>(_ column: SQLExpression<V>) -> ScalarQuery<V> {

@@ -35,7 +35,7 @@ public struct QueryClauses: SQLFragment {
     package struct With: Sendable {
         let name: SQLNode
         let columns: [SQLNode]?
-        let hint: MaterializationHint?
+        let hint: Table.MaterializationHint?
         let query: SQLNode
     }
 
@@ -139,13 +139,15 @@ public enum JoinType: String, Sendable {
     case fullOuter = "FULL OUTER"
 }
 
-/// Whether a common table expression is computed once. SQLite 3.35 and later.
-public enum MaterializationHint: String, Sendable {
-    /// Once, into a temporary table.
-    case materialized = "MATERIALIZED"
-    /// Inlined into the query that uses it.
-    case notMaterialized = "NOT MATERIALIZED"
+extension Table {
+    /// Whether a common table expression is computed once. SQLite 3.35 and later.
+    public enum MaterializationHint: String, Sendable {
+        /// Once, into a temporary table.
+        case materialized = "MATERIALIZED"
+        /// Inlined into the query that uses it.
+        case notMaterialized = "NOT MATERIALIZED"
 
-    /// SQLite.swift's spelling of ``materialized``.
-    public static var materialize: MaterializationHint { .materialized }
+        /// SQLite.swift's spelling of ``materialized``.
+        public static var materialize: MaterializationHint { .materialized }
+    }
 }

@@ -111,7 +111,7 @@ extension QueryType {
     public subscript<T>(column: SQLExpression<T?>) -> SQLExpression<T?> { namespace(column) }
 
     /// All columns of the table: `users[*]` is `"users".*`.
-    public subscript(star: Star) -> SQLExpression<Void> { namespace(star(nil, nil)) }
+    public subscript(star: _Star) -> SQLExpression<Void> { namespace(star(nil, nil)) }
 
     /// Names a subquery for use in this query: `WITH name AS (subquery)`.
     ///
@@ -122,8 +122,8 @@ extension QueryType {
     ///   - hint: whether SQLite should compute it once.
     ///   - subquery: the query that the name stands for.
     public func with(
-        _ alias: Table, columns: [any Expressible]? = nil, recursive: Bool = false, hint: MaterializationHint? = nil,
-        as subquery: any QueryType
+        _ alias: Table, columns: [any Expressible]? = nil, recursive: Bool = false,
+        hint: Table.MaterializationHint? = nil, as subquery: any QueryType
     ) -> Self {
         changed {
             $0.isRecursive = $0.isRecursive || recursive

@@ -1,32 +1,34 @@
 public import LiteVaultCore
 
-/// When a trigger runs.
-public enum TriggerTiming: String, Sendable {
-    /// Before the row is written.
-    case before = "BEFORE"
-    /// After the row was written.
-    case after = "AFTER"
-    /// In place of writing to a view.
-    case insteadOf = "INSTEAD OF"
-}
+extension Table {
+    /// When a trigger runs.
+    public enum TriggerTiming: String, Sendable {
+        /// Before the row is written.
+        case before = "BEFORE"
+        /// After the row was written.
+        case after = "AFTER"
+        /// In place of writing to a view.
+        case insteadOf = "INSTEAD OF"
+    }
 
-/// The event that fires a trigger.
-public enum TriggerEvent: Sendable {
-    /// A row was inserted; it is `new`.
-    case insert
-    /// A row was updated; it was `old` and is `new`.
-    case update
-    /// One of these columns was updated.
-    case updateOf([any Expressible])
-    /// A row was deleted; it was `old`.
-    case delete
+    /// The event that fires a trigger.
+    public enum TriggerEvent: Sendable {
+        /// A row was inserted; it is `new`.
+        case insert
+        /// A row was updated; it was `old` and is `new`.
+        case update
+        /// One of these columns was updated.
+        case updateOf([any Expressible])
+        /// A row was deleted; it was `old`.
+        case delete
 
-    fileprivate var node: SQLNode {
-        switch self {
-        case .insert: .text("INSERT")
-        case .update: .text("UPDATE")
-        case .updateOf(let columns): .words(.text("UPDATE OF"), .joined(columns.map(\.node), separator: ", "))
-        case .delete: .text("DELETE")
+        fileprivate var node: SQLNode {
+            switch self {
+            case .insert: .text("INSERT")
+            case .update: .text("UPDATE")
+            case .updateOf(let columns): .words(.text("UPDATE OF"), .joined(columns.map(\.node), separator: ", "))
+            case .delete: .text("DELETE")
+            }
         }
     }
 }
@@ -51,8 +53,8 @@ extension SchemaType {
     ///   - statements: inserts, updates, deletes and queries. Their values become part of the trigger.
     /// - Returns: the statement, for `Connection.run`. Its dates get the form of the connection that runs it.
     public func createTrigger(
-        _ name: String, _ timing: TriggerTiming, _ event: TriggerEvent, when condition: SQLExpression<Bool>? = nil,
-        ifNotExists: Bool = false, _ statements: [any Expressible]
+        _ name: String, _ timing: Table.TriggerTiming, _ event: Table.TriggerEvent,
+        when condition: SQLExpression<Bool>? = nil, ifNotExists: Bool = false, _ statements: [any Expressible]
     ) -> Update {
         Update(
             literal:
@@ -71,8 +73,8 @@ extension SchemaType {
     /// - Returns: the SQL text.
     @_disfavoredOverload
     public func createTrigger(
-        _ name: String, _ timing: TriggerTiming, _ event: TriggerEvent, when condition: SQLExpression<Bool>? = nil,
-        ifNotExists: Bool = false, _ statements: [any Expressible]
+        _ name: String, _ timing: Table.TriggerTiming, _ event: Table.TriggerEvent,
+        when condition: SQLExpression<Bool>? = nil, ifNotExists: Bool = false, _ statements: [any Expressible]
     ) -> String {
         let statement: Update = createTrigger(
             name, timing, event, when: condition, ifNotExists: ifNotExists, statements)

@@ -137,11 +137,14 @@ extension QueryType {
 extension Connection {
     /// Inserts rows by several statements if necessary, all or none.
     ///
-    /// - Returns: the rowid of the last row inserted.
-    func insert(_ rows: InsertedRows) throws -> Int64 {
-        var rowid: Int64 = 0
-        try forEachPart(of: rows) { rowid = try insert(rendering: $0) }
-        return rowid
+    /// - Returns: the number of rows that all of them inserted, and the rowid of the last one.
+    func insert(_ rows: InsertedRows) throws -> RunResult {
+        var (changes, rowid) = (0, Int64(0))
+        try forEachPart(of: rows) {
+            let result = try run(rendering: $0)
+            (changes, rowid) = (changes + result.changes, result.insertedRowID)
+        }
+        return RunResult(changes: changes, insertedRowID: rowid)
     }
 
     /// Passes each statement to a closure, inside a savepoint: changes of one are kept only if all succeed, unless the

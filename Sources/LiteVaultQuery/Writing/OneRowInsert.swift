@@ -94,18 +94,10 @@ extension Connection {
     /// Applications insert into the same columns repeatedly. The statement of an earlier insert is found by comparing
     /// table and columns, without rendering the SQL.
     ///
-    /// - Returns: the rowid of the inserted row.
-    func insert(_ row: InsertedRow) throws -> Int64 {
-        guard let execution = try begin(row) else { return try insert(rendering: .fragment(row)) }
+    /// - Returns: the number of inserted rows, and the rowid.
+    func insert(_ row: InsertedRow) throws -> RunResult {
+        guard let execution = try begin(row) else { return try run(rendering: .fragment(row)) }
         return try bindAndRun(row, execution, from: 0, code: 0, texts: 0)
-    }
-
-    /// Runs an INSERT by rendering its SQL.
-    func insert(rendering node: SQLNode) throws -> Int64 {
-        let execution = try begin(node)
-        defer { end(execution) }
-        while try execution.step() {}
-        return execution.lastInsertRowid
     }
 
     /// Takes the lock and the statement for an INSERT of values, without binding them. Balance with `end(_:)`, unless this
@@ -136,7 +128,7 @@ extension Connection {
     /// - Parameter code: the first result of binding other than `SQLITE_OK` (0).
     private func bindAndRun(
         _ row: InsertedRow, _ execution: Execution, from start: Int, code: Int32, texts: Int
-    ) throws -> Int64 {
+    ) throws -> RunResult {
         var code = code
         for index in start..<row.count {
             let bound: Int32
@@ -146,14 +138,14 @@ extension Connection {
             case .real: bound = execution.bind(real: row.setter(at: index).real, at: index)
             case .text:
                 let text = row.setter(at: index).text
-                let rowid =
+                let result =
                     texts < 16
                     ? try text.utf8.withContiguousStorageIfAvailable { utf8 in
                         let bound = execution.bind(staying: utf8, at: index)
                         return try bindAndRun(
                             row, execution, from: index + 1, code: code == 0 ? bound : code, texts: texts + 1)
                     } : nil
-                if let rowid { return rowid }
+                if let result { return result }
                 bound = execution.bind(text, at: index)
             case .other, .expression:
                 guard case .value(let value)? = row.setter(at: index).node?.kind else { continue }
@@ -164,7 +156,7 @@ extension Connection {
         // Ends here, while the texts are still in place: ending clears the statement's bindings.
         defer { end(execution) }
         try execution.run(afterBinding: code, count: row.count)
-        return execution.lastInsertRowid
+        return RunResult(changes: execution.changedRowCount, insertedRowID: execution.lastInsertRowid)
     }
 }
 

@@ -54,47 +54,62 @@ public struct Delete: RenderedStatement {
     public init(_ template: String, _ bindings: [(any Binding)?]) { root = .template(template, bindings) }
 }
 
+/// A statement that writes rows: an ``Insert``, ``Update`` or ``Delete``. `run` of a connection runs it.
+public protocol WritingStatement: ExpressionType {
+    /// Runs the statement. Call ``Connection/run(_:)`` instead.
+    func _run(on connection: Connection) throws -> RunResult
+}
+
 extension Connection {
-    /// Runs an INSERT.
+    /// Runs an INSERT, UPDATE or DELETE.
     ///
     /// An insert of several rows that set different columns, or of very many, may run as several statements, all of them or none; see
     /// ``QueryType/insertMany(_:)``.
     ///
-    /// - Returns: the rowid of the last row inserted.
-    /// - Throws: `DatabaseError`. No row is inserted then, unless the conflict clause is `OR FAIL`.
+    /// ```swift
+    /// let id = try db.run(users.insert(name <- "Ada")).insertedRowID
+    /// let count = try db.run(users.filter(isExpired).delete()).changes
+    /// ```
+    ///
+    /// - Parameter statement: the statement. Several rows that are inserted count together.
+    /// - Returns: the number of changed rows, and the inserted rowid.
+    /// - Throws: `DatabaseError`. Nothing is changed then, unless the conflict clause is `OR FAIL`.
     @discardableResult
-    public func run(_ query: Insert) throws -> Int64 {
-        switch query.content {
-        case .row(let row): try insert(row)
-        case .node(let node): try insert(rendering: node)
-        case .rows(let rows): try insert(rows)
+    @_disfavoredOverload  // module SQLite returns a rowid or a number
+    @inlinable
+    public func run(_ statement: some WritingStatement) throws -> RunResult { try statement._run(on: self) }
+
+    /// Runs a statement by rendering its SQL.
+    func run(rendering node: SQLNode) throws -> RunResult {
+        let execution = try begin(node)
+        defer { end(execution) }
+        return try execution.runToEnd()
+    }
+}
+
+extension Insert: WritingStatement {
+    /// Runs the INSERT.
+    public func _run(on connection: Connection) throws -> RunResult {
+        switch content {
+        case .row(let row): try connection.insert(row)
+        case .node(let node): try connection.run(rendering: node)
+        case .rows(let rows): try connection.insert(rows)
         }
     }
+}
 
-    /// Runs an UPDATE.
-    ///
-    /// - Returns: the number of rows changed.
-    /// - Throws: `DatabaseError`
-    @discardableResult
-    public func run(_ query: Update) throws -> Int {
-        guard query.isLiteral else { return try runCountingChanges(query.root) }
-        try execute(query.sql(dates: dateStorage))
-        return 0
-    }
-
-    /// Runs a DELETE.
-    ///
-    /// - Returns: the number of rows deleted.
-    /// - Throws: `DatabaseError`
-    @discardableResult
-    public func run(_ query: Delete) throws -> Int { try runCountingChanges(query.root) }
-
-    private func runCountingChanges(_ node: SQLNode) throws -> Int {
-        try withLock {
-            let execution = try begin(node)
-            defer { end(execution) }
-            while try execution.step() {}
-            return changedRowCount
+extension Update: WritingStatement {
+    /// Runs the UPDATE.
+    public func _run(on connection: Connection) throws -> RunResult {
+        guard isLiteral else { return try connection.run(rendering: root) }
+        return try connection.withLock {
+            try connection.execute(sql(dates: connection.dateStorage))
+            return RunResult(changes: 0, insertedRowID: connection.lastInsertedRowID)
         }
     }
+}
+
+extension Delete: WritingStatement {
+    /// Runs the DELETE.
+    public func _run(on connection: Connection) throws -> RunResult { try connection.run(rendering: root) }
 }

@@ -3,8 +3,7 @@ public import LiteVaultCore
 /// The rows of a statement, each of which belongs to one of several keys. It cannot be kept.
 ///
 /// Records read them, see `Record.read(_:into:)`.
-@_documentation(visibility: internal)
-public final class GroupedRows {
+public final class _GroupedRows {
     @usableFromInline let execution: Execution
     private let groups: KeyGroups?
     private let keyPositions: [Int]

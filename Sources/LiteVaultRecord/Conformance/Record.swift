@@ -66,7 +66,7 @@ public protocol Record: RelatedToOne where RelatedRecord == Self {
 
     /// Takes the number that the engine gave to an inserted row, where the record has no key yet.
     ///
-    /// By default the property that the table names with ``RecordColumn/rowID(_:_:)`` is set through its key path. An assignment
+    /// By default the property that the table names with ``RecordTable/Column/rowID(_:_:)`` is set through its key path. An assignment
     /// (`id = rowID`), as generated records have it, is faster.
     ///
     /// - Throws: only what converting the number throws.
@@ -75,7 +75,7 @@ public protocol Record: RelatedToOne where RelatedRecord == Self {
     /// Reads the rows of a statement into the arrays of the keys that they belong to. It is a requirement so that each record has its
     /// own compiled code for it.
     @_documentation(visibility: internal)
-    static func read(_ rows: GroupedRows, into groups: inout [[Self]]) throws
+    static func read(_ rows: _GroupedRows, into groups: inout [[Self]]) throws
 
     /// Called before the record is written, in the same transaction on a pool or queue: to validate it, or to set a date.
     ///
@@ -118,7 +118,7 @@ extension Record {
     /// Reads the rows of a statement into the arrays of the keys that they belong to.
     @_documentation(visibility: internal)
     @inlinable
-    public static func read(_ rows: GroupedRows, into groups: inout [[Self]]) throws {
+    public static func read(_ rows: _GroupedRows, into groups: inout [[Self]]) throws {
         guard !groups.isEmpty else { return }
         let columnCount = table.columnCount
         // Rows of one key mostly follow each other: its array is taken out of the others meanwhile.

@@ -15,25 +15,23 @@ public import LiteVaultPool
 /// let note = try await Note.find(pool, 1)
 /// ```
 public protocol RecordDatabase {
-    /// Reads on a connection.
-    func withReader<T>(_ body: (Connection) throws -> T) throws -> T
+    /// Reads on a connection. Called by records.
+    func _withReader<T>(_ body: (Connection) throws -> T) throws -> T
 
-    /// Writes on a connection.
-    func withWriter<T>(_ body: (Connection) throws -> T) throws -> T
+    /// Writes on a connection. Called by records.
+    func _withWriter<T>(_ body: (Connection) throws -> T) throws -> T
 }
 
 extension Connection: RecordDatabase {
     /// The connection itself.
-    @_documentation(visibility: internal)
     @inlinable
     @inline(__always)
-    public func withReader<T>(_ body: (Connection) throws -> T) throws -> T { try body(self) }
+    public func _withReader<T>(_ body: (Connection) throws -> T) throws -> T { try body(self) }
 
     /// The connection itself.
-    @_documentation(visibility: internal)
     @inlinable
     @inline(__always)
-    public func withWriter<T>(_ body: (Connection) throws -> T) throws -> T { try body(self) }
+    public func _withWriter<T>(_ body: (Connection) throws -> T) throws -> T { try body(self) }
 
     /// Runs several statements as one: in the transaction that is open, or in one of their own.
     func atomically<T>(_ body: () throws -> T) throws -> T {
@@ -43,10 +41,8 @@ extension Connection: RecordDatabase {
 
 extension DatabaseAccess: RecordDatabase {
     /// A read transaction.
-    @_documentation(visibility: internal)
-    public func withReader<T>(_ body: (Connection) throws -> T) throws -> T { try read(body) }
+    public func _withReader<T>(_ body: (Connection) throws -> T) throws -> T { try read(body) }
 
     /// A write transaction.
-    @_documentation(visibility: internal)
-    public func withWriter<T>(_ body: (Connection) throws -> T) throws -> T { try write(body) }
+    public func _withWriter<T>(_ body: (Connection) throws -> T) throws -> T { try write(body) }
 }

@@ -2,73 +2,6 @@ public import LiteVaultCore
 public import LiteVaultQuery
 internal import LiteVaultSystem
 
-/// A column of a record's table, and what the engine does with it. A string literal is a plain column.
-public struct RecordColumn<R>: ExpressibleByStringLiteral, Sendable {
-    enum Role: Sendable { case plain, rowID, key, generated, version }
-
-    let name: String
-    let role: Role
-    /// Left out of an INSERT when the value is nil.
-    let isDefaulted: Bool
-    /// Puts the rowid of an inserted row into the record.
-    fileprivate let setRowID: (@Sendable (inout R, Int64) throws -> Void)?
-    /// Counts the record's version up.
-    fileprivate let increment: (@Sendable (inout R) -> Void)?
-
-    private init(
-        _ name: String, _ role: Role, isDefaulted: Bool = false,
-        setRowID: (@Sendable (inout R, Int64) throws -> Void)? = nil, increment: (@Sendable (inout R) -> Void)? = nil
-    ) {
-        self.name = name
-        self.role = role
-        self.isDefaulted = isDefaulted
-        self.setRowID = setRowID
-        self.increment = increment
-    }
-
-    /// A plain column.
-    public init(stringLiteral name: String) { self.init(name, .plain) }
-
-    /// A column that is read and written.
-    public static func column(_ name: String) -> RecordColumn { RecordColumn(name, .plain) }
-
-    /// The column of an INTEGER PRIMARY KEY: where the property is nil, inserting gets a number from the engine and sets the
-    /// property.
-    ///
-    /// Only a column of exactly that type is the rowid (https://sqlite.org/lang_createtable.html#rowid). With others, such as `INT
-    /// PRIMARY KEY`, `INTEGER PRIMARY KEY DESC` or a key of a table WITHOUT ROWID, a row without a number would get NULL, or
-    /// none: the first insert that a process makes through the table throws `VaultError` `conformance` then.
-    public static func rowID<V: Value>(
-        _ name: String, _ property: any WritableKeyPath<R, V?> & Sendable
-    ) -> RecordColumn where V.Datatype == Int64, V.ValueType == V {
-        RecordColumn(name, .rowID, setRowID: { $0[keyPath: property] = try V.fromDatatypeValue($1) })
-    }
-
-    /// A column of any other primary key. Several make a composite key, in the order of the list.
-    ///
-    /// - Parameters:
-    ///   - name: the column.
-    ///   - defaulted: whether the column has a DEFAULT that applies where the property is nil, as ``defaulted(_:)``.
-    public static func key(_ name: String, defaulted: Bool = false) -> RecordColumn {
-        RecordColumn(name, .key, isDefaulted: defaulted)
-    }
-
-    /// A column with a DEFAULT, and a property that is optional: where it is nil, inserting leaves the column out, and reads what
-    /// the engine has put there.
-    public static func defaulted(_ name: String) -> RecordColumn { RecordColumn(name, .plain, isDefaulted: true) }
-
-    /// A column that the engine computes (`GENERATED ALWAYS AS`): it is never written, and read again after each write.
-    public static func generated(_ name: String) -> RecordColumn { RecordColumn(name, .generated) }
-
-    /// A column that counts the writes of the row, for optimistic locking: an update or delete of a record whose version is not
-    /// that of the row throws `VaultError` `staleVersion` and changes nothing.
-    ///
-    /// ``Record/updateAll(_:_:)`` and SQL leave the number as it is: set it there as well.
-    public static func version<V: FixedWidthInteger & Sendable>(
-        _ name: String, _ property: any WritableKeyPath<R, V> & Sendable
-    ) -> RecordColumn { RecordColumn(name, .version, increment: { $0[keyPath: property] &+= 1 }) }
-}
-
 /// A table as a record sees it: its name, and its columns in the order in which the record reads and writes them.
 ///
 /// The SQL text of each statement is made once, so that the connection's cache finds the prepared statement by it. Parameters are
@@ -82,7 +15,7 @@ public final class RecordTable<R: Record>: Sendable {
     public let primaryKey: [String]
 
     let database: String?
-    let list: [RecordColumn<R>]
+    let list: [Column]
     /// The positions, from 1, of the key's columns.
     let keyPositions: [Int]
     private let versionPosition: Int?
@@ -120,7 +53,7 @@ public final class RecordTable<R: Record>: Sendable {
     ///   - name: the table.
     ///   - database: its database: `main`, `temp` or an attached one. By default SQLite searches all of them.
     ///   - columns: all columns that the record has, in the order in which it reads and writes them.
-    public init(_ name: String, database: String? = nil, _ columns: [RecordColumn<R>]) {
+    public init(_ name: String, database: String? = nil, _ columns: [Column]) {
         self.name = name
         self.database = database
         list = columns
@@ -160,6 +93,76 @@ public final class RecordTable<R: Record>: Sendable {
     }
 }
 
+extension RecordTable {
+    /// A column of a record's table, and what the engine does with it. A string literal is a plain column.
+    public struct Column: ExpressibleByStringLiteral, Sendable {
+        enum Role: Sendable { case plain, rowID, key, generated, version }
+
+        let name: String
+        let role: Role
+        /// Left out of an INSERT when the value is nil.
+        let isDefaulted: Bool
+        /// Puts the rowid of an inserted row into the record.
+        fileprivate let setRowID: (@Sendable (inout R, Int64) throws -> Void)?
+        /// Counts the record's version up.
+        fileprivate let increment: (@Sendable (inout R) -> Void)?
+
+        private init(
+            _ name: String, _ role: Role, isDefaulted: Bool = false,
+            setRowID: (@Sendable (inout R, Int64) throws -> Void)? = nil,
+            increment: (@Sendable (inout R) -> Void)? = nil
+        ) {
+            self.name = name
+            self.role = role
+            self.isDefaulted = isDefaulted
+            self.setRowID = setRowID
+            self.increment = increment
+        }
+
+        /// A plain column.
+        public init(stringLiteral name: String) { self.init(name, .plain) }
+
+        /// A column that is read and written.
+        public static func column(_ name: String) -> Column { Column(name, .plain) }
+
+        /// The column of an INTEGER PRIMARY KEY: where the property is nil, inserting gets a number from the engine and sets the
+        /// property.
+        ///
+        /// Only a column of exactly that type is the rowid (https://sqlite.org/lang_createtable.html#rowid). With others, such as `INT
+        /// PRIMARY KEY`, `INTEGER PRIMARY KEY DESC` or a key of a table WITHOUT ROWID, a row without a number would get NULL, or
+        /// none: the first insert that a process makes through the table throws `VaultError` `conformance` then.
+        public static func rowID<V: Value>(
+            _ name: String, _ property: any WritableKeyPath<R, V?> & Sendable
+        ) -> Column where V.Datatype == Int64, V.ValueType == V {
+            Column(name, .rowID, setRowID: { $0[keyPath: property] = try V.fromDatatypeValue($1) })
+        }
+
+        /// A column of any other primary key. Several make a composite key, in the order of the list.
+        ///
+        /// - Parameters:
+        ///   - name: the column.
+        ///   - defaulted: whether the column has a DEFAULT that applies where the property is nil, as ``defaulted(_:)``.
+        public static func key(_ name: String, defaulted: Bool = false) -> Column {
+            Column(name, .key, isDefaulted: defaulted)
+        }
+
+        /// A column with a DEFAULT, and a property that is optional: where it is nil, inserting leaves the column out, and reads what
+        /// the engine has put there.
+        public static func defaulted(_ name: String) -> Column { Column(name, .plain, isDefaulted: true) }
+
+        /// A column that the engine computes (`GENERATED ALWAYS AS`): it is never written, and read again after each write.
+        public static func generated(_ name: String) -> Column { Column(name, .generated) }
+
+        /// A column that counts the writes of the row, for optimistic locking: an update or delete of a record whose version is not
+        /// that of the row throws `VaultError` `staleVersion` and changes nothing.
+        ///
+        /// ``Record/updateAll(_:_:)`` and SQL leave the number as it is: set it there as well.
+        public static func version<V: FixedWidthInteger & Sendable>(
+            _ name: String, _ property: any WritableKeyPath<R, V> & Sendable
+        ) -> Column { Column(name, .version, increment: { $0[keyPath: property] &+= 1 }) }
+    }
+}
+
 // MARK: SQL
 
 extension RecordTable {
@@ -174,12 +177,12 @@ extension RecordTable {
     }
 
     /// The positions of the columns that an UPDATE of the whole record sets.
-    private static func updated(_ columns: [RecordColumn<R>]) -> [Int] {
+    private static func updated(_ columns: [Column]) -> [Int] {
         columns.indices.filter { columns[$0].role == .plain }.map { $0 + 1 }
     }
 
     private static func insertSQL(
-        into table: String, _ columns: [RecordColumn<R>], omitting omitted: ColumnSet
+        into table: String, _ columns: [Column], omitting omitted: ColumnSet
     ) -> String {
         let written = columns.indices.filter { columns[$0].role != .generated && !omitted.contains($0 + 1) }
         guard !written.isEmpty else { return "INSERT INTO \(table) DEFAULT VALUES" }
@@ -189,7 +192,7 @@ extension RecordTable {
     }
 
     private static func updateSQL(
-        of table: String, _ columns: [RecordColumn<R>], positions: [Int], _ version: Int?, where condition: String
+        of table: String, _ columns: [Column], positions: [Int], _ version: Int?, where condition: String
     ) -> String {
         var assignments = positions.map { "\(quoted(columns[$0 - 1].name)) = ?\($0)" }
         if let version { assignments.append("\(quoted(columns[version - 1].name)) = ?\(version) + 1") }
@@ -277,7 +280,7 @@ extension RecordTable {
     }
 
     private func assignments(
-        on target: [String], omitting omitted: ColumnSet, _ value: (RecordColumn<R>) -> String
+        on target: [String], omitting omitted: ColumnSet, _ value: (Column) -> String
     ) -> String {
         let names = Set(target.map { SQLName($0) })
         var assignments = list.indices.filter {

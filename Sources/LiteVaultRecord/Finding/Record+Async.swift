@@ -131,7 +131,7 @@ extension Record where Self: Sendable {
     /// Sets columns of all rows of the table, without blocking a thread: see ``updateAll(_:_:)``.
     @discardableResult
     public static func updateAll(_ db: DatabaseAccess, _ values: Setter...) async throws -> Int {
-        try await db.write { try $0.run(query.update(values)) }
+        try await db.write { try $0.run(query.update(values)).changes }
     }
 
     /// Deletes all rows of the table, without blocking a thread: see ``deleteAll(_:)``.

@@ -22,7 +22,7 @@ extension Record where PrimaryKey: StatementArgument {
     /// - Throws: `QueryError`; `DatabaseError`.
     @inlinable
     public static func first(_ db: some RecordDatabase, key: PrimaryKey) throws -> Self? {
-        try db.withReader { db in
+        try db._withReader { db in
             let execution = try db.begin(table.findSQL)
             defer { db.end(execution) }
             var index: Int32 = 0
@@ -57,7 +57,7 @@ extension Record where PrimaryKey: StatementArgument {
     ///   - keys: the primary keys. More than a statement may have parameters take several statements.
     /// - Throws: `QueryError`; `DatabaseError`.
     public static func all(_ db: some RecordDatabase, keys: some Collection<PrimaryKey>) throws -> [Self] {
-        try db.withReader { db in
+        try db._withReader { db in
             var records: [Self] = []
             try KeyList(columns: table.primaryKey).forEachPart(of: Array(keys), on: db) { condition, keys in
                 let execution = try db.begin("\(table.selectSQL) WHERE \(condition)")
@@ -76,7 +76,7 @@ extension Record where PrimaryKey: StatementArgument {
     ///   - key: the primary key.
     /// - Throws: `DatabaseError`
     public static func exists(_ db: some RecordDatabase, key: PrimaryKey) throws -> Bool {
-        try db.withReader { try rowExists($0, key) }
+        try db._withReader { try rowExists($0, key) }
     }
 
     /// Deletes the row with a primary key, whatever its version. The callbacks are not called.
@@ -88,7 +88,7 @@ extension Record where PrimaryKey: StatementArgument {
     /// - Throws: `DatabaseError`
     @discardableResult
     public static func delete(_ db: some RecordDatabase, key: PrimaryKey) throws -> Bool {
-        try db.withWriter { try $0.run(SQL(sql: table.deleteKeySQL), with: key).changes > 0 }
+        try db._withWriter { try $0.run(SQL(sql: table.deleteKeySQL), with: key).changes > 0 }
     }
 }
 
@@ -123,7 +123,7 @@ extension Record {
     /// - Throws: `QueryError`; `DatabaseError`.
     @inlinable
     public static func all(_ db: some RecordDatabase) throws -> [Self] {
-        try db.withReader { db in
+        try db._withReader { db in
             let execution = try db.begin(table.selectSQL)
             defer { db.end(execution) }
             return try readAll(execution)
@@ -141,7 +141,7 @@ extension Record {
     /// - Parameter db: a connection, pool or queue.
     /// - Throws: `DatabaseError`
     public static func count(_ db: some RecordDatabase) throws -> Int {
-        try db.withReader { try $0.value(SQL(sql: table.countSQL), as: Int.self) }
+        try db._withReader { try $0.value(SQL(sql: table.countSQL), as: Int.self) }
     }
 
     /// Reads all rows.

@@ -3,34 +3,12 @@ public import LiteVaultPool
 
 // Records from a SELECT that is written by hand.
 
-extension Connection {
-    /// Reads the rows of a SELECT as records. Its columns have to be those of the record, by name and order: ``Record/columnList``.
-    ///
-    /// ```swift
-    /// let notes = try db.all("SELECT \(Note.columnList) FROM note WHERE id IN \(ids)", as: Note.self)
-    /// ```
-    ///
-    /// - Parameters:
-    ///   - sql: one SQL statement, as a literal; `SQL(sql:)` for other text.
-    ///   - type: the record.
-    /// - Throws: `VaultError` `conformance` for other columns; `QueryError`; `DatabaseError`.
-    public func all<R: Record>(_ sql: SQL, as type: R.Type) throws -> [R] { try R.all(self, sql, []) }
-
-    /// Reads the first row of a SELECT as a record; nil when there is none.
-    ///
-    /// - Parameters:
-    ///   - sql: one SQL statement, as for `all`.
-    ///   - type: the record.
-    /// - Throws: as `all`.
-    public func first<R: Record>(_ sql: SQL, as type: R.Type) throws -> R? { try R.first(self, sql, []) }
-}
-
 extension Record {
     /// Reads the rows of a SELECT that is written by hand. Its columns have to be those of the record, by name and order:
     /// ``columnList``.
     ///
     /// ```swift
-    /// try Note.all(pool, sql: "SELECT \(Note.columnList) FROM note WHERE title LIKE \(pattern)")
+    /// try Note.all(pool, sql: "SELECT \(Note.columnList) FROM note WHERE title LIKE \(pattern) AND id IN \(ids)")
     /// ```
     ///
     /// - Parameters:
@@ -40,7 +18,7 @@ extension Record {
     /// - Throws: `VaultError` `conformance` for other columns; `QueryError`; `DatabaseError`.
     public static func all(
         _ db: some RecordDatabase, sql: SQL, with values: any StatementArgument...
-    ) throws -> [Self] { try db.withReader { try all($0, sql, values) } }
+    ) throws -> [Self] { try db._withReader { try all($0, sql, values) } }
 
     /// Reads the first row of a SELECT that is written by hand; nil when there is none.
     ///
@@ -51,15 +29,15 @@ extension Record {
     /// - Throws: as `all`.
     public static func first(
         _ db: some RecordDatabase, sql: SQL, with values: any StatementArgument...
-    ) throws -> Self? { try db.withReader { try first($0, sql, values) } }
+    ) throws -> Self? { try db._withReader { try first($0, sql, values) } }
 
-    fileprivate static func all(_ db: Connection, _ sql: SQL, _ values: [any StatementArgument]) throws -> [Self] {
+    private static func all(_ db: Connection, _ sql: SQL, _ values: [any StatementArgument]) throws -> [Self] {
         let execution = try begin(db, sql, values)
         defer { db.end(execution) }
         return try readAll(execution)
     }
 
-    fileprivate static func first(_ db: Connection, _ sql: SQL, _ values: [any StatementArgument]) throws -> Self? {
+    private static func first(_ db: Connection, _ sql: SQL, _ values: [any StatementArgument]) throws -> Self? {
         let execution = try begin(db, sql, values)
         defer { db.end(execution) }
         guard try execution.step() else { return nil }

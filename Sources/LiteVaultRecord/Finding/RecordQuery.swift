@@ -68,7 +68,7 @@ extension RecordQuery {
     /// - Throws: `QueryError`; `DatabaseError`.
     @inlinable
     public func all(_ db: some RecordDatabase) throws -> [R] {
-        try db.withReader { db in
+        try db._withReader { db in
             let execution = try db.begin(recordClauses)
             defer { db.end(execution) }
             return try R.readAll(execution)
@@ -81,7 +81,7 @@ extension RecordQuery {
     /// - Throws: `QueryError`; `DatabaseError`.
     @inlinable
     public func first(_ db: some RecordDatabase) throws -> R? {
-        try db.withReader { db in
+        try db._withReader { db in
             let execution = try db.begin(recordClauses, limit: min(1, clauses.limit?.length ?? 1))
             defer { db.end(execution) }
             return try execution.step() ? try R.read(execution) : nil
@@ -93,7 +93,7 @@ extension RecordQuery {
     /// - Parameter db: a connection, pool or queue.
     /// - Throws: `VaultError` `notFound` when there is none, `notUnique` when there are several; `QueryError`; `DatabaseError`.
     public func one(_ db: some RecordDatabase) throws -> R {
-        try db.withReader { db in
+        try db._withReader { db in
             let execution = try db.begin(recordClauses, limit: min(2, clauses.limit?.length ?? 2))
             defer { db.end(execution) }
             guard try execution.step() else { throw VaultError.notFound(R.table.name) }
@@ -111,7 +111,7 @@ extension RecordQuery {
     /// - Throws: `QueryError`; `DatabaseError`; what the closure throws.
     @inlinable
     public func forEach(_ db: some RecordDatabase, _ body: (R) throws -> Void) throws {
-        try db.withReader { db in
+        try db._withReader { db in
             let execution = try db.begin(recordClauses)
             defer { db.end(execution) }
             while try execution.step() { try body(try R.read(execution)) }
@@ -123,7 +123,7 @@ extension RecordQuery {
     /// - Parameter db: a connection, pool or queue.
     /// - Throws: `DatabaseError`
     public func count(_ db: some RecordDatabase) throws -> Int {
-        try db.withReader { db in
+        try db._withReader { db in
             guard !clauses.isPlain else { return try db.value(order([]).count) }
             var query = self
             query.clauses = recordClauses
@@ -136,7 +136,7 @@ extension RecordQuery {
     ///
     /// - Parameter db: a connection, pool or queue.
     /// - Throws: `DatabaseError`
-    public func exists(_ db: some RecordDatabase) throws -> Bool { try db.withReader { try $0.value(exists) } }
+    public func exists(_ db: some RecordDatabase) throws -> Bool { try db._withReader { try $0.value(exists) } }
 
     /// Sets columns of all rows of the query, without reading them. Callbacks are not called.
     ///
@@ -147,10 +147,12 @@ extension RecordQuery {
     /// - Throws: `DatabaseError`
     @discardableResult
     public func updateAll(_ db: some RecordDatabase, _ values: Setter...) throws -> Int {
-        try db.withWriter { try updateAll($0, setting: values) }
+        try db._withWriter { try updateAll($0, setting: values) }
     }
 
-    func updateAll(_ db: Connection, setting values: [Setter]) throws -> Int { try db.run(wholeRows.update(values)) }
+    func updateAll(_ db: Connection, setting values: [Setter]) throws -> Int {
+        try db.run(wholeRows.update(values)).changes
+    }
 
     /// Deletes all rows of the query. Callbacks are not called.
     ///
@@ -159,7 +161,7 @@ extension RecordQuery {
     /// - Throws: `DatabaseError`
     @discardableResult
     public func deleteAll(_ db: some RecordDatabase) throws -> Int {
-        try db.withWriter { try $0.run(wholeRows.delete()) }
+        try db._withWriter { try $0.run(wholeRows.delete()).changes }
     }
 
     /// The rows of the query as UPDATE and DELETE can name them: these have neither joins nor, in most engines, limits.
@@ -187,7 +189,7 @@ extension Record {
     /// - Throws: `DatabaseError`
     @discardableResult
     public static func updateAll(_ db: some RecordDatabase, _ values: Setter...) throws -> Int {
-        try db.withWriter { try $0.run(query.update(values)) }
+        try db._withWriter { try $0.run(query.update(values)).changes }
     }
 
     /// Deletes all rows of the table. Callbacks are not called.
@@ -215,13 +217,13 @@ extension RecordQuery where R: Sendable & Equatable {
         try Observed(access, isolation: isolation) { try all($0) }
     }
 
-    /// The records now, and again whenever a commit changed them: see ``DatabaseValues``.
+    /// The records now, and again whenever a commit changed them: see ``DatabaseAccess/Values``.
     ///
     /// - Parameters:
     ///   - access: a pool or queue.
     ///   - pollInterval: the interval of checks for changes by other processes; nil, the default, sees only changes through
     ///     `access`.
-    public func values(in access: DatabaseAccess, pollInterval: Duration? = nil) -> DatabaseValues<[R]> {
+    public func values(in access: DatabaseAccess, pollInterval: Duration? = nil) -> DatabaseAccess.Values<[R]> {
         access.values(pollInterval: pollInterval) { try all($0) }
     }
 }

@@ -25,7 +25,7 @@ public struct NestedRelation<Origin: Record, Value>: Sendable {
     /// - Returns: what belongs to each, in the order of the records.
     /// - Throws: `VaultError` `notFound` when a row that has to be there is not; `QueryError`; `DatabaseError`.
     public func load(_ db: some RecordDatabase, for origins: [Origin]) throws -> [Value] {
-        try db.withReader { db in
+        try db._withReader { db in
             let positions = try originPositions()
             let keys = try origins.map { RelationKey(try $0.values(db), positions) }
             return try db.isInTransaction ? load(db, keys) : db.transaction(.deferred) { try load(db, keys) }

@@ -22,7 +22,7 @@ extension Relation {
     /// - Returns: what belongs to each, in the order of the records.
     /// - Throws: as the form for one record.
     public func load(_ db: some RecordDatabase, for origins: [Origin]) throws -> [Value] {
-        try db.withReader { db in
+        try db._withReader { db in
             let positions = try originPositions()
             return try load(db, keys: try origins.map { RelationKey(try $0.values(db), positions) })
         }
@@ -55,7 +55,7 @@ extension Relation {
         try source.keyList.forEachPart(of: distinct.keys, on: db, besides: source.parameterCount) { condition, keys in
             let execution = try db.begin(source.select(where: condition, keys))
             defer { db.end(execution) }
-            let found = GroupedRows(execution, of: distinct, at: source.keyPositions, capturing: positions, captured)
+            let found = _GroupedRows(execution, of: distinct, at: source.keyPositions, capturing: positions, captured)
             try Value.RelatedRecord.read(found, into: &rows)
             captured = found.captured
         }

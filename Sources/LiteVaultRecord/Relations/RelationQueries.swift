@@ -82,13 +82,13 @@ public struct RecordRows<Row>: Sendable {
     ///
     /// - Parameter db: a connection, pool or queue.
     /// - Throws: `VaultError` `notFound` when a row that has to be there is not; `QueryError`; `DatabaseError`.
-    public func all(_ db: some RecordDatabase) throws -> [Row] { try db.withReader { try rows($0, limit: nil) } }
+    public func all(_ db: some RecordDatabase) throws -> [Row] { try db._withReader { try rows($0, limit: nil) } }
 
     /// Returns the first record, with what belongs to it; nil when there is none.
     ///
     /// - Parameter db: a connection, pool or queue.
     /// - Throws: as ``all(_:)``.
-    public func first(_ db: some RecordDatabase) throws -> Row? { try db.withReader { try rows($0, limit: 1).first } }
+    public func first(_ db: some RecordDatabase) throws -> Row? { try db._withReader { try rows($0, limit: 1).first } }
 
     private func rows(_ db: Connection, limit: Int?) throws -> [Row] {
         guard source.isSnapshot, !db.isInTransaction else { return try source.readAll(db, limit: limit) }
@@ -192,7 +192,7 @@ extension RecordQuery {
     ) throws -> (records: [R], keys: [[RelationKey]]) {
         let execution = try db.begin(recordClauses, limit: limit.map { min($0, clauses.limit?.length ?? $0) })
         defer { db.end(execution) }
-        let rows = GroupedRows(execution, capturing: positions, positions.map { _ in [[]] })
+        let rows = _GroupedRows(execution, capturing: positions, positions.map { _ in [[]] })
         var groups: [[R]] = [[]]
         groups[0].reserveCapacity(execution.expectedRowCount)
         try R.read(rows, into: &groups)

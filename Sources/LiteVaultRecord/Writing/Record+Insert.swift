@@ -11,7 +11,7 @@ extension Record {
     /// - Throws: `DatabaseError`: `constraintPrimaryKey` or `constraintUnique` when there is such a row; what the callbacks and reading
     ///   the row back throw.
     @inlinable
-    public mutating func insert(_ db: some RecordDatabase) throws { try db.withWriter { try insertRow($0) } }
+    public mutating func insert(_ db: some RecordDatabase) throws { try db._withWriter { try insertRow($0) } }
 
     /// Inserts the record, or updates the row that has its primary key already, by one statement where the engine can
     /// (SQLite 3.24 and later).
@@ -21,7 +21,7 @@ extension Record {
     /// - Parameter db: a connection, pool or queue.
     /// - Throws: as ``insert(_:)``.
     public mutating func upsert(_ db: some RecordDatabase) throws {
-        try db.withWriter { try upsertRow($0, on: Self.table.primaryKey) }
+        try db._withWriter { try upsertRow($0, on: Self.table.primaryKey) }
     }
 
     /// Inserts the record, or updates the row that has the same values in other unique columns than the primary key.
@@ -33,7 +33,7 @@ extension Record {
     ///   - columns: the columns of a UNIQUE constraint or unique index.
     /// - Throws: as ``insert(_:)``; `DatabaseError` when there is no such constraint.
     public mutating func upsert(_ db: some RecordDatabase, onConflictOf columns: any Expressible...) throws {
-        try db.withWriter { try upsertRow($0, on: try Self.names(of: columns)) }
+        try db._withWriter { try upsertRow($0, on: try Self.names(of: columns)) }
     }
 }
 
@@ -42,7 +42,7 @@ extension Record where PrimaryKey: StatementArgument {
     ///
     /// - Parameter db: a connection, pool or queue.
     /// - Throws: as ``insert(_:)`` and ``update(_:)``.
-    public mutating func save(_ db: some RecordDatabase) throws { try db.withWriter { try saveRow($0) } }
+    public mutating func save(_ db: some RecordDatabase) throws { try db._withWriter { try saveRow($0) } }
 
     mutating func saveRow(_ db: Connection) throws {
         guard primaryKey != nil else { return try insertRow(db) }

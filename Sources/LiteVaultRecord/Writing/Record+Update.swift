@@ -9,7 +9,7 @@ extension Record where PrimaryKey: StatementArgument {
     /// - Throws: `VaultError` `notFound` when there is no such row, `noKey` for a record that was never inserted, `staleVersion`
     ///   when the row has another version; `DatabaseError`. Nothing is changed then.
     @inlinable
-    public mutating func update(_ db: some RecordDatabase) throws { try db.withWriter { try updateRow($0) } }
+    public mutating func update(_ db: some RecordDatabase) throws { try db._withWriter { try updateRow($0) } }
 
     /// Changes the record, and writes the columns whose values are others than before.
     ///
@@ -25,7 +25,7 @@ extension Record where PrimaryKey: StatementArgument {
     @discardableResult
     public mutating func updateChanges(_ db: some RecordDatabase, _ change: (inout Self) throws -> Void) throws -> Bool
     {
-        try db.withWriter { try updateRow($0, change) }
+        try db._withWriter { try updateRow($0, change) }
     }
 
     /// Deletes the row of the record.
@@ -34,20 +34,20 @@ extension Record where PrimaryKey: StatementArgument {
     /// - Returns: whether there was a row.
     /// - Throws: `VaultError` `noKey`, `staleVersion`; `DatabaseError`. Nothing is deleted then.
     @discardableResult
-    public func delete(_ db: some RecordDatabase) throws -> Bool { try db.withWriter { try deleteRow($0) } }
+    public func delete(_ db: some RecordDatabase) throws -> Bool { try db._withWriter { try deleteRow($0) } }
 
     /// Reads the row of the record again.
     ///
     /// - Parameter db: a connection, pool or queue.
     /// - Throws: `VaultError` `notFound` when there is no such row, `noKey`; `DatabaseError`.
-    public mutating func refresh(_ db: some RecordDatabase) throws { try db.withReader { try refreshRow($0) } }
+    public mutating func refresh(_ db: some RecordDatabase) throws { try db._withReader { try refreshRow($0) } }
 
     /// Whether there is a row with the primary key of the record.
     ///
     /// - Parameter db: a connection, pool or queue.
     /// - Throws: `DatabaseError`
     public func exists(_ db: some RecordDatabase) throws -> Bool {
-        primaryKey != nil ? try db.withReader { try rowExists($0) } : false
+        primaryKey != nil ? try db._withReader { try rowExists($0) } : false
     }
 }
 
@@ -206,7 +206,7 @@ extension StoredValue {
 extension RecordObject {
     /// Inserts the object as a new row: see ``Record/insert(_:)``.
     public func insert(_ db: some RecordDatabase) throws {
-        try db.withWriter {
+        try db._withWriter {
             var object = self
             try object.insertRow($0)
         }
@@ -214,7 +214,7 @@ extension RecordObject {
 
     /// Inserts the object, or updates the row that has its primary key: see ``Record/upsert(_:)``.
     public func upsert(_ db: some RecordDatabase) throws {
-        try db.withWriter {
+        try db._withWriter {
             var object = self
             try object.upsertRow($0, on: Self.table.primaryKey)
         }
@@ -224,7 +224,7 @@ extension RecordObject {
 extension RecordObject where PrimaryKey: StatementArgument {
     /// Updates the row of the object, or inserts it: see ``Record/save(_:)``.
     public func save(_ db: some RecordDatabase) throws {
-        try db.withWriter {
+        try db._withWriter {
             var object = self
             try object.saveRow($0)
         }
@@ -232,7 +232,7 @@ extension RecordObject where PrimaryKey: StatementArgument {
 
     /// Writes all columns of the object to its row: see ``Record/update(_:)``.
     public func update(_ db: some RecordDatabase) throws {
-        try db.withWriter {
+        try db._withWriter {
             var object = self
             try object.updateRow($0)
         }
@@ -243,7 +243,7 @@ extension RecordObject where PrimaryKey: StatementArgument {
     /// - Throws: as that. The object keeps the changes then.
     @discardableResult
     public func updateChanges(_ db: some RecordDatabase, _ change: (Self) throws -> Void) throws -> Bool {
-        try db.withWriter {
+        try db._withWriter {
             var object = self
             return try object.updateRow($0) { try change($0) }
         }
@@ -251,7 +251,7 @@ extension RecordObject where PrimaryKey: StatementArgument {
 
     /// Reads the row of the object again: see ``Record/refresh(_:)``.
     public func refresh(_ db: some RecordDatabase) throws {
-        try db.withReader {
+        try db._withReader {
             var object = self
             try object.refreshRow($0)
         }

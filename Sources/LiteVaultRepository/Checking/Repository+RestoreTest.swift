@@ -103,7 +103,7 @@ extension Repository {
     /// - Throws: as `DatabaseFile.verify`; if no key opens it, the error of the first.
     private func verify(
         _ database: DatabaseFile, isPlaintext: Bool, _ options: CheckOptions
-    ) throws -> (report: VerificationReport, key: DatabaseKey?) {
+    ) throws -> (report: DatabaseFile.VerificationReport, key: DatabaseKey?) {
         let first = isPlaintext ? nil : options.key
         do { return (try database.verify(key: first, settings: options.settings), first) } catch let error as VaultError
             where error.code == .keyRejected && !isPlaintext

@@ -25,7 +25,7 @@ public final class ColumnSpecification {
     private var isDefaultConstant = true
     private var collation: Collation?
     private var references: [(table: String, column: String?, actions: ForeignKeyActions)] = []
-    private var generation: (value: SQLNode, kind: GeneratedColumnKind)?
+    private var generation: (value: SQLNode, kind: GeneratedKind)?
 
     init(_ name: String, _ type: ColumnType?) {
         self.name = name
@@ -119,14 +119,14 @@ public final class ColumnSpecification {
     ///
     /// This needs SQLite 3.31 or later; with an earlier one, creating the table throws `VaultError` `unsupported`.
     @discardableResult
-    public func generatedAs(_ expression: any ExpressionType, _ kind: GeneratedColumnKind = .virtual) -> Self {
+    public func generatedAs(_ expression: any ExpressionType, _ kind: GeneratedKind = .virtual) -> Self {
         generation = (expression.node, kind)
         return self
     }
 
     /// Makes the column a generated one, from SQL text. The text is used verbatim: never build it from untrusted input.
     @discardableResult
-    public func generatedAs(sql: String, _ kind: GeneratedColumnKind = .virtual) -> Self {
+    public func generatedAs(sql: String, _ kind: GeneratedKind = .virtual) -> Self {
         generation = (.text(sql), kind)
         return self
     }
@@ -244,12 +244,14 @@ public struct ColumnType: RawRepresentable, Hashable, Sendable {
     public static let jsonb = ColumnType(rawValue: "BLOB")
 }
 
-/// How a generated column gets its value (https://sqlite.org/gencol.html).
-public enum GeneratedColumnKind: String, Sendable {
-    /// The value is computed when the column is read.
-    case virtual = "VIRTUAL"
-    /// The value is computed when the row is written, and stored.
-    case stored = "STORED"
+extension ColumnSpecification {
+    /// How a generated column gets its value (https://sqlite.org/gencol.html).
+    public enum GeneratedKind: String, Sendable {
+        /// The value is computed when the column is read.
+        case virtual = "VIRTUAL"
+        /// The value is computed when the row is written, and stored.
+        case stored = "STORED"
+    }
 }
 
 /// What the engine does with a row that violates a constraint (https://sqlite.org/lang_conflict.html).

@@ -20,7 +20,7 @@ extension Migrator {
     public struct Failure: Error, CustomStringConvertible, Sendable {
         /// The name of the migration.
         public let migration: String
-        /// The error that the migration threw, or the ``ViolatedForeignKeys`` that it left.
+        /// The error that the migration threw, or the ``SchemaReader/ViolatedForeignKeys`` that it left.
         public let underlyingError: (any Error)?
 
         /// The name of the migration, and the error.
@@ -140,8 +140,9 @@ extension Migrator {
         }
         guard violations.isEmpty else {
             throw VaultError(
-                .foreignKeyViolation, migration: migration.name, ViolatedForeignKeys.summary(of: violations),
-                underlying: ViolatedForeignKeys(Array(violations.prefix(100))))
+                .foreignKeyViolation, migration: migration.name,
+                SchemaReader.ViolatedForeignKeys.summary(of: violations),
+                underlying: SchemaReader.ViolatedForeignKeys(Array(violations.prefix(100))))
         }
     }
 

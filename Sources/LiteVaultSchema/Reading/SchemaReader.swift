@@ -61,21 +61,23 @@ public struct ForeignKeyError: CustomStringConvertible, Equatable, Sendable {
     public var description: String { "\(from) [\(rowId)] => \(to)" }
 }
 
-/// Rows that would reference rows that do not exist: the cause of an error with the code
-/// ``VaultError/Code/foreignKeyViolation``.
-public struct ViolatedForeignKeys: Error, CustomStringConvertible, Equatable, Sendable {
-    /// The rows; of a migration, at most 100.
-    public let rows: [ForeignKeyError]
+extension SchemaReader {
+    /// Rows that would reference rows that do not exist: the cause of an error with the code
+    /// ``VaultError/Code/foreignKeyViolation``.
+    public struct ViolatedForeignKeys: Error, CustomStringConvertible, Equatable, Sendable {
+        /// The rows; of a migration, at most 100.
+        public let rows: [ForeignKeyError]
 
-    init(_ rows: [ForeignKeyError]) { self.rows = rows }
+        init(_ rows: [ForeignKeyError]) { self.rows = rows }
 
-    /// The rows, separated by commas.
-    public var description: String { rows.map(\.description).joined(separator: ", ") }
+        /// The rows, separated by commas.
+        public var description: String { rows.map(\.description).joined(separator: ", ") }
 
-    /// How many rows there are, with the first of them.
-    static func summary(of rows: [ForeignKeyError]) -> String {
-        let examples = rows.prefix(3).map(\.description).joined(separator: ", ")
-        return "\(rows.count) rows would violate foreign keys, for example \(examples)"
+        /// How many rows there are, with the first of them.
+        static func summary(of rows: [ForeignKeyError]) -> String {
+            let examples = rows.prefix(3).map(\.description).joined(separator: ", ")
+            return "\(rows.count) rows would violate foreign keys, for example \(examples)"
+        }
     }
 }
 

@@ -41,8 +41,8 @@ struct ForeignKeyEnforcement {
                 let errors = try ForeignKeyViolations(connection).added(since: before)
                 guard errors.isEmpty else {
                     throw VaultError(
-                        .foreignKeyViolation, ViolatedForeignKeys.summary(of: errors), remedy: "Correct them first.",
-                        cause: ViolatedForeignKeys(errors))
+                        .foreignKeyViolation, SchemaReader.ViolatedForeignKeys.summary(of: errors),
+                        remedy: "Correct them first.", cause: SchemaReader.ViolatedForeignKeys(errors))
                 }
             }
         }

@@ -34,21 +34,6 @@ extension Connection {
         try create(index: name, on: table, columns: columns, options: options, condition: condition)
     }
 
-    /// Creates a virtual table. See ``create(virtualTable:options:using:)``.
-    @_documentation(visibility: internal)
-    public func create(virtualTable name: String, ifNotExists: Bool, using module: String) throws {
-        try create(virtualTable: name, options: ifNotExists ? .ifNotExists : [], using: module)
-    }
-
-    /// Creates a virtual table. See ``create(virtualTable:options:using:_:)``.
-    @_documentation(visibility: internal)
-    public func create<Module: VirtualTableModule>(
-        virtualTable name: String, ifNotExists: Bool, using module: Module,
-        _ body: ((Module.TableDefinition) throws -> Void)? = nil
-    ) throws {
-        try create(virtualTable: name, options: ifNotExists ? .ifNotExists : [], using: module, body)
-    }
-
     /// Drops the triggers of an FTS4 index. See ``FTS4/dropSynchronizationTriggers(of:in:)``.
     @_documentation(visibility: internal)
     public func dropFTS4SynchronizationTriggers(forTable table: String) throws {

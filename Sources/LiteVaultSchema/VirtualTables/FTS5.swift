@@ -19,14 +19,14 @@ public struct FTS5: VirtualTableModule, Sendable {
     public var moduleName: String { "fts5" }
 
     /// Creates a definition without columns.
-    public func makeTableDefinition(configuration: VirtualTableConfiguration) -> FTS5Definition {
-        FTS5Definition(configuration)
+    public func makeTableDefinition(configuration: VirtualTable.Configuration) -> Definition {
+        Definition(configuration)
     }
 
     /// The columns and options.
     ///
     /// - Throws: ``VaultError/Code/cannotSynchronize``, `QueryError.noSuchTable`, `DatabaseError`
-    public func moduleArguments(for definition: FTS5Definition, in connection: Connection) throws -> [String] {
+    public func moduleArguments(for definition: Definition, in connection: Connection) throws -> [String] {
         try definition.source.validate(definition.configuration, connection)
         var arguments = definition.arguments
         if let table = definition.source.synchronizedTable {
@@ -37,7 +37,7 @@ public struct FTS5: VirtualTableModule, Sendable {
 
     /// Creates the triggers that synchronize the index with its table, and fills the index.
     public func database(
-        _ connection: Connection, didCreate tableName: String, using definition: FTS5Definition
+        _ connection: Connection, didCreate tableName: String, using definition: Definition
     ) throws {
         guard let table = definition.source.synchronizedTable else { return }
         try FullTextTriggers(index: tableName, module: .fts5).createFirst(
@@ -46,78 +46,80 @@ public struct FTS5: VirtualTableModule, Sendable {
 
     /// Recreates the triggers if some of them were lost, and fills the index.
     public func database(
-        _ connection: Connection, didKeep tableName: String, using definition: FTS5Definition
+        _ connection: Connection, didKeep tableName: String, using definition: Definition
     ) throws {
         guard let table = definition.source.synchronizedTable else { return }
         try FullTextTriggers(index: tableName, module: .fts5).restore(on: table, columns: definition.texts, connection)
     }
 }
 
-/// The columns and options of an FTS5 table.
-public final class FTS5Definition {
-    /// A column of an FTS5 table.
-    public final class FullTextColumn {
-        fileprivate let name: String
-        fileprivate var isIndexed = true
+extension FTS5 {
+    /// The columns and options of an FTS5 table.
+    public final class Definition {
+        /// A column of an FTS5 table.
+        public final class FullTextColumn {
+            fileprivate let name: String
+            fileprivate var isIndexed = true
 
-        fileprivate init(_ name: String) { self.name = name }
+            fileprivate init(_ name: String) { self.name = name }
 
-        /// Stores the column without indexing it (`UNINDEXED`).
-        @discardableResult
-        public func notIndexed() -> Self {
-            isIndexed = false
-            return self
+            /// Stores the column without indexing it (`UNINDEXED`).
+            @discardableResult
+            public func notIndexed() -> Self {
+                isIndexed = false
+                return self
+            }
         }
-    }
 
-    /// How texts are split into words; nil for the module's default.
-    public var tokenizer: Tokenizer?
-    /// The column of the content table that is its rowid (`content_rowid`).
-    public var contentRowID: String?
-    /// The lengths of indexed word prefixes, in characters.
-    public var prefixes: Set<Int>?
-    /// 1 to store the lengths of texts, 0 to compute them for ranking (`columnsize`). The module's default is 1.
-    public var columnSize: Int?
-    /// How much of a word's position is stored. The module's default is `.full`.
-    public var detail: FullTextDetail?
-    fileprivate let configuration: VirtualTableConfiguration
-    fileprivate var source = FullTextContent.own
-    private var columns: [FullTextColumn] = []
+        /// How texts are split into words; nil for the module's default.
+        public var tokenizer: Tokenizer?
+        /// The column of the content table that is its rowid (`content_rowid`).
+        public var contentRowID: String?
+        /// The lengths of indexed word prefixes, in characters.
+        public var prefixes: Set<Int>?
+        /// 1 to store the lengths of texts, 0 to compute them for ranking (`columnsize`). The module's default is 1.
+        public var columnSize: Int?
+        /// How much of a word's position is stored. The module's default is `.full`.
+        public var detail: Detail?
+        fileprivate let configuration: VirtualTable.Configuration
+        fileprivate var source = FullTextContent.own
+        private var columns: [FullTextColumn] = []
 
-    fileprivate init(_ configuration: VirtualTableConfiguration) { self.configuration = configuration }
+        fileprivate init(_ configuration: VirtualTable.Configuration) { self.configuration = configuration }
 
-    /// The table that contains the texts, which the application synchronizes with the index. Empty for an index without
-    /// texts (`content`). ``synchronize(withTable:)`` does the synchronization itself.
-    public var content: String? {
-        get { source.table }
-        set { source = newValue.map { .external($0) } ?? .own }
-    }
+        /// The table that contains the texts, which the application synchronizes with the index. Empty for an index without
+        /// texts (`content`). ``synchronize(withTable:)`` does the synchronization itself.
+        public var content: String? {
+            get { source.table }
+            set { source = newValue.map { .external($0) } ?? .own }
+        }
 
-    /// Adds a column.
-    @discardableResult
-    public func column(_ name: String) -> FullTextColumn {
-        let column = FullTextColumn(name)
-        columns.append(column)
-        return column
-    }
+        /// Adds a column.
+        @discardableResult
+        public func column(_ name: String) -> FullTextColumn {
+            let column = FullTextColumn(name)
+            columns.append(column)
+            return column
+        }
 
-    /// Indexes the texts of a table, and updates the index when the table changes, by triggers. The columns have the names
-    /// of the table's columns. The table needs an INTEGER PRIMARY KEY, or `cannotSynchronize` is thrown. Rows that are replaced
-    /// (`OR REPLACE`) leave the index, too: <doc:FullTextSearch> says how.
-    /// See ``FTS5/dropSynchronizationTriggers(of:in:)``.
-    public func synchronize(withTable table: String) { source = .synchronized(table) }
+        /// Indexes the texts of a table, and updates the index when the table changes, by triggers. The columns have the names
+        /// of the table's columns. The table needs an INTEGER PRIMARY KEY, or `cannotSynchronize` is thrown. Rows that are replaced
+        /// (`OR REPLACE`) leave the index, too: <doc:FullTextSearch> says how.
+        /// See ``FTS5/dropSynchronizationTriggers(of:in:)``.
+        public func synchronize(withTable table: String) { source = .synchronized(table) }
 
-    fileprivate var texts: [String] { columns.map(\.name) }
+        fileprivate var texts: [String] { columns.map(\.name) }
 
-    fileprivate var arguments: FullTextArguments {
-        var arguments = FullTextArguments()
-        arguments.tokenizer = tokenizer
-        arguments.prefixes = prefixes?.sorted() ?? []
-        arguments.content = source.table
-        arguments.columns = columns.map { (.identifier($0.name), !$0.isIndexed) }
-        arguments.columnSize = columnSize
-        arguments.detail = detail
-        arguments.contentRowid = contentRowID.map { .identifier($0) }
-        return arguments
+        fileprivate var arguments: FullTextArguments {
+            var arguments = FullTextArguments()
+            arguments.tokenizer = tokenizer
+            arguments.prefixes = prefixes?.sorted() ?? []
+            arguments.content = source.table
+            arguments.columns = columns.map { (.identifier($0.name), !$0.isIndexed) }
+            arguments.columnSize = columnSize
+            arguments.detail = detail
+            arguments.contentRowid = contentRowID.map { .identifier($0) }
+            return arguments
+        }
     }
 }

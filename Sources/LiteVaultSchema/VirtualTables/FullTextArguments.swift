@@ -1,19 +1,23 @@
 package import LiteVaultQuery
 
-/// What FTS4 stores for `matchinfo()`.
-public enum FullTextMatchInfo: String, Sendable {
-    /// As much as FTS3: without the lengths of texts.
-    case fts3
+extension FTS4 {
+    /// What FTS4 stores for `matchinfo()`.
+    public enum MatchInfo: String, Sendable {
+        /// As much as FTS3: without the lengths of texts.
+        case fts3
+    }
 }
 
-/// How much of a word's position FTS5 stores.
-public enum FullTextDetail: String, Sendable {
-    /// The column and the position in it. The default.
-    case full
-    /// The column: phrases and NEAR cannot be searched.
-    case column
-    /// Only the row: phrases, NEAR and single columns cannot be searched.
-    case none
+extension FTS5 {
+    /// How much of a word's position FTS5 stores.
+    public enum Detail: String, Sendable {
+        /// The column and the position in it. The default.
+        case full
+        /// The column: phrases and NEAR cannot be searched.
+        case column
+        /// Only the row: phrases, NEAR and single columns cannot be searched.
+        case none
+    }
 }
 
 /// The columns and options of a full-text index, written as the arguments of its module
@@ -29,14 +33,14 @@ package struct FullTextArguments {
     package var languageColumn: String?
     package var compress: String?
     package var uncompress: String?
-    package var matchInfo: FullTextMatchInfo?
+    package var matchInfo: FTS4.MatchInfo?
     /// The order of rowids in which searches are fast.
     package var order: String?
 
     // FTS5
     package var contentRowid: SQLNode?
     package var columnSize: Int?
-    package var detail: FullTextDetail?
+    package var detail: FTS5.Detail?
 
     package init() {}
 

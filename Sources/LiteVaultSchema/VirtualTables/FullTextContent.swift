@@ -50,7 +50,7 @@ enum FullTextContent: Equatable {
     /// Requires a table that triggers can synchronize with.
     ///
     /// - Throws: ``VaultError/Code/cannotSynchronize``, `QueryError.noSuchTable`, `DatabaseError`
-    func validate(_ configuration: VirtualTableConfiguration, _ connection: Connection) throws {
+    func validate(_ configuration: VirtualTable.Configuration, _ connection: Connection) throws {
         guard let synchronizedTable else { return }
         if configuration.options.contains(.temporary) {
             throw VaultError.cannotSynchronize(

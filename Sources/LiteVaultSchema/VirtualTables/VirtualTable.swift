@@ -1,39 +1,41 @@
 public import LiteVaultCore
-internal import LiteVaultQuery
+public import LiteVaultQuery
 
-/// Options of a virtual table that is being created.
-public struct VirtualTableOptions: OptionSet, Sendable {
-    /// The options as bits.
-    public let rawValue: Int
+extension VirtualTable {
+    /// Options of a virtual table that is being created.
+    public struct Options: OptionSet, Sendable {
+        /// The options as bits.
+        public let rawValue: Int
 
-    /// Creates options from bits.
-    public init(rawValue: Int) { self.rawValue = rawValue }
+        /// Creates options from bits.
+        public init(rawValue: Int) { self.rawValue = rawValue }
 
-    /// Does nothing if a table of that name already exists (`IF NOT EXISTS`).
-    public static let ifNotExists = Self(rawValue: 1 << 0)
-    /// The table is created in the database `temp`: it is visible to this connection only, and dropped when it closes.
-    public static let temporary = Self(rawValue: 1 << 1)
-}
+        /// Does nothing if a table of that name already exists (`IF NOT EXISTS`).
+        public static let ifNotExists = Self(rawValue: 1 << 0)
+        /// The table is created in the database `temp`: it is visible to this connection only, and dropped when it closes.
+        public static let temporary = Self(rawValue: 1 << 1)
+    }
 
-/// A virtual table that is being created, as its module sees it.
-public struct VirtualTableConfiguration: Sendable {
-    /// The table's name.
-    public let tableName: String
-    /// The options of the table.
-    public let options: VirtualTableOptions
+    /// A virtual table that is being created, as its module sees it.
+    public struct Configuration: Sendable {
+        /// The table's name.
+        public let tableName: String
+        /// The options of the table.
+        public let options: Options
+    }
 }
 
 /// A module for virtual tables whose columns and options are declared in Swift: ``FTS3``, ``FTS4``, ``FTS5``, or one of
 /// the application's own.
 public protocol VirtualTableModule {
-    /// The type that the closure of `create(virtualTable:options:using:_:)` works on.
+    /// The type that the closure of `create(virtualTable:options:ifNotExists:using:_:)` works on.
     associatedtype TableDefinition
 
     /// The name after USING. It is quoted where that is needed.
     var moduleName: String { get }
 
     /// Creates an empty definition.
-    func makeTableDefinition(configuration: VirtualTableConfiguration) throws -> TableDefinition
+    func makeTableDefinition(configuration: VirtualTable.Configuration) throws -> TableDefinition
 
     /// The arguments of the module, each as SQL text.
     func moduleArguments(for definition: TableDefinition, in connection: Connection) throws -> [String]
@@ -57,11 +59,14 @@ extension Connection {
     /// - Parameters:
     ///   - name: the table's name.
     ///   - options: options of the table.
+    ///   - ifNotExists: the same as the option `ifNotExists`.
     ///   - module: the module with its arguments, as SQL text. It is used verbatim: never build it from untrusted
     ///     input.
     /// - Throws: `DatabaseError`, `VaultError` `unsupported` if the engine lacks the module; nothing is created then.
-    public func create(virtualTable name: String, options: VirtualTableOptions = [], using module: String) throws {
-        try createVirtualTable(name, options, .text(module)) {}
+    public func create(
+        virtualTable name: String, options: VirtualTable.Options = [], ifNotExists: Bool = false, using module: String
+    ) throws {
+        try createVirtualTable(name, ifNotExists ? options.union(.ifNotExists) : options, .text(module)) {}
     }
 
     /// Creates a virtual table whose columns and options are declared in Swift, with all objects that belong to it, or
@@ -78,16 +83,18 @@ extension Connection {
     /// - Parameters:
     ///   - name: the table's name.
     ///   - options: options of the table.
+    ///   - ifNotExists: the same as the option `ifNotExists`.
     ///   - module: the module.
     ///   - body: adds columns and options.
     /// - Throws: `DatabaseError`, `VaultError`, also `unsupported` if the engine lacks the module, and what
     ///   the closure and the module throw. Nothing is created then.
     public func create<Module: VirtualTableModule>(
-        virtualTable name: String, options: VirtualTableOptions = [], using module: Module,
+        virtualTable name: String, options: VirtualTable.Options = [], ifNotExists: Bool = false, using module: Module,
         _ body: ((Module.TableDefinition) throws -> Void)? = nil
     ) throws {
+        let options = ifNotExists ? options.union(.ifNotExists) : options
         let definition = try module.makeTableDefinition(
-            configuration: VirtualTableConfiguration(tableName: name, options: options))
+            configuration: VirtualTable.Configuration(tableName: name, options: options))
         try body?(definition)
         let exists = try schema.hasTable(name, temporary: options.contains(.temporary))
         let arguments = try module.moduleArguments(for: definition, in: self)
@@ -104,7 +111,7 @@ extension Connection {
     }
 
     private func createVirtualTable(
-        _ name: String, _ options: VirtualTableOptions, _ module: SQLNode, then complete: () throws -> Void
+        _ name: String, _ options: VirtualTable.Options, _ module: SQLNode, then complete: () throws -> Void
     ) throws {
         let isTemporary = options.contains(.temporary)
         let sql = try SchemaText.text(

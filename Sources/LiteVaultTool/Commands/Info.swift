@@ -48,7 +48,7 @@ struct Info: VaultCommand {
         return report(result, kind, info)
     }
 
-    private func report(_ found: Result, _ kind: FileKind, _ info: DatabaseInfo) -> Report {
+    private func report(_ found: Result, _ kind: FileKind, _ info: DatabaseFile.Info) -> Report {
         var result = found
         result.pending = info.pending.map(PendingSummary.init)
         let isOpened = info.content != nil
@@ -89,13 +89,13 @@ struct PendingSummary: Encodable {
     let kind: String
     let pages: Int64
 
-    init(_ pending: PendingLog) {
+    init(_ pending: DatabaseFile.PendingLog) {
         kind = pending.kind.rawValue
         pages = Int64(pending.pages)
     }
 
     func addRow(to report: inout Report) {
-        let name = kind == PendingLog.Kind.writeAheadLog.rawValue ? "-wal" : "-journal"
+        let name = kind == DatabaseFile.PendingLog.Kind.writeAheadLog.rawValue ? "-wal" : "-journal"
         report.appendRow("pending", "\(Format.count(Int(pages), "page")) in the \(name), read and left as they are")
     }
 }
@@ -120,7 +120,7 @@ private struct ContentSummary: Encodable {
     let applicationID: Int64
     let contents: Contents
 
-    init(_ content: DatabaseInfo.Content) {
+    init(_ content: DatabaseFile.Info.Content) {
         cipher = content.settings.map(CipherSummary.init)
         pageSize = content.pageSize
         pageCount = content.pageCount

@@ -231,7 +231,7 @@ struct Restore: VaultCommand {
             guard isPlain || !keys.isEmpty else {
                 throw Failure(.keyRejected, "no key given to verify the database with", remedy: "Use --key-file PATH.")
             }
-            let found: VerificationReport
+            let found: DatabaseFile.VerificationReport
             do { found = try Self.verify(file, isPlain ? [] : keys, settings) } catch let error as VaultError {
                 // It has its temporary name, which nobody else knows.
                 throw error.code == .keyRejected && !keys.isEmpty ? error.olderKey(name) : error.at(name)
@@ -248,8 +248,8 @@ struct Restore: VaultCommand {
     /// Verifies with the first of the keys that opens the file.
     private static func verify(
         _ file: DatabaseFile, _ keys: [DatabaseKey], _ settings: CipherSettings
-    ) throws -> VerificationReport {
-        let progress: OperationProgress.Report = { _ in try Interruption.shared.check() }
+    ) throws -> DatabaseFile.VerificationReport {
+        let progress: DatabaseFile.Progress.Report = { _ in try Interruption.shared.check() }
         for key in keys.dropLast() {
             do { return try file.verify(key: key, settings: settings, progress: progress) } catch let error
                 as VaultError where error.code == .keyRejected

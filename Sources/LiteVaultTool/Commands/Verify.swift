@@ -90,13 +90,13 @@ private struct CheckResult: Encodable {
 
     /// The checks of a report, from the bottom up: log, pages, length, structure, references.
     static func all(
-        of report: VerificationReport, isEncrypted: Bool, requiresForeignKeys: Bool
+        of report: DatabaseFile.VerificationReport, isEncrypted: Bool, requiresForeignKeys: Bool
     ) -> [CheckResult] {
-        func unchecked(_ kind: VerificationReport.Kind) -> [String]? {
+        func unchecked(_ kind: DatabaseFile.VerificationReport.Kind) -> [String]? {
             let messages = report.unchecked.filter { $0.kind == kind }.map(\.message)
             return messages.isEmpty ? nil : messages
         }
-        func problems(_ kinds: VerificationReport.Kind...) -> [String] {
+        func problems(_ kinds: DatabaseFile.VerificationReport.Kind...) -> [String] {
             report.problems.filter { kinds.contains($0.kind) }.map(\.message)
         }
         let log = problems(.log)

@@ -167,7 +167,7 @@ struct FleetRekey: Sendable {
         try InputFile(path: path).read(upTo: 16).hexadecimal
     }
 
-    private static func progress(_: OperationProgress) throws { try Interruption.shared.check() }
+    private static func progress(_: DatabaseFile.Progress) throws { try Interruption.shared.check() }
 }
 
 /// The keyrings of a fleet: what opens them, and which of them are trusted.

@@ -111,7 +111,7 @@ enum DigestName: String, CaseIterable, ExpressibleByArgument {
     case sha256
     case sha512
 
-    fileprivate var algorithm: CipherAlgorithm {
+    fileprivate var algorithm: CipherSettings.Algorithm {
         switch self {
         case .sha1: .sha1
         case .sha256: .sha256

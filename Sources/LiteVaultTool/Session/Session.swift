@@ -201,7 +201,7 @@ struct Session {
     }
 
     /// The progress handler of operations on databases. It stops them after a signal.
-    var progress: OperationProgress.Report {
+    var progress: DatabaseFile.Progress.Report {
         let reporter = reporter
         return { state in
             try Interruption.shared.check()

@@ -64,7 +64,7 @@ open class FTSConfig {
 /// The parameters of an FTS4 table (https://sqlite.org/fts3.html#fts4_options).
 open class FTS4Config: FTSConfig {
     /// What is stored for `matchinfo()`.
-    public typealias MatchInfo = FullTextMatchInfo
+    public typealias MatchInfo = FTS4.MatchInfo
 
     /// The order of rowids in which searches are fast.
     public enum Order: String, Sendable {
@@ -118,7 +118,7 @@ open class FTS4Config: FTSConfig {
 /// The parameters of an FTS5 table (https://sqlite.org/fts5.html#fts5_table_creation_and_initialization).
 open class FTS5Config: FTSConfig {
     /// How much of a word's position is stored.
-    public typealias Detail = FullTextDetail
+    public typealias Detail = FTS5.Detail
 
     /// Creates parameters with the module's defaults.
     public override init() { super.init() }

@@ -87,7 +87,9 @@ public final class SchemaChanger: CustomStringConvertible {
     private func run(_ operations: [Operation], table: String) throws {
         let changes = try operations.map { try $0.change(table: table) }
         do { try TableChanger(connection, version: version).make(changes, on: table) } catch let error as VaultError {
-            if let violations = error.cause as? ViolatedForeignKeys { throw Error.foreignKeyError(violations.rows) }
+            if let violations = error.cause as? SchemaReader.ViolatedForeignKeys {
+                throw Error.foreignKeyError(violations.rows)
+            }
             throw error
         }
     }

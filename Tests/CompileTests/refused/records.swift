@@ -37,8 +37,8 @@ func deleteWithoutKey(db: Connection, book: Book) throws { try book.delete(db) }
 func columnThatIsGone() -> RecordQuery<Book> { Book.filter(Book.year == 1900) }  // refused
 func conditionOfAnotherType() -> RecordQuery<Book> { Book.filter(Book.title == 1) }  // refused
 func propertyThatIsGone(book: Book) -> Int { book.year }  // refused
-func columnWithoutProperty() -> RecordColumn<Author> { .rowID("id", \.number) }  // refused
-func numberOfAnotherType() -> RecordColumn<Author> { .rowID("name", \.name) }  // refused
+func columnWithoutProperty() -> RecordTable<Author>.Column { .rowID("id", \.number) }  // refused
+func numberOfAnotherType() -> RecordTable<Author>.Column { .rowID("name", \.name) }  // refused
 func relationThatIsNotThere() -> RecordRows<(Author, [Book])> { Author.including(Author.novels) }  // refused
 func relationOfAnotherRecord() -> RecordRows<(Author, Author)> { Author.including(Book.author) }  // refused
 func joinOfMany() -> RecordRows<(Author, [Book])> { Author.joining(Author.books) }  // refused

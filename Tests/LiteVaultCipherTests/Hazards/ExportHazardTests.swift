@@ -72,14 +72,14 @@ import Testing
         #expect(try scratch.names() == ["out.db", "plain.db"])
     }
 
-    @Test(arguments: [OperationProgress.Phase.copying, .comparing, .checking])
-    func `H-EXP-07 interrupted at any point, nothing has the final name`(phase: OperationProgress.Phase) throws {
+    @Test(arguments: [DatabaseFile.Progress.Phase.copying, .comparing, .checking])
+    func `H-EXP-07 interrupted at any point, nothing has the final name`(phase: DatabaseFile.Progress.Phase) throws {
         struct Interrupted: Error {}
         let source = try richDatabase()
         let before = try scratch.bytes("rich.db")
         for inPlace in [false, true] {
             #expect(throws: Interrupted.self) {
-                let stop: OperationProgress.Report = { if $0.phase == phase { throw Interrupted() } }
+                let stop: DatabaseFile.Progress.Report = { if $0.phase == phase { throw Interrupted() } }
                 if inPlace {
                     try DatabaseFile(source).encryptInPlace(key: key, settings: fast, progress: stop)
                 } else {

@@ -24,9 +24,9 @@ import Testing
         let db = try Connection()
         try db.execute("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2), (3)")
         func define() throws {
-            try db.defineWindowFunction(
+            try db.defineAggregation(
                 "added", argumentCount: 1, initialValue: Int64(0), step: { $0 += $1[0] as? Int64 ?? 0 },
-                inverse: { $0 -= $1[0] as? Int64 ?? 0 }, value: { $0 })
+                inverse: { $0 -= $1[0] as? Int64 ?? 0 }, result: { $0 })
         }
         guard Self.version >= SQLiteVersion(major: 3, minor: 25) else {
             #expect(performing: define, throws: { ($0 as? VaultError)?.code == .unsupported })

@@ -209,7 +209,7 @@ import Testing
     @Test func `cancelling from the progress report leaves nothing behind`() throws {
         struct Cancelled: Error {}
         let source = try plain()
-        for phase in [OperationProgress.Phase.copying, .comparing, .checking] {
+        for phase in [DatabaseFile.Progress.Phase.copying, .comparing, .checking] {
             #expect(throws: Cancelled.self) {
                 try DatabaseFile(source).encrypt(to: scratch.path("encrypted.db"), key: key, settings: fast) {
                     progress in

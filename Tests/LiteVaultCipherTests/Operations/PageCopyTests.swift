@@ -18,7 +18,7 @@ import Testing
 
     private func backup(
         _ key: DatabaseKey?, to name: String = "copy.db", newKey: DatabaseKey? = nil, wait: Duration = .seconds(5),
-        _ progress: OperationProgress.Report? = nil
+        _ progress: DatabaseFile.Progress.Report? = nil
     ) throws {
         try DatabaseFile(scratch.path("source.db"), lockTimeout: wait).backup(
             to: scratch.path(name), key: key, settings: key == nil ? .init() : fast, newKey: newKey, progress: progress)
@@ -67,7 +67,7 @@ import Testing
         let key = try key(encrypted)
         try make(key)
         let other = try open("source.db", key)
-        var phases: Set<OperationProgress.Phase> = []
+        var phases: Set<DatabaseFile.Progress.Phase> = []
         try backup(key) { progress in
             phases.insert(progress.phase)
             if progress.phase == .copying {

@@ -10,7 +10,7 @@ import Testing
 
     private func verify(
         _ path: String, _ passphrase: String? = "fixture-pass", _ settings: CipherSettings? = nil
-    ) throws -> VerificationReport {
+    ) throws -> DatabaseFile.VerificationReport {
         try DatabaseFile(path).verify(
             key: passphrase.map { try DatabaseKey.passphrase($0) }, settings: settings ?? self.settings)
     }

@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test func `every parameter is described by its name, and written in the URI under SQLite's name`() {
-        let parameters: [URIQueryParameter] = [
+        let parameters: [Connection.Location.QueryParameter] = [
             .cache(.shared), .cache(.private), .immutable(true), .modeOf("/b c"), .mode(.readWriteCreate),
             .mode(.memory),
             .nolock(false), .noLock(true), .powersafeOverwrite(true), .vfs("unix-none&"),
@@ -58,7 +58,7 @@ import Testing
     @Test func `every parameter is accepted by the engine`() throws {
         let scratch = try Scratch()
         let file = try scratch.database()
-        for parameter: URIQueryParameter in [
+        for parameter: Connection.Location.QueryParameter in [
             .cache(.private), .cache(.shared), .immutable(true), .modeOf(file), .mode(.readOnly), .mode(.readWrite),
             .mode(.readWriteCreate), .nolock(true), .powersafeOverwrite(false), .vfs("unix"),
         ] {
@@ -83,7 +83,7 @@ import Testing
         let error = #expect(throws: DatabaseError.self) { try db.run("DELETE FROM t") }
         #expect(error?.resultCode.primary == .readOnly)
         let missing = scratch.path("missing.db")
-        for mode in [URIQueryParameter.FileMode.readOnly, .readWrite] {
+        for mode in [Connection.Location.QueryParameter.FileMode.readOnly, .readWrite] {
             let error = #expect(throws: DatabaseError.self) { try Connection(.uri(missing, parameters: [.mode(mode)])) }
             #expect(error?.resultCode.primary == .cantOpen)
             #expect(error?.description.contains(missing) == true)

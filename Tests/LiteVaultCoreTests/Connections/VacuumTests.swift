@@ -35,7 +35,7 @@ import Testing
                 #expect(throws: VaultError.self) {
                 try db.run("VACUUM INTO ?", with: scratch.path(name))
             }?.cause
-                as? UnsupportedFeature
+                as? EngineInfo.UnsupportedFeature
             #expect(error?.feature == "VACUUM INTO")
             #expect(try scratch.names() == ["test.db"])
             return

@@ -46,16 +46,16 @@ import Testing
     }
 
     @Test func `a feature that the engine lacks is a typed error with the required version`() {
-        let missing = UnsupportedFeature("VACUUM INTO", requiredVersion: SQLiteVersion(major: 3, minor: 27))
+        let missing = EngineInfo.UnsupportedFeature("VACUUM INTO", requiredVersion: SQLiteVersion(major: 3, minor: 27))
         #expect(
             missing.description
                 == "VACUUM INTO needs SQLite 3.27.0 or later; the linked engine is \(EngineInfo.linked.sqliteVersion)")
         #expect(
-            UnsupportedFeature("X", requiredVersion: nil).description.hasPrefix(
+            EngineInfo.UnsupportedFeature("X", requiredVersion: nil).description.hasPrefix(
                 "X is not part of the linked engine"))
         #expect { try EngineInfo.require(99, 0, for: "X") } throws: {
             let error = $0 as? VaultError
-            let cause = error?.cause as? UnsupportedFeature
+            let cause = error?.cause as? EngineInfo.UnsupportedFeature
             return error?.code == .unsupported && cause?.feature == "X" && cause?.description == error?.message
         }
         #expect(throws: Never.self) { try EngineInfo.require(3, 0, for: "X") }

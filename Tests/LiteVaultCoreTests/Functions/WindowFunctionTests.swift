@@ -10,16 +10,16 @@ import Testing
     }
 
     private func defineSum() throws {
-        try db.defineWindowFunction(
+        try db.defineAggregation(
             "wsum", argumentCount: 1, deterministic: true, initialValue: Int64(0), step: { $0 += $1[0] as? Int64 ?? 0 },
-            inverse: { $0 -= $1[0] as? Int64 ?? 0 }, value: { $0 })
+            inverse: { $0 -= $1[0] as? Int64 ?? 0 }, result: { $0 })
     }
 
     private static var isSupported: Bool { SQLiteVersion.isLinked(3, 25) }
 
     @Test func `a window function slides, and is an aggregate as well, or the engine is reported as too old`() throws {
         guard Self.isSupported else {
-            let error = #expect(throws: VaultError.self) { try defineSum() }?.cause as? UnsupportedFeature
+            let error = #expect(throws: VaultError.self) { try defineSum() }?.cause as? EngineInfo.UnsupportedFeature
             #expect(error?.requiredVersion == SQLiteVersion(major: 3, minor: 25))
             #expect(throws: DatabaseError.self) { try db.value("SELECT wsum(x) FROM t", as: StoredValue.self) }
             return
@@ -41,8 +41,8 @@ import Testing
         weak let watched = witness
         do {
             let db = try Connection()
-            try? db.defineWindowFunction(
-                "w", initialValue: 0, step: { [witness] _, _ in _ = witness }, inverse: { _, _ in }, value: { $0 })
+            try? db.defineAggregation(
+                "w", initialValue: 0, step: { [witness] _, _ in _ = witness }, inverse: { _, _ in }, result: { $0 })
         }
         witness = nil
         #expect(watched == nil)
@@ -55,9 +55,9 @@ import Testing
         }
         let failing = Shared("")
         func fail(_ part: String) throws { if failing.value == part { throw Mishap(text: part) } }
-        try db.defineWindowFunction(
+        try db.defineAggregation(
             "w", initialValue: 0, step: { _, _ in try fail("step") }, inverse: { _, _ in try fail("inverse") },
-            value: { state in
+            result: { state in
                 try fail("value")
                 return state
             })

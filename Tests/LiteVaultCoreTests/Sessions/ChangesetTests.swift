@@ -93,7 +93,7 @@ import Testing
             )
             return db
         }
-        var seen: [ChangeConflict.Kind] = []
+        var seen: [Changeset.Conflict.Kind] = []
         var conflicting: [StoredValue?] = []
         let replaced = try target()
         try changeset.apply(to: replaced) { conflict in

@@ -122,7 +122,7 @@ import Testing
             }
         }
         #expect(orphaned?.code == .foreignKeyViolation)
-        #expect((orphaned?.cause as? ViolatedForeignKeys)?.rows.isEmpty == false)
+        #expect((orphaned?.cause as? SchemaReader.ViolatedForeignKeys)?.rows.isEmpty == false)
         #expect(throws: QueryError.noSuchTable(name: "absent")) {
             try db.recreate(table: "absent") { t in t.column("a") }
         }

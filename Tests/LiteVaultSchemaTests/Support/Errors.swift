@@ -16,5 +16,5 @@ extension VaultError {
     var failure: Migrator.Failure? { cause as? Migrator.Failure }
 
     /// The rows without parents that a migration left.
-    var violations: [ForeignKeyError]? { (failure?.underlyingError as? ViolatedForeignKeys)?.rows }
+    var violations: [ForeignKeyError]? { (failure?.underlyingError as? SchemaReader.ViolatedForeignKeys)?.rows }
 }

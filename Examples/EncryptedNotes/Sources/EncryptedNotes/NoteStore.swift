@@ -40,7 +40,7 @@ struct NoteStore {
 
     /// Writes a note and returns its number.
     func add(title: String, body: String) throws -> Int64 {
-        try pool.write { db in try db.run(Self.notes.insert(Self.title <- title, Self.body <- body)) }
+        try pool.write { db in try db.run(Self.notes.insert(Self.title <- title, Self.body <- body)).insertedRowID }
     }
 
     /// Returns all notes, the newest first, or those that contain a text.
@@ -55,7 +55,7 @@ struct NoteStore {
 
     /// Removes a note. Returns whether it existed.
     func remove(_ id: Int64) throws -> Bool {
-        try pool.write { db in try db.run(Self.notes.filter(Self.id == id).delete()) } > 0
+        try pool.write { db in try db.run(Self.notes.filter(Self.id == id).delete()).changes } > 0
     }
 
     /// Copies the notes into a new file under the same key, also while another process writes.

@@ -1,46 +1,48 @@
 public import LiteVaultCore
 
-/// Information about a database file.
-public struct DatabaseInfo: Sendable {
-    /// The kind of the file, by its bytes.
-    public let kind: FileKind
-    /// The size of the file in bytes, without its log.
-    public let fileSize: Int64
-    /// The log or journal that has to be read with the file; nil if there is none, or another connection is writing.
-    public internal(set) var pending: PendingLog?
-    /// The information that requires opening the file; nil without the key of an encrypted one.
-    public internal(set) var content: Content?
+extension DatabaseFile {
+    /// Information about a database file.
+    public struct Info: Sendable {
+        /// The kind of the file, by its bytes.
+        public let kind: FileKind
+        /// The size of the file in bytes, without its log.
+        public let fileSize: Int64
+        /// The log or journal that has to be read with the file; nil if there is none, or another connection is writing.
+        public internal(set) var pending: PendingLog?
+        /// The information that requires opening the file; nil without the key of an encrypted one.
+        public internal(set) var content: Content?
 
-    /// Information from inside the database.
-    public struct Content: Sendable {
-        /// The cipher settings in effect; nil for a plaintext database.
-        public let settings: CipherSettings?
-        /// The page size in bytes.
-        public let pageSize: Int64
-        /// The number of pages, as of the last commit.
-        public let pageCount: Int64
-        /// The number of free pages.
-        public let freePageCount: Int64
-        /// The text encoding, such as `UTF-8`.
-        public let encoding: String
-        /// The journal mode.
-        public let journalMode: Connection.JournalMode
-        /// `PRAGMA auto_vacuum`: 0 none, 1 full, 2 incremental.
-        public let autoVacuum: Int64
-        /// `PRAGMA user_version`
-        public let userVersion: Int32
-        /// `PRAGMA application_id`
-        public let applicationID: Int32
-        /// `PRAGMA schema_version`: the number of schema changes.
-        public let schemaVersion: Int64
-        /// The names of the tables, including virtual ones, without the engine's own.
-        public let tables: [String]
-        /// The names of the indexes, without automatic ones.
-        public let indexes: [String]
-        /// The names of the views.
-        public let views: [String]
-        /// The names of the triggers.
-        public let triggers: [String]
+        /// Information from inside the database.
+        public struct Content: Sendable {
+            /// The cipher settings in effect; nil for a plaintext database.
+            public let settings: CipherSettings?
+            /// The page size in bytes.
+            public let pageSize: Int64
+            /// The number of pages, as of the last commit.
+            public let pageCount: Int64
+            /// The number of free pages.
+            public let freePageCount: Int64
+            /// The text encoding, such as `UTF-8`.
+            public let encoding: String
+            /// The journal mode.
+            public let journalMode: Connection.JournalMode
+            /// `PRAGMA auto_vacuum`: 0 none, 1 full, 2 incremental.
+            public let autoVacuum: Int64
+            /// `PRAGMA user_version`
+            public let userVersion: Int32
+            /// `PRAGMA application_id`
+            public let applicationID: Int32
+            /// `PRAGMA schema_version`: the number of schema changes.
+            public let schemaVersion: Int64
+            /// The names of the tables, including virtual ones, without the engine's own.
+            public let tables: [String]
+            /// The names of the indexes, without automatic ones.
+            public let indexes: [String]
+            /// The names of the views.
+            public let views: [String]
+            /// The names of the triggers.
+            public let triggers: [String]
+        }
     }
 }
 
@@ -55,10 +57,10 @@ extension DatabaseFile {
     ///   - settings: the settings that the file is encrypted with.
     /// - Throws: ``VaultError``, as for opening, if a key is passed or the file is plaintext; `damaged` when the log
     ///   beside it is damaged or belongs to another database.
-    public func info(key: DatabaseKey? = nil, settings: CipherSettings = .init()) throws -> DatabaseInfo {
+    public func info(key: DatabaseKey? = nil, settings: CipherSettings = .init()) throws -> Info {
         let kind = try kind()
         let file = try resolved()
-        var info = DatabaseInfo(kind: kind, fileSize: try EngineFile(path: path).size(), pending: nil, content: nil)
+        var info = Info(kind: kind, fileSize: try EngineFile(path: path).size(), pending: nil, content: nil)
         guard key != nil || kind == .plain else {
             info.pending = try? ReadOnlyImage(path: file.path, lockTimeout: .zero).pending
             return info
@@ -68,7 +70,7 @@ extension DatabaseFile {
         try file.withoutWriting(unlocker) { connection, image in
             info.pending = image.pending
             info.content = try connection.reading {
-                try DatabaseInfo.Content(connection, isEncrypted: key != nil)
+                try Info.Content(connection, isEncrypted: key != nil)
             }
         }
         return info
@@ -85,7 +87,7 @@ extension DatabaseFile {
     }
 }
 
-extension DatabaseInfo.Content {
+extension DatabaseFile.Info.Content {
     init(_ connection: Connection, isEncrypted: Bool) throws {
         func names(_ type: String) throws -> [String] {
             try connection.all(
