@@ -344,7 +344,9 @@ let package = Package(
             swiftSettings: swift),
         .testTarget(
             name: "LiteVaultScheduleTests",
-            dependencies: ["LiteVaultSchedule", "LiteVaultScheduleFile", "LiteVaultBackup", "LiteVaultQuoting"],
+            dependencies: [
+                "LiteVaultSchedule", "LiteVaultScheduleFile", "LiteVaultBackup", "LiteVaultQuoting", "LiteVaultSystem",
+            ],
             swiftSettings: swift),
         .testTarget(
             name: "LiteVaultBackupServiceTests",

@@ -1,7 +1,7 @@
 internal import LiteVaultBackup
-package import LiteVaultFoundation
+internal import LiteVaultFoundation
 @_exported public import LiteVaultSchedule
-internal import LiteVaultSystem
+package import LiteVaultSystem
 public import Logging
 public import Metrics
 public import ServiceLifecycle
@@ -22,7 +22,7 @@ public struct BackupService: Service, CustomStringConvertible {
     private let logger: Logger
     private let metrics: any MetricsFactory
     private let host: String
-    private let now: @Sendable () -> Date
+    private let clock: HostClock
 
     /// How long jobs under way and followers may take to stop; by default 10 seconds. After that they are abandoned, and keep the
     /// schedule locked until they end.
@@ -42,13 +42,13 @@ public struct BackupService: Service, CustomStringConvertible {
     ) throws {
         try self.init(
             configuration, services: services, logger: logger, metrics: metrics,
-            host: ProcessInfo.processInfo.hostName, now: { Date() })
+            host: ProcessInfo.processInfo.hostName, clock: .system)
     }
 
-    /// Creates a service with a host name, from which the jitter of the jobs is derived, and a clock.
+    /// Creates a service with a host name, from which the jitter of the jobs is derived, and the clock by which they are due.
     package init(
         _ configuration: ScheduleConfiguration, services: ScheduleServices, logger: Logger,
-        metrics: (any MetricsFactory)?, host: String, now: @escaping @Sendable () -> Date
+        metrics: (any MetricsFactory)?, host: String, clock: HostClock
     ) throws {
         try configuration.validate()
         self.configuration = configuration
@@ -58,7 +58,7 @@ public struct BackupService: Service, CustomStringConvertible {
         self.logger = logger
         self.metrics = metrics ?? MetricsSystem.factory
         self.host = host
-        self.now = now
+        self.clock = clock
         guard services.local.state != nil else {
             throw VaultError(
                 .config, "no directory for the state: neither HOME nor XDG_STATE_HOME is set",
@@ -71,45 +71,31 @@ public struct BackupService: Service, CustomStringConvertible {
     /// - Throws: `VaultError` `damaged` or `io` if the state of the schedule cannot be read or locked. `CancellationError` if the task is
     ///   cancelled, after everything was ended as on a graceful shutdown.
     public func run() async throws {
-        let isEnding = Locked(false)
-        // A task of its own: after a cancellation, too, there are leases to release and commits to store.
-        let work = Task { try await perform(isEnding) }
-        try await withTaskCancellationOrGracefulShutdownHandler {
-            try await work.value
-        } onCancelOrGracefulShutdown: {
-            isEnding.withLock { $0 = true }
-        }
+        try await cancelWhenGracefulShutdown { try await perform() }
         try Task.checkCancellation()
     }
 
     /// The type and the schedule's name: `ServiceGroup` logs its services.
     public var description: String { "BackupService(\(configuration.name))" }
 
-    private func perform(_ isEnding: Locked<Bool>) async throws {
-        var services = services
-        services.check = { if isEnding.value { throw CancellationError() } }
-        guard let state = try await lockedState(isEnding) else { return }
+    /// Runs the schedule until the task is cancelled.
+    private func perform() async throws {
+        guard let state = try await lockedState() else { return }
         let recorder = MetricsRecorder(metrics)
         let runner = ScheduleRunner(
-            configuration, state: state, services: services, log: logger, host: host, now: now,
+            configuration, state: state, services: services, log: logger, host: host, clock: clock,
             measure: { recorder.record($0) })
         recorder.record(runner.samples(), isEarlier: true)
         logger.info("backups started", metadata: ["jobs": "\(configuration.jobs.count)"])
-        let supervisor = await runner.follow(grace: stopLimit)
-        do {
-            try await runner.run(grace: stopLimit) { _ in }
-        } catch {
-            await supervisor?.end()
-            logger.info("backups stopped")
-            guard isEnding.value else { throw error }
-        }
+        defer { logger.info("backups stopped") }
+        do { try await runner.run(grace: stopLimit, followers: stopLimit) { _ in } } catch is CancellationError {}
     }
 
-    /// The state of the schedule, locked for this service; nil if it is to end before that.
-    private func lockedState(_ isEnding: Locked<Bool>) async throws -> StateFile? {
+    /// The state of the schedule, locked for this service; nil if the task is cancelled before that.
+    private func lockedState() async throws -> StateFile? {
         let state = try StateFile(directory: services.local.state ?? "", configuration: configuration.name)
         var isWaiting = false
-        while !isEnding.value {
+        while !Task.isCancelled {
             do {
                 try state.lock()
                 return state
@@ -118,7 +104,7 @@ public struct BackupService: Service, CustomStringConvertible {
                 if !isWaiting { logger.warning("waiting: \(error.message)", metadata: ["path": "\(error.path ?? "")"]) }
                 isWaiting = true
             }
-            try await Task.sleep(for: .milliseconds(200))
+            try? await Task.sleep(for: .milliseconds(200))
         }
         return nil
     }

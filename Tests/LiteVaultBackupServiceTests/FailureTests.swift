@@ -80,7 +80,7 @@ import Testing
         let (log, clock) = (server.log, server.clock)
         let service = try BackupService(
             configuration, services: ScheduleServices(tool: "tests", local: server.local),
-            logger: .init(label: "tests") { _ in log }, metrics: metrics, host: "host", now: { clock.now })
+            logger: .init(label: "tests") { _ in log }, metrics: metrics, host: "host", clock: clock.host)
         let pool = try server.pool("good.db")
         try await pool.write { try $0.execute("INSERT INTO note VALUES ('milk')") }
         try await server.run(service) {

@@ -21,21 +21,11 @@ final class Gate: @unchecked Sendable {  // the condition guards `isOpen`
     func wait() { condition.withLock { while !isOpen { condition.wait() } } }
 }
 
-/// A program that ends when the test does.
-private final class Ending: @unchecked Sendable {  // the lock guards `isOver`
-    private let lock = NSLock()
-    private var isOver = false
-
-    func end() { lock.withLock { isOver = true } }
-    func check() throws { if lock.withLock({ isOver }) { throw CancellationError() } }
-}
-
 @Suite struct LaneTests {
     let scratch = Scratch()
     let clock = FakeClock(1_800_000_000)
     let journal = Journal()
     let gate = Gate()
-    private let ending = Ending()
 
     private func makeDatabase(_ name: String) throws {
         let url = URL(fileURLWithPath: scratch.path("db/\(name)"))
@@ -50,7 +40,7 @@ private final class Ending: @unchecked Sendable {  // the lock guards `isOver`
         let configuration = try ScheduleConfiguration(
             text: "repository: \(scratch.path("repository"))\n\(head)\njobs:\n\(jobs)", path: scratch.path("backup.yml")
         )
-        let (journal, gate, clock, ending) = (journal, gate, clock, ending)
+        let (journal, gate) = (journal, gate)
         var services = ScheduleServices(
             tool: "tests",
             local: LocalDirectories(
@@ -63,14 +53,14 @@ private final class Ending: @unchecked Sendable {  // the lock guards `isOver`
         services.hook = { command, _, limit in
             journal.add("\(command) \(limit.components.seconds)")
             if command == "hang" { gate.wait() }
+            if command == "wait" { try await Task.sleep(for: .seconds(3600)) }
         }
         services.heartbeat = { _, _ in }
-        services.check = { try ending.check() }
         var log = Logger(label: "tests")
         log.logLevel = .critical
         let state = try StateFile(directory: scratch.path("state"), configuration: configuration.name)
         return ScheduleRunner(
-            configuration, state: state, services: services, log: log, host: "host", now: { clock.now },
+            configuration, state: state, services: services, log: log, host: "host", clock: clock.host,
             longestPause: longestPause, pauseOfRefreshes: pauseOfRefreshes)
     }
 
@@ -78,14 +68,14 @@ private final class Ending: @unchecked Sendable {  // the lock guards `isOver`
         "  - {name: \(name), sources: '\(scratch.folder)/db/\(name)', \(more)}\n"
     }
 
-    /// Runs the lanes, and returns what is to end them.
+    /// Runs the lanes until the task is cancelled.
     private func start(_ runner: ScheduleRunner) -> Task<Void, Never> {
         let journal = journal
         return Task {
             try? await runner.run { outcome in
+                let problems = outcome.problems.map { $0.limit ?? $0.step }.joined()
                 journal.add(
-                    "\(outcome.job) \(outcome.isSuccess ? "ok" : outcome.problems.map { $0.limit ?? $0.step }.joined())"
-                )
+                    "\(outcome.job) \(outcome.isInterrupted ? "interrupted" : outcome.isSuccess ? "ok" : problems)")
             }
         }
     }
@@ -115,7 +105,7 @@ private final class Ending: @unchecked Sendable {  // the lock guards `isOver`
         #expect(!journal.all.contains { $0.hasPrefix("stuck") })
         gate.open()
         #expect(await eventually { stuck.allSatisfy { count("\($0) ok") >= 1 } })
-        ending.end()
+        running.cancel()
         await running.value
     }
 
@@ -143,10 +133,10 @@ private final class Ending: @unchecked Sendable {  // the lock guards `isOver`
         var options = CheckOptions()
         options.readsData = true
         #expect(try await !repository.check(options).isIntact)
-        #expect(await eventually { metrics(1) })
-        // The clock stands: it was no run.
+        #expect(await eventually(advancing: 0.1) { metrics(1) })
+        // No hour has passed: it was no run.
         #expect(count("a ok") == 1)
-        ending.end()
+        running.cancel()
         await running.value
     }
 
@@ -179,7 +169,7 @@ private final class Ending: @unchecked Sendable {  // the lock guards `isOver`
         #expect(status?.state?.lastSuccess == nil)
         gate.open()
         #expect(await eventually(advancing: 60) { count("bad ok") >= 1 })
-        ending.end()
+        running.cancel()
         await running.value
     }
 
@@ -187,7 +177,7 @@ private final class Ending: @unchecked Sendable {  // the lock guards `isOver`
         for name in ["a", "b"] { try makeDatabase(name) }
         let running = start(try runner(job("a", "every: 1m, hooks: {before: hang}") + job("b")))
         #expect(await eventually { count("b ok") == 1 && count("hang 3600") == 1 })
-        ending.end()
+        running.cancel()
         #expect(await BlockingWork.value(of: running, within: .seconds(120)) != nil)
         gate.open()
     }
@@ -198,10 +188,36 @@ private final class Ending: @unchecked Sendable {  // the lock guards `isOver`
         #expect(await eventually { count("good ok") == 1 })
         // Its pause has begun.
         try await Task.sleep(for: .milliseconds(500))
-        clock.advance(-10_000_000)
-        #expect(await eventually { count("good ok") >= 2 })
-        ending.end()
+        clock.step(-10_000_000)
+        #expect(await eventually(advancing: 0.1) { count("good ok") >= 2 })
+        running.cancel()
         await running.value
+    }
+
+    @Test func `a lane that waits for the next run ends at once`() async throws {
+        try makeDatabase("good")
+        let running = start(try runner(job("good", "every: 1d")))
+        #expect(await eventually { count("good ok") == 1 })
+        running.cancel()
+        #expect(await BlockingWork.value(of: running, within: .seconds(120)) != nil)
+    }
+
+    @Test func `a job that reaches its limit fails, and one that the program ends does not`() async throws {
+        try makeDatabase("a")
+        let limited = start(try runner(job("a", "every: 1m, hooks: {before: wait}, limits: {run: 1s}")))
+        #expect(await eventually { count("a run") == 1 })
+        limited.cancel()
+        await limited.value
+        clock.advance(3600)
+        let waits = count("wait 3600")
+        let unlimited = try runner(job("a", "every: 1m, hooks: {before: wait}"))
+        let ended = start(unlimited)
+        #expect(await eventually { count("wait 3600") > waits })
+        ended.cancel()
+        await ended.value
+        // What was stored is the outcome of the earlier run.
+        #expect(journal.all.last == "a interrupted")
+        #expect(unlimited.status().first?.state?.problems.map(\.limit) == ["run"])
     }
 
     @Test func `an error that cannot be thrown ends the program`() async throws {

@@ -2,19 +2,38 @@ import Foundation
 import LiteVaultBackup
 import LiteVaultSchedule
 import LiteVaultScheduleFile
+import LiteVaultSystem
 import Logging
 import Testing
 
-/// A clock that stands until it is set.
-final class FakeClock: @unchecked Sendable {  // its lock guards `time`
-    private let lock = NSLock()
-    private var time: Date
+/// A clock that stands until it is advanced or set.
+final class FakeClock: Sendable {
+    private let state: Locked<(time: Date, passed: Double)>
 
-    init(_ seconds: Double) { time = Date(timeIntervalSince1970: seconds) }
+    init(_ seconds: Double) { state = Locked((Date(timeIntervalSince1970: seconds), 0)) }
 
-    var now: Date { lock.withLock { time } }
+    var now: Date { state.withLock { $0.time } }
+    private var passed: Double { state.withLock { $0.passed } }
 
-    func advance(_ seconds: Double) { lock.withLock { time += seconds } }
+    /// Time passes.
+    func advance(_ seconds: Double) {
+        state.withLock {
+            $0.time += seconds
+            $0.passed += seconds
+        }
+    }
+
+    /// Somebody sets the clock, by this much.
+    func step(_ seconds: Double) { state.withLock { $0.time += seconds } }
+
+    var host: HostClock {
+        HostClock(
+            time: { self.now }, now: { self.passed },
+            sleep: { seconds in
+                let end = self.passed + seconds
+                while self.passed < end, (try? await Task.sleep(for: .milliseconds(5))) != nil {}
+            })
+    }
 }
 
 /// What happened, in order.
@@ -44,7 +63,7 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
         try Data(bytes).write(to: url)
     }
 
-    private func runner(_ jobs: String, stopping: Bool = false) throws -> ScheduleRunner {
+    private func runner(_ jobs: String) throws -> ScheduleRunner {
         let configuration = try ScheduleConfiguration(
             text: "repository: \(scratch.path("repository"))\nmetrics-file: \(scratch.path("m.prom"))\njobs:\n" + jobs,
             path: scratch.path("backup.yml"))
@@ -65,6 +84,7 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
                 try Data(lease.utf8).write(to: URL(fileURLWithPath: folder + "/repository/leases/prune"))
             }
             if command == "false" { throw VaultError(.jobFailed, "the hook failed") }
+            if command == "wait" { try await Task.sleep(for: .seconds(3600)) }
         }
         services.keys = { _ in throw VaultError(.keyRejected, "there is no key") }
         services.heartbeat = { url, _ in
@@ -72,13 +92,11 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
             if url.hasSuffix("/down") { throw VaultError(.io, "the heartbeat failed") }
         }
         services.patience = .zero
-        services.check = { if stopping { throw CancellationError() } }
         var log = Logger(label: "tests")
         log.logLevel = .critical
-        let clock = clock
         let state = try StateFile(directory: scratch.path("state"), configuration: configuration.name)
         return ScheduleRunner(
-            configuration, state: state, services: services, log: log, host: "host", now: { clock.now })
+            configuration, state: state, services: services, log: log, host: "host", clock: clock.host)
     }
 
     private func job(_ name: String, _ more: String) -> String {
@@ -546,10 +564,28 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
 
     @Test func `a run that was interrupted counts as none`() async throws {
         try makeDatabase("a1")
+        let interrupted = try runner(job("a", "every: 1h, hooks: {before: 'wait', failed: 'told'}"))
+        let run = Task { try await interrupted.runDue() }
+        for _ in 0..<6000 where journal.all.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
+        run.cancel()
+        let outcome = try #require(try await run.value.first)
+        #expect(outcome.isInterrupted)
+        #expect(outcome.problems.isEmpty && outcome.stored.isEmpty)
+        #expect(journal.all == ["wait 0"])
         let jobs = job("a", "every: 1h")
-        #expect(try await runner(jobs, stopping: true).runDue().first?.isInterrupted == true)
         #expect(try runner(jobs).status().first?.state == nil)
         #expect(try await runner(jobs).runDue().first?.isSuccess == true)
+    }
+
+    @Test func `a job that is due is not begun once the program is to end`() async throws {
+        try makeDatabase("a1")
+        let runner = try runner(job("a", "every: 1h, hooks: {before: 'begun'}"))
+        let run = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await runner.runDue()
+        }
+        #expect(try await run.value.isEmpty)
+        #expect(journal.all.isEmpty)
     }
 
     @Test func `two processes that run the same jobs exclude each other`() throws {

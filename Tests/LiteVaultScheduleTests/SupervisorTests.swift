@@ -31,9 +31,8 @@ import Testing
         return condition()
     }
 
-    @Test(arguments: [true, false])
-    func `after a promotion elsewhere, another database at the same path is followed`(leaves: Bool) async throws {
-        try makeDatabase()
+    /// A runner whose job `a` follows the database, and whose other jobs do not.
+    private func runner(_ others: String = "") async throws -> ScheduleRunner {
         let local = LocalDirectories(
             state: scratch.path("state"), cache: scratch.path("cache"), spool: scratch.path("spool"))
         try markAsPromoted(try await Repository.openOrCreate(DirectoryStore(scratch.path("repository")), local: local))
@@ -41,14 +40,30 @@ import Testing
             text: """
                 repository: \(scratch.path("repository"))
                 jobs: [{name: a, sources: "\(scratch.folder)/*.db", allow-none: true, every: 1h, \
-                follow: {interval: 100ms}}]
+                follow: {interval: 100ms}}\(others)]
                 """, path: scratch.path("backup.yml"))
         var log = Logger(label: "tests")
         log.logLevel = .critical
-        let runner = ScheduleRunner(
+        return ScheduleRunner(
             configuration, state: try StateFile(directory: scratch.path("state"), configuration: configuration.name),
             services: ScheduleServices(tool: "tests", local: local), log: log, host: "host")
-        let supervisor = try #require(await runner.follow(grace: .seconds(1)))
+    }
+
+    @Test func `when standbys of all databases were promoted and no job does anything else, the runner ends`()
+        async throws
+    {
+        try makeDatabase()
+        let runner = try await runner()
+        let error = await #expect(throws: VaultError.self) { try await runner.run { _ in } }
+        #expect(error?.code == .promoted)
+    }
+
+    @Test(arguments: [true, false])
+    func `after a promotion elsewhere, another database at the same path is followed`(leaves: Bool) async throws {
+        try makeDatabase()
+        let runner = try await runner(", {name: b, sources: '\(scratch.folder)/b/*', allow-none: true, every: 1h}")
+        let supervisor = try #require(runner.supervisor(grace: .seconds(1)))
+        let following = Task { try await supervisor.run() }
         func phases() -> [FollowingState.Phase] {
             runner.status().flatMap { $0.state?.following?.databases ?? [] }.map(\.phase)
         }
@@ -67,6 +82,7 @@ import Testing
         }
         // Nobody has opened it: it has no log yet.
         #expect(await eventually { phases() == [.waiting] })
-        await supervisor.end()
+        following.cancel()
+        try await following.value
     }
 }

@@ -440,7 +440,7 @@ final class SimulatedHost {
         logger.logLevel = .critical
         let state = try StateFile(directory: place + "/state", configuration: configuration.name)
         let runner = ScheduleRunner(
-            configuration, state: state, services: services, log: logger, host: "host", now: clock.host.time)
+            configuration, state: state, services: services, log: logger, host: "host", clock: clock.host)
         let committed = latest
         for outcome in try await runner.runDue() {
             guard outcome.isSuccess else { throw Wrong(what: "the schedule failed: \(outcome.problems)") }

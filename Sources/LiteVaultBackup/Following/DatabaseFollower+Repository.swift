@@ -52,7 +52,7 @@ extension DatabaseFollower {
         for await _ in session.newRuns {
             while !isOver, let run = session.spool.run, with({ $0.based != run && $0.ended != run }) {
                 do {
-                    let snapshot = try await takeSnapshot(run, with { $0.gap })
+                    let snapshot = try await snapshot(of: run)
                     with {
                         $0.newest = max($0.newest, snapshot.sequence)
                         $0.label = max($0.label, snapshot.time)
@@ -70,6 +70,19 @@ extension DatabaseFollower {
                 }
             }
         }
+    }
+
+    /// Takes the snapshot that a run begins with. It is cancelled when following is to end.
+    private func snapshot(of run: SegmentSpool.Run) async throws -> Snapshot {
+        let gap = with { $0.gap }
+        let taking = BlockingWork.task { [takeSnapshot] in try await takeSnapshot(run, gap) }
+        let isEnding = with {
+            $0.snapshot = taking
+            return $0.deadline != nil
+        }
+        if isEnding { taking.cancel() }
+        defer { with { $0.snapshot = nil } }
+        return try await taking.value
     }
 
     /// Seconds between two looks at whose repository it is, where nothing is stored.

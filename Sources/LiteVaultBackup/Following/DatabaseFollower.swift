@@ -38,6 +38,8 @@ package final class DatabaseFollower: Sendable {
         var isPromoted = false
         /// The newest label of a known snapshot.
         var label = Date(milliseconds: 0)
+        /// The snapshot that is being taken for a run.
+        var snapshot: Task<Snapshot, any Error>?
         /// Whether no more segments will follow.
         var isRead = false
         /// How far what is stored reaches.
@@ -105,10 +107,16 @@ package final class DatabaseFollower: Sendable {
         report(.ended(lost: lost))
     }
 
-    /// Makes ``run()`` poll a last time, store what is spooled, and return.
+    /// Makes ``run()`` poll a last time, store what is spooled, and return. A snapshot that is being taken is cancelled.
     ///
     /// - Parameter seconds: segments that cannot be stored within this time are abandoned.
-    package func end(within seconds: Double) { with { $0.deadline = $0.deadline ?? repository.clock.now() + seconds } }
+    package func end(within seconds: Double) {
+        let snapshot = with {
+            $0.deadline = $0.deadline ?? repository.clock.now() + seconds
+            return $0.snapshot
+        }
+        snapshot?.cancel()
+    }
 
     /// Ends following for good: nothing that this file gets is stored under its name any more.
     func endPromoted(_ error: VaultError) {

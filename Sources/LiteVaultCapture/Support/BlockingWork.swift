@@ -25,59 +25,73 @@ package enum BlockingWork {
         }
     }
 
-    /// Waits for a task's value, up to a time limit. Each call that reaches the limit leaves a small task behind until that
+    /// Runs work in a task of its own, which is cancelled with the caller's, and waits for its end.
+    package static func run<T: Sendable>(_ body: @escaping @Sendable () async throws -> T) async throws -> T {
+        let work = task(body)
+        return try await withTaskCancellationHandler {
+            try await work.value
+        } onCancel: {
+            work.cancel()
+        }
+    }
+
+    /// Waits for a task's value, up to a time limit. Each call that does not get it leaves a small task behind until that
     /// task ends: not to be called in a loop.
     ///
+    /// - Parameter limit: by default there is none.
     /// - Returns: nil after `limit`, or if the caller is cancelled. The task then continues; the caller decides whether to
     ///   cancel it.
-    package static func value<T: Sendable>(of task: Task<T, Never>, within limit: Duration) async -> T? {
+    package static func value<T: Sendable>(of task: Task<T, Never>, within limit: Duration? = nil) async -> T? {
         let (values, continuation) = AsyncStream<T?>.makeStream()
         Task {
             continuation.yield(await task.value)
             continuation.finish()
         }
-        let timer = Task {
-            try? await Task.sleep(for: limit)
-            continuation.yield(nil)
-            continuation.finish()
+        let timer = limit.map { limit in
+            Task {
+                try? await Task.sleep(for: limit)
+                continuation.yield(nil)
+                continuation.finish()
+            }
         }
-        defer { timer.cancel() }
+        defer { timer?.cancel() }
         var iterator = values.makeAsyncIterator()
         return await iterator.next() ?? nil
     }
+}
+
+extension ThreadPool {
+    /// The threads of all blocking work.
+    fileprivate static let blocking = ThreadPool(stackSize: 4 << 20, idleTimeout: .seconds(5))
 }
 
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, *)
 private final class BlockingExecutor: TaskExecutor {
     static let shared = BlockingExecutor()
 
-    private let threads = ThreadPool(stackSize: 4 << 20, idleTimeout: .seconds(5))
-
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        threads.run { [self] in job.runSynchronously(on: asUnownedTaskExecutor()) }
+        ThreadPool.blocking.run { [self] in job.runSynchronously(on: asUnownedTaskExecutor()) }
     }
 }
 
-/// Runs blocking work on a thread of its own and waits without blocking a thread of the cooperative pool, which has
-/// leases to renew meanwhile.
+/// Runs blocking work on a thread of its own, as a part of the calling task: `Task.isCancelled` is the task's there. No thread of the
+/// cooperative pool is blocked meanwhile, which has leases to renew.
 package func withDedicatedThread<T: Sendable>(_ body: @escaping () throws -> T) async throws -> T {
-    // The caller waits, so nobody else uses the captured values.
-    let work = DedicatedWork(body: body)
-    return try await withCheckedThrowingContinuation { continuation in
-        SystemThread.start(stackSize: 2 << 20) { continuation.resume(with: work.run()) }
-    }
+    try await DedicatedThread().run(DedicatedWork(body: body))
 }
 
-private final class DedicatedWork<T>: @unchecked Sendable {  // used by one thread
-    private var body: (() throws -> T)?
+/// A call of an actor's method moves the calling task to the actor's executor. This one's is a thread that may block.
+private actor DedicatedThread: JobExecutor {
+    nonisolated var unownedExecutor: UnownedSerialExecutor { asUnownedSerialExecutor() }
 
-    init(body: @escaping () throws -> T) { self.body = body }
-
-    /// Releases the captured values before the caller continues: temporary files are removed with the objects that own
-    /// them, and a program that exits right away would leave them behind.
-    func run() -> Result<T, any Error> {
-        defer { body = nil }
-        return Result { try body.map { try $0() } ?? { throw CancellationError() }() }
+    nonisolated func admit(_ job: UnownedJob) {
+        ThreadPool.blocking.run { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
     }
+
+    func run<T: Sendable>(_ work: DedicatedWork<T>) throws -> T { try work.body() }
+}
+
+private struct DedicatedWork<T>: @unchecked Sendable {  // the caller waits, so nobody else uses the captured values
+    let body: () throws -> T
 }

@@ -5,9 +5,9 @@ internal import LiteVaultSystem
 /// `Task.isCancelled` and the priority are the task's own there.
 ///
 /// A call of an actor's method moves the calling task to the actor's executor. This one's queue is the semaphore: the task waits
-/// there without a thread, and what runs it holds a permit. An executor of tasks (`TaskExecutor`) would need macOS 15, and a
-/// thread of its own before the task can wait.
-actor AccessExecutor: SerialExecutor {
+/// there without a thread, and what runs it holds a permit. An executor of tasks (`TaskExecutor`) would need a thread of its own before the
+/// task can wait.
+actor AccessExecutor: JobExecutor {
     /// Nil if the access need not wait.
     private nonisolated let semaphore: FairSemaphore?
     private nonisolated let isAlwaysAdmitted: Bool
@@ -25,15 +25,6 @@ actor AccessExecutor: SerialExecutor {
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { asUnownedSerialExecutor() }
 
-    nonisolated func asUnownedSerialExecutor() -> UnownedSerialExecutor { UnownedSerialExecutor(ordinary: self) }
-
-    #if canImport(Darwin)
-        // `ExecutorJob` needs macOS 14.
-        nonisolated func enqueue(_ job: UnownedJob) { admit(job) }
-    #else
-        nonisolated func enqueue(_ job: consuming ExecutorJob) { admit(UnownedJob(job)) }
-    #endif
-
     /// Runs the body when the semaphore admits it. The body may release the permit before it ends.
     ///
     /// - Throws: the errors of the body; `CancellationError`, or the error that waiters are refused with.
@@ -43,7 +34,7 @@ actor AccessExecutor: SerialExecutor {
     }
 
     /// Resumes the task with a permit, or without one to throw an error: there is no other way to end its wait.
-    private nonisolated func admit(_ job: UnownedJob) {
+    nonisolated func admit(_ job: UnownedJob) {
         guard let semaphore else { return ThreadPool.accesses.run { self.resume(job) } }
         let admission = FairSemaphore.Job(
             isAlwaysAdmitted: isAlwaysAdmitted, refused: { self.resume(job, throwing: $0) },

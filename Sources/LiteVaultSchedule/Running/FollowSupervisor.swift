@@ -30,23 +30,23 @@ package actor FollowSupervisor {
 
     /// Seconds between two rescans: ten intervals of following, between 1 and 10.
     private let rescan: Double
-    /// The shortest time between two writes of the state.
-    private static let writeInterval = Duration.seconds(5)
+    /// The shortest time between two writes of the state, unless one is urgent: those of one moment are one.
+    private static let writeInterval = (usual: Duration.seconds(5), urgent: Duration.milliseconds(200))
 
     private let jobs: [BackupJob]
     private let context: ScheduleContext
     private let writeMetrics: @Sendable () throws -> Void
     private let grace: Duration
+    private let isAlone: Bool
 
     private var entries: [Key: Entry] = [:]
     private var problems: [String: JobState.Problem] = [:]
     private var dirty: Set<String> = []
-    private var lastWrite: ContinuousClock.Instant?
-    /// Whether something has changed since then that another process may be waiting for.
-    private var isUrgent = false
-    private var loop: Task<Void, Never>?
-    private var listener: Task<Void, Never>?
-    private var deadline: Deadline?
+    private var nextWrite = Deadline(in: .zero)
+    private var pendingWrite: (task: Task<Void, Never>, isUrgent: Bool)?
+    /// What looks for databases. Its end is that of following.
+    private var search: Task<Void, Never>?
+    private var isEnding = false
     /// Why the last database that was promoted is no longer followed.
     private var promoted: VaultError?
     /// The jobs being rescanned: a repository may be slow to open.
@@ -55,61 +55,66 @@ package actor FollowSupervisor {
     private let continuation: AsyncStream<(Key, FollowingEvent)>.Continuation
 
     /// - Parameters:
-    ///   - grace: how long followers may take to store commits they have already read, once the program is asked to end.
+    ///   - grace: how long followers may take to store commits they have already read, once they are to end.
+    ///   - isAlone: whether nothing is left to do when standbys of all followed databases were promoted.
     ///   - writeMetrics: called when what is followed changes.
     init(
-        jobs: [BackupJob], context: ScheduleContext, grace: Duration,
+        jobs: [BackupJob], context: ScheduleContext, grace: Duration, isAlone: Bool,
         writeMetrics: @escaping @Sendable () throws -> Void
     ) {
         self.jobs = jobs
         self.context = context
-        self.grace = grace
+        (self.grace, self.isAlone) = (grace, isAlone)
         self.writeMetrics = writeMetrics
         rescan = min(10, max(1, 10 * (jobs.compactMap(\.following?.interval.seconds).min() ?? 1)))
         (events, continuation) = AsyncStream.makeStream()
     }
 
-    /// Starts following.
-    func start() {
-        context.board.begin()
-        for job in jobs { dirty.insert(job.name) }
-        listener = Task {
-            for await (key, event) in events { handle(event, of: key) }
-        }
-        loop = Task {
-            var rest = Deadline(in: .zero)
-            // A signal is noticed at once, whatever the jobs are doing.
-            while deadline == nil, (try? context.services.check()) != nil {
-                if rest.isOver {
-                    for job in jobs where scanning.insert(job.name).inserted {
-                        _ = BlockingWork.task { await self.scan(job) }
-                    }
-                    await announceSnapshots()
-                    rest = Deadline(seconds: rescan)
-                }
-                writeState(atOnce: false)
-                try? await Task.sleep(nanoseconds: 200_000_000)
-            }
-            stopFollowers(within: grace.seconds)
-        }
-    }
-
-    /// Throws when standbys of all databases that are followed were promoted, so that there is nothing left to follow.
-    func checkPromotion() throws {
-        guard let promoted, !entries.isEmpty, entries.values.allSatisfy({ $0.state.phase == .promoted }) else { return }
-        throw promoted
-    }
-
     /// How long followers of the tool may take on shutdown to store commits they have already read.
     package static let grace = Duration.seconds(8)
 
-    /// Stops following. Each follower reads its log a last time and stores what it has read. Returns when all have
-    /// stopped, or after the time that they were given. A store that hangs may block a follower: that is abandoned, and keeps the
-    /// schedule locked until it ends.
-    package func end() async {
-        stopFollowers(within: grace.seconds)
-        await loop?.value
-        let limit = (deadline ?? Deadline(in: .zero)) + .seconds(1)
+    /// Follows until the task is cancelled. Then each follower reads its log a last time and stores what it has read. It returns when
+    /// all have stopped, or after the time that they were given. A store that hangs may block a follower: that is abandoned, and keeps
+    /// the schedule locked until it ends.
+    ///
+    /// - Throws: `VaultError` `promoted` when standbys of all databases that are followed were promoted, so that there is nothing left to do.
+    package func run() async throws {
+        context.board.begin()
+        for job in jobs { setNeedsWrite(job.name) }
+        let listener = Task {
+            for await (key, event) in events { handle(event, of: key) }
+        }
+        let search = Task { await searchRegularly() }
+        self.search = search
+        await withTaskCancellationHandler {
+            await search.value
+        } onCancel: {
+            search.cancel()
+        }
+        // In a task of its own: this one may be cancelled.
+        await Task { await end() }.value
+        continuation.finish()
+        await listener.value
+        pendingWrite?.task.cancel()
+        dirty = Set(jobs.map(\.name))
+        writeState()
+        if !Task.isCancelled, let promoted { throw promoted }
+    }
+
+    private func searchRegularly() async {
+        while !Task.isCancelled {
+            for job in jobs where scanning.insert(job.name).inserted {
+                _ = BlockingWork.task { await self.scan(job) }
+            }
+            await announceSnapshots()
+            await context.services.clock.sleep(rescan)
+        }
+    }
+
+    private func end() async {
+        isEnding = true
+        let limit = Deadline(in: grace + .seconds(1))
+        for entry in entries.values { entry.follower.end(within: grace.seconds) }
         for (key, entry) in entries {
             let rest = max(limit.remaining, .milliseconds(10))
             let ended: Void? = await BlockingWork.value(of: entry.run, within: rest)
@@ -121,27 +126,28 @@ package actor FollowSupervisor {
                 withExtendedLifetime(context.state) {}
             }
         }
-        continuation.finish()
-        await listener?.value
-        for job in jobs { dirty.insert(job.name) }
-        writeState(atOnce: true)
     }
 
-    private func stopFollowers(within seconds: Double) {
-        let end = deadline ?? Deadline(seconds: seconds)
-        deadline = end
-        for entry in entries.values { entry.follower.end(within: end.remaining.seconds) }
+    /// Ends following if standbys of all databases were promoted.
+    private func endIfPromoted() {
+        guard isAlone, promoted != nil, scanning.isEmpty, !entries.isEmpty,
+            entries.values.allSatisfy({ $0.state.phase == .promoted })
+        else { return }
+        search?.cancel()
     }
 
     // MARK: Databases
 
     private func scan(_ job: BackupJob) async {
-        defer { scanning.remove(job.name) }
+        defer {
+            scanning.remove(job.name)
+            endIfPromoted()
+        }
         let (list, files) = await BlockingWork.task { [names = context.names] in
             let list = names.list(job)
             return (list, list.databases.map { try? FileMetadata.ifExists(path: $0.path, followingLinks: true) })
         }.value
-        guard deadline == nil else { return }
+        guard !isEnding else { return }
         let databases = list.databases
         let present = Dictionary(zip(databases.map(\.path), files)) { first, _ in first }
         for (key, entry) in entries where key.job == job.name && !entry.isLeaving {
@@ -172,7 +178,7 @@ package actor FollowSupervisor {
         do {
             let repository = try await context.repositories.repository(job.repository)
             // Opening may have taken a long time.
-            guard deadline == nil else { return }
+            guard !isEnding else { return }
             var problem: JobState.Problem?
             let free = max(0, settings.most - entries.keys.count { $0.job == job.name })
             if new.count > free {
@@ -201,7 +207,7 @@ package actor FollowSupervisor {
         context.board.didScan(job.name, problem: problem)
         guard problems[job.name] != problem else { return }
         problems[job.name] = problem
-        dirty.insert(job.name)
+        setNeedsWrite(job.name)
         guard let problem else { return }
         context.log.error(
             "\(problem.message)",
@@ -231,10 +237,9 @@ package actor FollowSupervisor {
         context.coordinator.followed.withLock { $0[SnapshotCoordinator.key(job.repository, name)] = follower.pages }
         entries[key] = Entry(
             follower: follower, run: BlockingWork.task { await follower.run() }, name: name,
-            state: .init(source: path, database: name, since: context.now().timeIntervalSince1970))
+            state: .init(source: path, database: name, since: context.clock.time().timeIntervalSince1970))
         show(key)
-        dirty.insert(job.name)
-        isUrgent = true
+        setNeedsWrite(job.name, isUrgent: true)
     }
 
     // MARK: Events
@@ -242,16 +247,19 @@ package actor FollowSupervisor {
     private func handle(_ event: FollowingEvent, of key: Key) {
         guard var entry = entries[key] else { return }
         let phase = entry.state.phase
-        if entry.state.apply(event, at: context.now().timeIntervalSince1970) { dirty.insert(key.job) }
+        if entry.state.apply(event, at: context.clock.time().timeIntervalSince1970) {
+            setNeedsWrite(key.job, isUrgent: entry.state.phase != phase)
+        }
         if case .failed(_, let error as VaultError, _) = event, let job = jobs.first(where: { $0.name == key.job }) {
             entry.state.remedy = context.services.remedy(error, job.repository)
         }
-        if entry.state.phase != phase { isUrgent = true }
         entries[key] = entry
         show(key)
         logEvent(event, metadata(key, entry.name))
-        guard case .ended = event else { return }
-        if entry.isLeaving { remove(key) } else { entries[key]?.hasEnded = true }
+        if case .ended = event {
+            if entry.isLeaving { remove(key) } else { entries[key]?.hasEnded = true }
+        }
+        endIfPromoted()
     }
 
     /// Shows what a follower does to those who ask.
@@ -267,7 +275,7 @@ package actor FollowSupervisor {
         if let job = jobs.first(where: { $0.name == key.job }) {
             context.coordinator.followed.withLock { $0[SnapshotCoordinator.key(job.repository, entry.name)] = nil }
         }
-        dirty.insert(key.job)
+        setNeedsWrite(key.job)
     }
 
     private func logEvent(_ event: FollowingEvent, _ about: Logger.Metadata) {
@@ -325,12 +333,25 @@ package actor FollowSupervisor {
         }
     }
 
-    /// Stores the state if it has changed.
-    private func writeState(atOnce: Bool) {
-        let time = ContinuousClock.now
-        let isDue = lastWrite.map { time - $0 >= Self.writeInterval } ?? true
-        guard !dirty.isEmpty, atOnce || isDue || isUrgent else { return }
-        (lastWrite, isUrgent) = (time, false)
+    /// Has the state of a job stored, with what else changes until then.
+    ///
+    /// - Parameter isUrgent: whether another process may be waiting for the change.
+    private func setNeedsWrite(_ job: String, isUrgent: Bool = false) {
+        dirty.insert(job)
+        if isEnding || pendingWrite.map({ $0.isUrgent || !isUrgent }) ?? false { return }
+        pendingWrite?.task.cancel()
+        let pause = isUrgent ? Self.writeInterval.urgent : nextWrite.remaining
+        let task = Task {
+            guard (try? await Task.sleep(for: pause)) != nil else { return }
+            writeState()
+        }
+        pendingWrite = (task, isUrgent)
+    }
+
+    /// Stores the state of the jobs for which it has changed.
+    private func writeState() {
+        guard !dirty.isEmpty else { return }
+        (nextWrite, pendingWrite) = (Deadline(in: Self.writeInterval.usual), nil)
         var failure: (any Error)?
         for name in dirty {
             var following = FollowingState()

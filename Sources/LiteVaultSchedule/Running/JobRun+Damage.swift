@@ -26,8 +26,7 @@ extension JobRun {
             return found.snapshots
         } catch {
             // The steps that need the repository report that it does not respond. What was known stands.
-            context.log.warning(
-                "the results of verifications cannot be read: \(error)", metadata: ["job": "\(job.name)"])
+            warn("the results of verifications cannot be read", error)
             return nil
         }
     }

@@ -45,11 +45,20 @@ struct JobRun: Sendable {
 
     /// Records a failure. An interruption is not one.
     func record(_ error: any Error, _ step: String, _ source: String?, _ outcome: inout JobOutcome) {
-        if (try? context.services.check()) == nil || error is CancellationError {
+        if isInterruption(error) {
             outcome.isInterrupted = true
             return
         }
         record(problem(error, step, source), &outcome)
+    }
+
+    /// Whether an error may be there only because the run was cancelled: what is cancelled throws any error.
+    private func isInterruption(_ error: any Error) -> Bool { Task.isCancelled || error is CancellationError }
+
+    /// Logs an error that keeps the run from none of its steps.
+    func warn(_ message: String, _ error: any Error) {
+        guard !isInterruption(error) else { return }
+        context.log.warning("\(message): \(error)", metadata: ["job": "\(job.name)"])
     }
 
     private func problem(_ error: any Error, _ step: String, _ source: String?) -> JobState.Problem {
@@ -86,7 +95,7 @@ struct JobRun: Sendable {
         await withTaskGroup(of: Done.self) { group in
             var waiting = changed.makeIterator()
             func start() {
-                guard (try? context.services.check()) != nil, let (path, name) = waiting.next() else { return }
+                guard !Task.isCancelled, let (path, name) = waiting.next() else { return }
                 group.addTask {
                     do {
                         let result = try await taker.snapshot(of: path, named: name, into: repository, after: earliest)
@@ -107,10 +116,9 @@ struct JobRun: Sendable {
         }
         do { try memory?.save(keeping: list.databases) } catch {
             // The snapshots are stored: without the memory, the next run stores them again.
-            context.log.warning(
-                "cannot remember which databases are unchanged: \(error)", metadata: ["job": "\(job.name)"])
+            warn("cannot remember which databases are unchanged", error)
         }
-        if (try? context.services.check()) == nil { outcome.isInterrupted = true }
+        if Task.isCancelled { outcome.isInterrupted = true }
     }
 
     /// What is remembered of the databases' files; nil if each of them gets a snapshot.
@@ -123,8 +131,7 @@ struct JobRun: Sendable {
             return known
         } catch {
             // Nothing counts as stored that could not be seen.
-            context.log.warning(
-                "the snapshots of unchanged databases cannot be listed: \(error)", metadata: ["job": "\(job.name)"])
+            warn("the snapshots of unchanged databases cannot be listed", error)
             return nil
         }
     }
@@ -156,13 +163,13 @@ struct JobRun: Sendable {
 
     private func retention(_ names: [String], _ repository: Repository, _ outcome: inout JobOutcome) async {
         guard let policy = job.retention, !names.isEmpty else { return }
-        let check = context.services.check
         let deadline = Deadline(in: context.services.patience)
         func forget(_ name: String) async throws -> [RetentionDecision] {
             while true {
-                try check()
+                try Task.checkCancellation()
                 do {
-                    return try await repository.forget(policy, database: name, progress: { _ in try check() })
+                    return try await repository.forget(
+                        policy, database: name, progress: BackupProgress.untilCancelled)
                 } catch let error as VaultError where error.code == .busy && !deadline.isOver {
                     try await Task.sleep(for: .milliseconds(200))
                 }
@@ -221,6 +228,7 @@ struct JobRun: Sendable {
 
     /// Runs the hook and sends the heartbeat for the outcome.
     func finish(_ outcome: inout JobOutcome) async {
+        if Task.isCancelled { outcome.isInterrupted = true }
         if !outcome.isInterrupted {
             if outcome.isSuccess, let command = job.hooks.after { _ = await hook(command, "after", &outcome) }
             if !outcome.isSuccess, let command = job.hooks.failed { _ = await hook(command, "failed", &outcome) }
@@ -233,7 +241,7 @@ struct JobRun: Sendable {
     private func ping(_ url: String?, _ outcome: inout JobOutcome) async {
         guard let url else { return }
         do { try await context.services.heartbeat(url, job.limits.heartbeat) } catch {
-            guard (try? context.services.check()) != nil, !(error is CancellationError) else { return }
+            guard !isInterruption(error) else { return }
             let problem = self.problem(error, "heartbeat", nil)
             outcome.warnings.append(problem)
             context.log.warning("\(problem.message)", metadata: ["job": "\(job.name)", "step": "heartbeat"])
@@ -264,8 +272,7 @@ extension JobRun {
             let keys = try verification.key.map(context.services.keys) ?? []
             options.key = keys.first
             options.otherKeys = Array(keys.dropFirst())
-            let check = context.services.check
-            options.progress = { _ in try check() }
+            options.progress = BackupProgress.untilCancelled
             var passed = true
             // Databases of other jobs may have other keys.
             options.databases = names

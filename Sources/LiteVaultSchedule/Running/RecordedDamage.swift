@@ -36,6 +36,7 @@ package struct RecordedDamage: Sendable {
                     let task = BlockingWork.task { () async -> Result<Found, VaultError> in
                         await Self.ask(reference, jobs, asking, within: limit)
                     }
+                    defer { task.cancel() }
                     let late = VaultError(
                         .io, "the repository does not respond within \(TimeSpan.text(limit))", path: reference.location)
                     let found = await BlockingWork.value(of: task, within: limit) ?? .failure(late)

@@ -93,7 +93,7 @@ extension ScheduleRunner {
         }
         let damaged = (state.unrestorable ?? []).count(where: \.needsAttention)
         if damaged > 0 { reasons.append("\(damaged) snapshot\(damaged == 1 ? "" : "s") cannot be restored") }
-        if status.decision.overdue(state, configured: .distantPast, now: context.now()) != nil {
+        if status.decision.overdue(state, configured: .distantPast, now: context.clock.time()) != nil {
             reasons.append("is overdue")
         }
         return reasons

@@ -1,7 +1,7 @@
 internal import LiteVaultBackup
 package import LiteVaultFoundation
 internal import LiteVaultQuoting
-internal import LiteVaultSystem
+package import LiteVaultSystem
 package import Logging
 
 /// Runs the jobs of a configuration when they are due.
@@ -12,25 +12,22 @@ package final class ScheduleRunner: Sendable {
     private let pauseOfRefreshes: Duration
     private let measure: @Sendable ([MetricSample]) -> Void
     private let measuring = Locked(())
-    /// The runs that have not ended, by job; also those that were abandoned.
-    private let underWay = Locked<[String: Task<JobOutcome, Never>]>([:])
     /// The jobs that are to run at once, as somebody has asked for it.
     private let requested = Locked<Set<String>>([])
 
     /// - Parameters:
     ///   - host: the host name, from which the jitter of the jobs is derived.
-    ///   - now: the clock.
+    ///   - clock: by which the jobs are due.
     ///   - longestPause: how long a lane waits at most before it looks at the clock again, which may have been changed.
     ///   - pauseOfRefreshes: after which time a lane without a run asks the repository what checks by others have recorded.
     ///   - measure: called with all metrics after each run of a job, and when what is followed changes.
     package init(
         _ configuration: ScheduleConfiguration, state: StateFile, services: ScheduleServices, log: Logger, host: String,
-        now: @escaping @Sendable () -> Date = { Date() }, longestPause: Duration = .seconds(60),
-        pauseOfRefreshes: Duration = .seconds(600),
+        clock: HostClock = .system, longestPause: Duration = .seconds(60), pauseOfRefreshes: Duration = .seconds(600),
         measure: @escaping @Sendable ([MetricSample]) -> Void = { _ in }
     ) {
         self.configuration = configuration
-        context = ScheduleContext(configuration, state: state, services: services, log: log, host: host, now: now)
+        context = ScheduleContext(configuration, state: state, services: services, log: log, host: host, clock: clock)
         self.longestPause = longestPause
         self.pauseOfRefreshes = pauseOfRefreshes
         self.measure = measure
@@ -38,15 +35,20 @@ package final class ScheduleRunner: Sendable {
 
     /// Runs the jobs that are due, in parallel, and reports each as it ends.
     ///
+    /// If the task is cancelled, it begins no more runs, and those under way end as interrupted.
+    ///
+    /// - Parameter grace: how long runs that are under way may take to stop then, before they are abandoned.
     /// - Returns: the outcomes in the order in which the runs ended; empty if no job was due.
     /// - Throws: `VaultError` if the state cannot be stored; what `report` throws.
-    package func runDue(_ report: @Sendable (JobOutcome) throws -> Void = { _ in }) async throws -> [JobOutcome] {
+    package func runDue(
+        grace: Duration = .seconds(2), _ report: @Sendable (JobOutcome) throws -> Void = { _ in }
+    ) async throws -> [JobOutcome] {
         takeRunRequest()
         let all = try await withThrowingTaskGroup(of: JobOutcome?.self) { group in
             for job in configuration.jobs {
                 group.addTask { [self] in
-                    guard await decide(job).decision.isDue else { return nil }
-                    return await run(job).outcome
+                    guard await decide(job).decision.isDue, !Task.isCancelled else { return nil }
+                    return await run(job, grace: grace).outcome
                 }
             }
             var all: [JobOutcome] = []
@@ -71,80 +73,72 @@ package final class ScheduleRunner: Sendable {
         return all
     }
 
-    /// Runs each job whenever it is due, on a lane of its own, until the program is asked to end. A job never overlaps itself,
-    /// and jobs wait for each other only where ``ScheduleConfiguration/concurrency`` limits them.
+    /// Runs each job whenever it is due, on a lane of its own, and follows the databases of the jobs with `follow`, until the task is
+    /// cancelled. A job never overlaps itself, and jobs wait for each other only where ``ScheduleConfiguration/concurrency`` limits them.
+    ///
+    /// It returns when the runs under way have stopped, and followers have stored the commits that they had read. What takes longer than
+    /// its time is abandoned.
     ///
     /// - Parameters:
-    ///   - grace: how long runs that are under way may take to stop. They are then abandoned.
-    ///   - supervisor: that of the followed databases, if there are any.
+    ///   - grace: how long runs that are under way may take to stop.
+    ///   - followers: how long followers may take to store commits they have already read.
     ///   - report: called for each run as it ends, one at a time.
-    /// - Throws: what the services' `check` throws when the program is asked to end, and what `report` throws; `VaultError` `promoted`
-    ///   when all jobs follow, and standbys of all their databases were promoted.
+    /// - Throws: `CancellationError` when the task is cancelled; what `report` throws; `VaultError` `promoted` when all jobs follow, and
+    ///   standbys of all their databases were promoted.
     package func run(
-        grace: Duration = .seconds(2), following supervisor: FollowSupervisor? = nil,
+        grace: Duration = .seconds(2), followers: Duration = FollowSupervisor.grace,
         _ report: @escaping @Sendable (JobOutcome) throws -> Void
     ) async throws {
         takeRunRequest()
-        let reporter = OutcomeReporter(report)
-        let lanes = configuration.jobs.map { job in BlockingWork.task { await self.lane(job, reporter) } }
-        do {
-            while true {
-                try context.services.check()
-                try reporter.check()
-                if configuration.jobs.allSatisfy(\.follows) { try await supervisor?.checkPromotion() }
-                try await Task.sleep(nanoseconds: 100_000_000)
+        let reporting = Locked(())
+        try await BlockingWork.run { [self] in
+            // The first error ends all.
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                if let supervisor = self.supervisor(grace: followers) { group.addTask { try await supervisor.run() } }
+                for job in configuration.jobs {
+                    group.addTask { [self] in
+                        try await lane(job, grace) { outcome in try reporting.withLock { _ in try report(outcome) } }
+                    }
+                }
+                for try await _ in group {}
             }
-        } catch {
-            for lane in lanes { lane.cancel() }
-            let deadline = Deadline(in: grace)
-            func rest() -> Duration { max(deadline.remaining, .milliseconds(50)) }
-            for lane in lanes { _ = await BlockingWork.value(of: lane, within: rest()) }
-            // A lane does not wait for its run, which has leases to release.
-            for (job, run) in underWay.value.sorted(by: { $0.key < $1.key })
-            where await BlockingWork.value(of: run, within: rest()) == nil {
-                context.log.warning("a run did not stop in time, and is abandoned", metadata: ["job": "\(job)"])
-            }
-            throw error
         }
+        try Task.checkCancellation()
     }
 
-    /// Runs one job repeatedly.
-    private func lane(_ job: BackupJob, _ reporter: OutcomeReporter) async {
-        // Whether the abandoned run has ended; nil if there is none.
-        var abandoned: Locked<Bool>?
-        var asked = ContinuousClock.now
-        while (try? context.services.check()) != nil, !Task.isCancelled {
-            if let hasEnded = abandoned {
-                guard hasEnded.value else {
-                    try? await Task.sleep(nanoseconds: 200_000_000)
-                    continue
-                }
-                underWay.withLock { $0[job.name] = nil }
-                context.log.info("an abandoned run has ended", metadata: ["job": "\(job.name)"])
-                abandoned = nil
-            }
+    /// Runs one job repeatedly, until the task is cancelled.
+    private func lane(_ job: BackupJob, _ grace: Duration, _ report: (JobOutcome) throws -> Void) async throws {
+        var asked = context.clock.now()
+        while true {
             let (known, decision) = await decide(job)
+            if Task.isCancelled { return }
             var next = decision.next
             if decision.isDue {
-                let ended = await run(job)
-                abandoned = ended.abandoned.map(Self.watch)
-                var outcome = ended.outcome
+                let (ended, abandoned) = await run(job, grace: grace)
+                var outcome = ended
                 do { outcome = try store(outcome) } catch {
                     // The next run tries again; a full disk must not stop the backups.
                     context.log.error("cannot store the state of the job: \(error)", metadata: ["job": "\(job.name)"])
                 }
-                reporter.report(outcome)
+                try report(outcome)
                 do { try writeMetrics() } catch { context.log.error("cannot write the metrics: \(error)") }
+                if Task.isCancelled { return }
+                if let abandoned {
+                    if await BlockingWork.value(of: abandoned) == nil, await stopped(abandoned, job, in: grace) == nil {
+                        return
+                    }
+                    context.log.info("an abandoned run has ended", metadata: ["job": "\(job.name)"])
+                }
                 next = due(job, context.state.job(job.name) ?? known).next
-                asked = .now
-            } else if .now - asked >= pauseOfRefreshes {
+                asked = context.clock.now()
+            } else if context.clock.now() - asked >= pauseOfRefreshes.seconds {
                 do {
                     try await refresh([job])
                     try writeMetrics()
                 } catch {
                     context.log.error("cannot store the state of the job: \(error)", metadata: ["job": "\(job.name)"])
                 }
-                asked = .now
+                asked = context.clock.now()
             }
             await pause(until: next)
         }
@@ -166,30 +160,18 @@ package final class ScheduleRunner: Sendable {
     /// How long a repository may take that is asked between two runs.
     private static let patience = Duration.seconds(10)
 
-    /// Waits for a run with one task, however long it takes: nothing can stop to wait for a task's value, so that each attempt
-    /// with a time limit would leave a task behind.
-    ///
-    /// - Returns: whether the run has ended.
-    private static func watch(_ run: Task<JobOutcome, Never>) -> Locked<Bool> {
-        let hasEnded = Locked(false)
-        Task {
-            _ = await run.value
-            hasEnded.withLock { $0 = true }
-        }
-        return hasEnded
-    }
-
     /// Whether a job is due. If that depends on its repository, which does not respond, the job is due: the run reports
     /// why.
     private func decide(_ job: BackupJob) async -> (known: JobState?, decision: DueDecision) {
         let lookup = BlockingWork.task { await self.known(job) }
+        defer { lookup.cancel() }
         let found = await BlockingWork.value(of: lookup, within: job.limits.store) ?? nil
         let isRequested = requested.withLock { $0.remove(job.name) } != nil
-        return (found, isRequested ? .now(context.now()) : due(job, found))
+        return (found, isRequested ? .now(context.clock.time()) : due(job, found))
     }
 
     private func due(_ job: BackupJob, _ state: JobState?) -> DueDecision {
-        DueDecision(job, state, host: context.host, now: context.now())
+        DueDecision(job, state, host: context.host, now: context.clock.time())
     }
 
     private func takeRunRequest() {
@@ -197,54 +179,37 @@ package final class ScheduleRunner: Sendable {
         requested.withLock { $0.formUnion(configuration.jobs.map(\.name)) }
     }
 
-    /// Waits, but not longer than the longest pause.
+    /// Waits, but not longer than the longest pause: a clock that was set back would not get there for as long as it was set back.
     private func pause(until next: Date?) async {
-        let end = min(next ?? .distantFuture, context.now().addingTimeInterval(longestPause.seconds))
-        // A clock that was set back would not get there for as long as it was set back.
-        let longest = Deadline(in: longestPause)
-        // At least once, even when the job is due: a job that fails at once would spin.
-        repeat {
-            guard (try? context.services.check()) != nil, !Task.isCancelled else { return }
-            try? await Task.sleep(nanoseconds: 200_000_000)
-        } while context.now() < end && !longest.isOver
+        let rest = next?.timeIntervalSince(context.clock.time()) ?? .infinity
+        // At least for a moment, even when the job is due: a job that fails at once would spin.
+        await context.clock.sleep(max(0.2, min(rest, longestPause.seconds)))
     }
 
     /// When the next job is due; nil if none ever is.
     package func next() -> Date? { status().compactMap(\.decision.next).min() }
 
-    /// Runs a job within its time limit.
+    /// Runs a job within its time limit. The limit cancels the run, as the cancellation of this task does.
     ///
-    /// - Returns: the outcome, and the run if it could not be stopped in time: a thread that hangs in a read or write
-    ///   cannot be cancelled.
-    private func run(_ job: BackupJob) async -> (outcome: JobOutcome, abandoned: Task<JobOutcome, Never>?) {
+    /// - Returns: the outcome, and the run if it could not be stopped in time: a thread that hangs in a read or write does not notice
+    ///   that its task is cancelled.
+    private func run(
+        _ job: BackupJob, grace: Duration
+    ) async -> (outcome: JobOutcome, abandoned: Task<JobOutcome, Never>?) {
         context.log.info("job started", metadata: ["job": "\(job.name)"])
-        let start = context.now()
-        // Work on other threads does not see that its task was cancelled; it checks this.
-        let expired = Locked(false)
-        let check = context.services.check
-        var limited = context
-        limited.services.check = {
-            if expired.value { throw CancellationError() }
-            try check()
-        }
-        let steps = jobRun(job, limited, start)
-        let task = BlockingWork.task { [self] in
+        let start = context.clock.time()
+        let steps = jobRun(job, start)
+        let run = BlockingWork.task { [self] in
             var outcome = await steps.run()
             if !outcome.isInterrupted, job.retention != nil, job.prunes { await prune(steps, &outcome) }
             return outcome
         }
-        underWay.withLock { $0[job.name] = task }
-        var abandoned: Task<JobOutcome, Never>?
-        var outcome: JobOutcome
-        if let ended = await BlockingWork.value(of: task, within: job.limits.run) {
-            underWay.withLock { $0[job.name] = nil }
-            outcome = ended
-        } else {
-            abandoned = task
-            expired.withLock { $0 = true }
-            task.cancel()
-            outcome = JobOutcome(job: job.name, start: start)
+        var ended = await BlockingWork.value(of: run, within: job.limits.run)
+        var outcome = JobOutcome(job: job.name, start: start)
+        if ended == nil {
+            run.cancel()
             if Task.isCancelled {
+                ended = await stopped(run, job, in: grace)
                 outcome.isInterrupted = true
             } else {
                 let reached = VaultError.limitReached(
@@ -252,16 +217,28 @@ package final class ScheduleRunner: Sendable {
                     remedy:
                         "Find out what it waits for: the log shows its last step. The job runs again once it has ended."
                 )
-                let ending = jobRun(job, context, start)
-                ending.record(reached, "run", nil, &outcome)
-                await ending.finish(&outcome)
+                steps.record(reached, "run", nil, &outcome)
+                await steps.finish(&outcome)
             }
         }
-        outcome.end = context.now()
-        return (outcome, abandoned)
+        outcome = ended ?? outcome
+        outcome.end = context.clock.time()
+        return (outcome, ended == nil ? run : nil)
     }
 
-    private func jobRun(_ job: BackupJob, _ context: ScheduleContext, _ start: Date) -> JobRun {
+    /// Waits for a run to stop, although this task is cancelled.
+    ///
+    /// - Returns: nil if it does not in time, and is abandoned.
+    private func stopped(_ run: Task<JobOutcome, Never>, _ job: BackupJob, in grace: Duration) async -> JobOutcome? {
+        run.cancel()
+        let ended = await Task { await BlockingWork.value(of: run, within: grace) }.value
+        if ended == nil {
+            context.log.warning("a run did not stop in time, and is abandoned", metadata: ["job": "\(job.name)"])
+        }
+        return ended
+    }
+
+    private func jobRun(_ job: BackupJob, _ start: Date) -> JobRun {
         JobRun(
             job: job, context: context, following: followingProblems(job),
             concurrency: job.concurrency ?? configuration.concurrency, state: context.state.job(job.name), start: start)
@@ -271,13 +248,12 @@ package final class ScheduleRunner: Sendable {
     private func prune(_ run: JobRun, _ outcome: inout JobOutcome) async {
         let job = run.job
         // A time in the future was recorded with a wrong clock.
-        if let last = context.state.job(job.name)?.lastPrune, 0..<86_400 ~= context.now().timeIntervalSince1970 - last {
+        if let last = context.state.job(job.name)?.lastPrune, 0..<86_400 ~= context.clock.time().timeIntervalSince1970 - last {
             return
         }
         do {
-            let check = run.context.services.check
             _ = try await context.repositories.repository(job.repository).prune(
-                grace: job.grace, progress: { _ in try check() })
+                grace: job.grace, progress: BackupProgress.untilCancelled)
             outcome.pruned = true
             outcome.mayRemove = true
         } catch let error as VaultError where error.code == .busy && !run.isStuck(error, &outcome) {
@@ -350,17 +326,16 @@ package final class ScheduleRunner: Sendable {
         }
     }
 
-    /// Starts to follow the databases of all jobs with `follow`; nil if there are none. Until the supervisor ends, runs of
-    /// these jobs report failures of following too.
+    /// What follows the databases of all jobs with `follow`; nil if there are none. While it runs, runs of these jobs report failures of
+    /// following too.
     ///
-    /// - Parameter grace: how long followers may take to store commits they have already read, once the program is asked to end.
-    package func follow(grace: Duration = FollowSupervisor.grace) async -> FollowSupervisor? {
+    /// - Parameter grace: how long followers may take to store commits they have already read, once it is cancelled.
+    package func supervisor(grace: Duration) -> FollowSupervisor? {
         let jobs = configuration.jobs.filter(\.follows)
         guard !jobs.isEmpty else { return nil }
-        let supervisor = FollowSupervisor(
-            jobs: jobs, context: context, grace: grace, writeMetrics: { [self] in try writeMetrics() })
-        await supervisor.start()
-        return supervisor
+        return FollowSupervisor(
+            jobs: jobs, context: context, grace: grace, isAlone: jobs.count == configuration.jobs.count,
+            writeMetrics: { [self] in try writeMetrics() })
     }
 
     private func followingProblems(_ job: BackupJob) -> [JobState.Problem] {
@@ -384,23 +359,6 @@ package final class ScheduleRunner: Sendable {
 
     /// The metrics of all jobs, as last stored.
     package func samples() -> [MetricSample] { Metrics.samples(status()) }
-}
-
-/// Reports outcomes one at a time, and keeps the first error.
-private final class OutcomeReporter: Sendable {
-    private let body: @Sendable (JobOutcome) throws -> Void
-    private let failure = Locked<(any Error)?>(nil)
-
-    init(_ body: @escaping @Sendable (JobOutcome) throws -> Void) { self.body = body }
-
-    func report(_ outcome: JobOutcome) {
-        // Under the lock, which serializes the reports.
-        failure.withLock { failure in
-            do { try body(outcome) } catch { failure = failure ?? error }
-        }
-    }
-
-    func check() throws { if let failure = failure.withLock({ $0 }) { throw failure } }
 }
 
 /// The status of a job.

@@ -17,8 +17,6 @@ public struct ScheduleServices: Sendable {
     public var hook: @Sendable (String, [String: String], Duration) async throws -> Void
     /// Requests a URL within a time limit, and throws unless the response is a success. The default requests none, and throws.
     public var heartbeat: @Sendable (String, Duration) async throws -> Void
-    /// Throws once the program has been asked to exit.
-    package var check: @Sendable () throws -> Void = {}
     /// Words the remedy of an error in a run, for the program that the person will use. The default has the library's words.
     package var remedy: @Sendable (VaultError, RepositoryReference) -> String? = { error, _ in error.remedy }
     /// The clock of the repositories that are opened.
@@ -144,20 +142,21 @@ struct ScheduleContext: Sendable {
     let log: Logger
     /// The host name, from which the jitter of the jobs is derived.
     let host: String
-    let now: @Sendable () -> Date
+    /// By which the jobs are due.
+    let clock: HostClock
 
     init(
         _ configuration: ScheduleConfiguration, state: StateFile, services: ScheduleServices, log: Logger, host: String,
-        now: @escaping @Sendable () -> Date
+        clock: HostClock
     ) {
         self.state = state
         self.services = services
         repositories = OpenRepositories(services)
         names = SharedNames(configuration.jobs)
         semaphore = TaskSemaphore(configuration.concurrency)
-        coordinator = SnapshotCoordinator(now: now)
+        coordinator = SnapshotCoordinator(now: clock.time)
         self.log = log
         self.host = host
-        self.now = now
+        self.clock = clock
     }
 }

@@ -36,7 +36,7 @@ struct SnapshotTaker: Sendable {
     ) async throws -> SnapshotResult {
         try await coordinator.snapshot(SnapshotCoordinator.key(job.repository, name), after: time, inRun: run) {
             try await semaphore.perform(isReleasedByCancellation: true) {
-                try services.check()
+                try Task.checkCancellation()
                 return try await store(path, name, repository, gap)
             }
         }
@@ -52,8 +52,7 @@ struct SnapshotTaker: Sendable {
         options.gap = gap
         options.fullReadInterval = unchanged?.fullReadInterval(path, named: name) ?? job.fullRead
         options.followed = coordinator.followed.value[SnapshotCoordinator.key(job.repository, name)]
-        let check = services.check
-        options.progress = { _ in try check() }
+        options.progress = BackupProgress.untilCancelled
         // Before the snapshot: what changes later is in neither of them, or in the snapshot only.
         let mark = unchanged.flatMap { _ in SourceMark(path) }
         let result = try await repository.snapshot(of: path, options: options)

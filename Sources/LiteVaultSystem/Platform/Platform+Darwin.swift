@@ -80,6 +80,11 @@
         package static let cipherLog = "device"
     }
 
+    extension JobExecutor {
+        // `ExecutorJob` needs macOS 14.
+        package func enqueue(_ job: UnownedJob) { admit(job) }
+    }
+
     extension stat {
         package var modificationTime: timespec { st_mtimespec }
         package var statusChangeTime: timespec { st_ctimespec }

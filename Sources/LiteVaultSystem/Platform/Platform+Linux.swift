@@ -141,6 +141,11 @@
         package static let cipherLog = "stderr"
     }
 
+    extension JobExecutor {
+        /// Takes a job as the runtime passes it.
+        package func enqueue(_ job: consuming ExecutorJob) { admit(UnownedJob(job)) }
+    }
+
     extension stat {
         /// When the content was changed.
         package var modificationTime: timespec { st_mtim }

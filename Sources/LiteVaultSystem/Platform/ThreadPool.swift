@@ -51,3 +51,16 @@ package final class ThreadPool: @unchecked Sendable {  // all state only under `
         return waiting.removeFirst()
     }
 }
+
+/// What moves a task to a thread of its choice. The executor of an actor: a call of the actor's method makes the calling task go on there,
+/// where `Task.isCancelled`, task-local values and the priority are still its own.
+///
+/// An executor of tasks (`TaskExecutor`) would need macOS 15, and the default implementations of the standard library macOS 14.
+package protocol JobExecutor: SerialExecutor {
+    /// Lets a thread run the job, with `runSynchronously(on:)`.
+    func admit(_ job: UnownedJob)
+}
+
+extension JobExecutor {
+    package func asUnownedSerialExecutor() -> UnownedSerialExecutor { UnownedSerialExecutor(ordinary: self) }
+}

@@ -46,18 +46,11 @@ struct ScheduleRun: VaultCommand {
 
     var logsJSON: Bool { log.form == .json }
 
-    /// The configuration is to be read again.
-    private struct Reload: Error {}
-
     func perform(_ session: Session) throws -> Report {
         let logger = log.logger(output, session.terminal)
         // On a terminal, the signal says that it is gone.
         if !session.terminal.errorIsTerminal, !session.terminal.inputIsTerminal { Interruption.shared.acceptReloads() }
-        let check: @Sendable () throws -> Void = {
-            try Interruption.shared.check()
-            if Interruption.shared.isReloadRequested { throw Reload() }
-        }
-        var (runner, state) = try session.scheduleRunner(schedule, log, output, check: check)
+        var (runner, state) = try session.scheduleRunner(schedule, log, output)
         var server = try serve(runner, in: nil, logger)
         defer { server?.end() }
         logger.info("started", metadata: ["jobs": "\(runner.configuration.jobs.count)"])
@@ -66,12 +59,10 @@ struct ScheduleRun: VaultCommand {
             do {
                 try run(runner, session)
                 return Report()
-            } catch is Reload {
-                Interruption.shared.beginReload()
+            } catch is CancellationError where Interruption.shared.beginReload() {
                 let before = runner.configuration
                 do {
-                    let (next, nextState) = try session.scheduleRunner(
-                        schedule, log, output, state: state, check: check)
+                    let (next, nextState) = try session.scheduleRunner(schedule, log, output, state: state)
                     server = try serve(next, in: server, logger)
                     (runner, state) = (next, nextState)
                     logger.info(
@@ -110,23 +101,18 @@ struct ScheduleRun: VaultCommand {
     /// Runs the jobs until the program is asked to end or to read its configuration.
     private func run(_ runner: ScheduleRunner, _ session: Session) throws {
         let (json, quiet, terminal) = (output.json, output.quiet, session.terminal)
-        try runBlocking {
-            let supervisor = await runner.follow()
-            // Followers store what they have already read before the process exits.
-            if supervisor != nil { Interruption.shared.allowMoreTime(FollowSupervisor.grace + .seconds(2)) }
-            do {
-                try await runner.run(following: supervisor) { outcome in
-                    let summary = OutcomeSummary(outcome)
-                    if json {
-                        try terminal.printResult(
-                            ResultEncoder.line(ResultHeader(command: Self.name), summary))
-                    } else if !quiet {
-                        try terminal.printResult(summary.line)
-                    }
+        // Followers store what they have already read before the process exits.
+        if runner.configuration.jobs.contains(where: \.follows) {
+            Interruption.shared.allowMoreTime(FollowSupervisor.grace + .seconds(2))
+        }
+        try runBlocking(cancelledBySignals: true) {
+            try await runner.run { outcome in
+                let summary = OutcomeSummary(outcome)
+                if json {
+                    try terminal.printResult(ResultEncoder.line(ResultHeader(command: Self.name), summary))
+                } else if !quiet {
+                    try terminal.printResult(summary.line)
                 }
-            } catch {
-                await supervisor?.end()
-                throw error
             }
         }
     }

@@ -34,7 +34,7 @@ struct ScheduleRunDue: VaultCommand {
                 "only 'schedule run' follows logs; this command takes snapshots only",
                 metadata: ["jobs": "\(following.joined(separator: " "))"])
         }
-        let outcomes = try runBlocking { try await runner.runDue() }.map(OutcomeSummary.init)
+        let outcomes = try runBlocking(cancelledBySignals: true) { try await runner.runDue() }.map(OutcomeSummary.init)
         try Interruption.shared.check()
 
         let path = runner.configuration.name

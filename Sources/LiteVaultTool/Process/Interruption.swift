@@ -6,9 +6,10 @@ internal import LiteVaultSystem
 /// Ends a command cleanly on SIGINT, SIGTERM and SIGHUP.
 ///
 /// The signals are blocked in all threads, and one thread waits for them with `sigwait`. So ordinary code handles them, which
-/// may take locks, remove files and restore the terminal. The first signal asks the running operation to stop at its next
-/// progress report. If it does not within ``grace``, or at the second signal, the process is ended from here. Work under
-/// ``stoppable(by:_:)`` is stopped by SIGINT, and the process continues.
+/// may take locks, remove files and restore the terminal. The first signal asks the running operation to stop: it cancels the task
+/// of ``runBlocking(cancelledBySignals:_:)``, and other work calls ``check()`` in its progress reports. If it does not stop within
+/// ``grace``, or at the second signal, the process is ended from here. Work under ``stoppable(by:_:)`` is stopped by SIGINT, and the
+/// process continues.
 final class Interruption: Sendable {
     static let shared = Interruption()
 
@@ -28,7 +29,7 @@ final class Interruption: Sendable {
         var children: [pid_t: Bool] = [:]
         /// What SIGINT does instead of ending the process, and how often it still does.
         var stop: (run: @Sendable () -> Void, times: Int)?
-        /// What the first signal cancels.
+        /// What the first signal cancels, and a request to reload.
         var task: Task<Void, Never>?
         /// Whether SIGHUP asks for a reload, and whether it has; nil if it ends the command.
         var reload: Bool?
@@ -63,14 +64,19 @@ final class Interruption: Sendable {
         return received == 0 ? nil : received
     }
 
-    /// From now on SIGHUP asks a service to read its configuration again, instead of ending it.
+    /// From now on SIGHUP asks a service to read its configuration again, instead of ending it. It cancels the task that signals cancel.
     func acceptReloads() { state.withLock { $0.reload = $0.reload ?? false } }
 
-    /// Whether a reload was asked for.
-    var isReloadRequested: Bool { state.withLock { $0.reload == true } }
-
-    /// The reload that was asked for begins.
-    func beginReload() { state.withLock { $0.reload = false } }
+    /// Begins the reload that was asked for.
+    ///
+    /// - Returns: false if none was.
+    func beginReload() -> Bool {
+        state.withLock { state in
+            guard state.reload == true else { return false }
+            state.reload = false
+            return true
+        }
+    }
 
     /// Extends the time that the running operation may take to stop.
     func allowMoreTime(_ time: Duration) { state.withLock { $0.grace = max($0.grace, time) } }
@@ -104,11 +110,11 @@ final class Interruption: Sendable {
         return try work()
     }
 
-    /// Waits for a task, which the first signal cancels. The signal ends the process after its grace if the task does not end.
+    /// Waits for a task, which the first signal cancels, and a reload. The signal ends the process after its grace if the task does not end.
     func cancelling(_ task: Task<Void, Never>, _ wait: () -> Void) {
         let isLate = state.withLock { state in
             state.task = task
-            return state.received != 0
+            return state.received != 0 || state.reload == true
         }
         if isLate { task.cancel() }
         wait()
@@ -134,12 +140,15 @@ final class Interruption: Sendable {
     private static func pass(_ signal: Int32, to child: pid_t) { kill(child, signal == SIGINT ? SIGTERM : signal) }
 
     private func handle(_ signal: Int32) {
-        let isReload = state.withLock { state in
-            guard signal == SIGHUP, state.reload != nil, state.received == 0 else { return false }
-            state.reload = true
-            return true
+        let (isReload, service) = state.withLock { state in
+            let isReload = signal == SIGHUP && state.reload != nil && state.received == 0
+            if isReload { state.reload = true }
+            return (isReload, state.task)
         }
-        if isReload { return }
+        if isReload {
+            service?.cancel()
+            return
+        }
         let stop = state.withLock { state -> (@Sendable () -> Void)? in
             guard signal == SIGINT, state.received == 0, let stop = state.stop else { return nil }
             state.stop = stop.times > 1 ? (stop.run, stop.times - 1) : nil
@@ -212,7 +221,7 @@ enum Hardening {
 
 /// Runs asynchronous work and blocks until it is done: commands are synchronous.
 ///
-/// - Parameter cancelledBySignals: whether the first signal cancels the work, which then ends with `Interrupted`; otherwise the work has to
+/// - Parameter cancelledBySignals: whether the first signal cancels the work, which then fails with `Interrupted`; otherwise the work has to
 ///   call ``Interruption/check()``.
 func runBlocking<T: Sendable>(
     cancelledBySignals: Bool = false, _ body: @escaping @Sendable () async throws -> T

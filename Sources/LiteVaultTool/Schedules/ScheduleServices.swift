@@ -12,16 +12,12 @@ internal import LiteVaultSystem
 extension Session {
     /// Reads the configuration, locks the schedule and creates its runner.
     ///
-    /// - Parameters:
-    ///   - held: the state that this process has locked already, of the same directory.
-    ///   - check: throws when the runner has to end.
+    /// - Parameter held: the state that this process has locked already, of the same directory.
     func scheduleRunner(
-        _ options: ScheduleOptions, _ log: LogOptions, _ output: OutputOptions, state held: StateFile? = nil,
-        check: (@Sendable () throws -> Void)? = nil
+        _ options: ScheduleOptions, _ log: LogOptions, _ output: OutputOptions, state held: StateFile? = nil
     ) throws -> (runner: ScheduleRunner, state: StateFile) {
         let configuration = try options.configuration()
-        var services = try scheduleServices(configuration, options, output)
-        if let check { services.check = check }
+        let services = try scheduleServices(configuration, options, output)
         var state = try options.stateFile(configuration)
         if let held, held.path == state.path { state = held } else { try state.lock() }
         let runner = ScheduleRunner(
@@ -49,7 +45,6 @@ extension Session {
         services.keys = { try keys.keys($0) }
         services.hook = { try await HookCommand(text: $0, variables: $1, limit: $2, quiet: quiet).run() }
         services.heartbeat = { try await sendHeartbeat(to: $0, within: $1) }
-        services.check = { try Interruption.shared.check() }
         let remedies = ScheduleRemedies(local: local)
         services.remedy = { remedies.text($0, $1) }
         return services

@@ -67,7 +67,7 @@ final class Server: Sendable {
         let (log, clock) = (log, clock)
         return try BackupService(
             ScheduleConfiguration(name: "tests", jobs: jobs), services: services,
-            logger: Logger(label: "tests") { _ in log }, metrics: metrics, host: "host", now: { clock.now })
+            logger: Logger(label: "tests") { _ in log }, metrics: metrics, host: "host", clock: clock.host)
     }
 
     /// Runs a service while `body` runs, and ends it by a graceful shutdown.
@@ -140,6 +140,15 @@ final class TestClock: Sendable {
     var now: Date { time.withLock { $0 } }
 
     func advance(_ seconds: Double) { time.withLock { $0 += seconds } }
+
+    var host: HostClock {
+        HostClock(
+            time: { self.now }, now: { self.now.timeIntervalSince1970 },
+            sleep: { seconds in
+                let end = self.now + seconds
+                while self.now < end, (try? await Task.sleep(for: .milliseconds(5))) != nil {}
+            })
+    }
 }
 
 /// A log that keeps its lines: level, message and metadata.

@@ -103,6 +103,23 @@ import Testing
         #expect(try await repository.snapshot(image, allowsPlaintext: true).snapshot.isPlaintext)
     }
 
+    @Test func `a snapshot whose task is cancelled while the image is read stores nothing and keeps no lease`() async throws {
+        let repository = try await repository()
+        let image = try TestImage(scratch.path("a.db"), blocks: 100)
+        var options = SnapshotOptions()
+        options.progress = BackupProgress.untilCancelled
+        let run = Task { [options] in
+            try await repository.storeSnapshot(of: image.path, options: options) { sink in
+                // The thread that reads the image belongs to the task.
+                withUnsafeCurrentTask { $0?.cancel() }
+                return try image.capture(sink)
+            }
+        }
+        await #expect(throws: CancellationError.self) { try await run.value }
+        #expect(try await repository.store.list("data/").isEmpty)
+        #expect(try await repository.snapshot(image).snapshot.sequence == 1)
+    }
+
     @Test func `databases of one repository are kept apart`() async throws {
         let repository = try await repository()
         let one = try TestImage(scratch.path("one.db"), blocks: 5)
