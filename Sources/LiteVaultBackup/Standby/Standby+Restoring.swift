@@ -69,7 +69,8 @@ extension Standby {
         let plan = try await repository.planRestore(.latest, database: state.name)
         // A fence does not count.
         guard plan.snapshot.sequence > current.snapshot else { return .waiting(reason) }
-        guard current.isLogged, plan.snapshot.isLogged, plan.snapshot.salt.hexadecimal == current.salt, let size = current.pageSize
+        guard current.isLogged, plan.snapshot.isLogged, plan.snapshot.salt.hexadecimal == current.salt,
+            let size = current.pageSize
         else {
             return try await replace(reason)
         }

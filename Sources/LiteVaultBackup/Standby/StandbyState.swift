@@ -81,7 +81,9 @@ struct StandbyPoint: CheckedDocument, Sendable, Equatable {
     /// What a restore has written.
     init(_ result: RestoreResult, sum: ContentSum) {
         let restored = result.snapshot
-        (snapshot, salt, isLogged, line) = (restored.sequence, restored.salt.hexadecimal, restored.isLogged, restored.line)
+        (snapshot, salt, isLogged, line) = (
+            restored.sequence, restored.salt.hexadecimal, restored.isLogged, restored.line
+        )
         segment = result.last?.position
         time = (result.segmentsUntil ?? restored.time).milliseconds
         pageSize = result.last?.pageSize

@@ -248,7 +248,9 @@ package final class ScheduleRunner: Sendable {
     private func prune(_ run: JobRun, _ outcome: inout JobOutcome) async {
         let job = run.job
         // A time in the future was recorded with a wrong clock.
-        if let last = context.state.job(job.name)?.lastPrune, 0..<86_400 ~= context.clock.time().timeIntervalSince1970 - last {
+        if let last = context.state.job(job.name)?.lastPrune,
+            0..<86_400 ~= context.clock.time().timeIntervalSince1970 - last
+        {
             return
         }
         do {
