@@ -68,7 +68,7 @@ def missing(tool):
 def _run(command, typed):
     """What a shell does: its output and errors, the status, and the files that it leaves."""
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as programs:
-        # Some shells start the program that opens a file on a desktop. What is there differs between machines.
+        # Some shells start the program that opens a file on a desktop. Which one that is differs between machines.
         with open(programs + "/xdg-open", "w", encoding="utf-8") as file:
             file.write("#!/bin/sh\necho runs xdg-open\n")
         os.chmod(programs + "/xdg-open", 0o755)
