@@ -359,7 +359,7 @@ final class SimulatedHost {
         let state = latest
         // While the snapshot waits for it.
         if let followed, session?.follower.isAttached == true {
-            followed.setPolled(true)
+            followed.setPolled {}
             nonisolated(unsafe) let host = self
             clock.whileSleeping {
                 try? host.read()
@@ -367,7 +367,7 @@ final class SimulatedHost {
             }
         }
         defer {
-            followed?.setPolled(false)
+            followed?.setPolled(nil)
             clock.whileSleeping(nil)
         }
         let snapshot = try await (stranger ?? repository).snapshot(of: path, options: options).snapshot

@@ -18,6 +18,7 @@ extension DatabaseFollower {
             shared.breaking = shared.breaking ?? error
             shared.interruption = shared.interruption ?? reason
         }
+        wake()
     }
 
     /// The longest pause between two looks whether the former repository is back, in seconds.

@@ -40,6 +40,8 @@ package final class DatabaseFollower: Sendable {
         var label = Date(milliseconds: 0)
         /// The snapshot that is being taken for a run.
         var snapshot: Task<Snapshot, any Error>?
+        /// The sleeps of all tasks.
+        var naps: Set<Task<Void, Never>> = []
         /// Whether no more segments will follow.
         var isRead = false
         /// How far what is stored reaches.
@@ -116,6 +118,7 @@ package final class DatabaseFollower: Sendable {
             return $0.snapshot
         }
         snapshot?.cancel()
+        wake()
     }
 
     /// Ends following for good: nothing that this file gets is stored under its name any more.
@@ -125,6 +128,7 @@ package final class DatabaseFollower: Sendable {
             shared.deadline = shared.deadline ?? repository.clock.now()
             return !shared.isPromoted
         }
+        wake()
         if isFirst { report(.promoted(error)) }
     }
 
@@ -232,16 +236,22 @@ package final class DatabaseFollower: Sendable {
         await sleep(seconds, until: isUp)
     }
 
-    /// Sleeps until the session is to end; without a session, until `isUp` returns true.
+    /// Sleeps until the session is to end; without a session, until `isUp` returns true. What changes the answer calls ``wake()``.
     func sleep(_ seconds: Double, until isUp: (() -> Bool)? = nil) async {
         let clock = repository.clock
         let end = clock.now() + seconds
-        while !(isUp?() ?? isOver) {
-            let rest = end - clock.now()
-            guard rest > 0 else { return }
-            await clock.sleep(min(rest, 0.1))
+        while case let rest = end - clock.now(), rest > 0 {
+            let nap = Task { await clock.sleep(rest) }
+            // Before the question is asked: a change after it ends the nap.
+            with { _ = $0.naps.insert(nap) }
+            defer { with { _ = $0.naps.remove(nap) } }
+            if isUp?() ?? isOver { return nap.cancel() }
+            await nap.value
         }
     }
+
+    /// Makes all tasks that sleep ask whether they are to continue.
+    func wake() { for nap in with({ $0.naps }) { nap.cancel() } }
 }
 
 extension DatabaseFollower {
@@ -253,13 +263,14 @@ extension DatabaseFollower {
         var isBehind = false
         var pause = Backoff(options.backoff)
         var reported: String?
-        pages.setPolled(true)
-        defer { pages.setPolled(false) }
+        pages.setPolled { [self] in wake() }
+        defer { pages.setPolled(nil) }
         while !isOver {
             let polled = follower.polled
             if session.writer.isLost {
                 // Without new commits, nothing else would tell.
                 with { $0.isBroken = true }
+                wake()
                 break
             }
             do {
@@ -435,6 +446,7 @@ extension DatabaseFollower {
                     ($0.isBroken, $0.breaking) = (true, error)
                     $0.gap = $0.gap ?? gap
                 }
+                wake()
                 report(.gap(gap))
                 return
             } catch {

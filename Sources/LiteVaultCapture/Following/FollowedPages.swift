@@ -47,7 +47,9 @@ package final class FollowedPages: Sendable {
         /// The polls of the log that were begun, the last of these that was completed, and the one that a snapshot waits for. None
         /// is begun while nobody polls.
         var polls = (begun: 0, completed: 0, awaited: 0)
-        var isPolled = false
+        /// Wakes who polls the log; nil if nobody does.
+        var wake: (@Sendable () -> Void)?
+        var isPolled: Bool { wake != nil }
 
         mutating func restart() {
             (run, epochs, first, unfinished) = (run + 1, [Epoch()], 0, Epoch())
@@ -127,7 +129,9 @@ package final class FollowedPages: Sendable {
     }
 
     /// Records that the log is polled from now on, or no longer.
-    package func setPolled(_ isPolled: Bool) { shared.withLock { $0.isPolled = isPolled } }
+    ///
+    /// - Parameter wake: called when a snapshot begins to wait for the next poll; nil if the log is no longer polled.
+    package func setPolled(_ wake: (@Sendable () -> Void)?) { shared.withLock { $0.wake = wake } }
 
     /// Begins a poll of the log, and returns its number.
     package func beginPoll() -> Int {
@@ -173,10 +177,11 @@ package final class FollowedPages: Sendable {
     ///   - clock: measures how long to wait: 2 seconds at most for the poll, and 10 for the segments.
     /// - Returns: nil if that is not known.
     package func count(upTo position: LogPosition, in run: [UInt8], _ clock: HostClock) async -> Int? {
-        let wanted = shared.withLock { shared in
+        let (wanted, wake) = shared.withLock { shared in
             shared.polls.awaited = shared.polls.begun + 1
-            return shared.polls.awaited
+            return (shared.polls.awaited, shared.wake)
         }
+        wake?()
         let end = clock.now() + 2
         while shared.withLock({ $0.isPolled && $0.name == run && $0.polls.completed < wanted }), clock.now() < end,
             !Task.isCancelled

@@ -248,11 +248,8 @@ package final class ScheduleRunner: Sendable {
     private func prune(_ run: JobRun, _ outcome: inout JobOutcome) async {
         let job = run.job
         // A time in the future was recorded with a wrong clock.
-        if let last = context.state.job(job.name)?.lastPrune,
-            0..<86_400 ~= context.clock.time().timeIntervalSince1970 - last
-        {
-            return
-        }
+        let now = context.clock.time().timeIntervalSince1970
+        if let last = context.state.job(job.name)?.lastPrune, 0..<86_400 ~= now - last { return }
         do {
             _ = try await context.repositories.repository(job.repository).prune(
                 grace: job.grace, progress: BackupProgress.untilCancelled)

@@ -52,8 +52,8 @@ package final class ThreadPool: @unchecked Sendable {  // all state only under `
     }
 }
 
-/// What moves a task to a thread of its choice. The executor of an actor: a call of the actor's method makes the calling task continue there,
-/// where `Task.isCancelled`, task-local values and the priority are still its own.
+/// An executor of an actor that chooses the thread: a call of the actor's method moves the calling task there. `Task.isCancelled`, task-local
+/// values and the priority are still its own.
 ///
 /// An executor of tasks (`TaskExecutor`) would need macOS 15, and the default implementations of the standard library macOS 14.
 package protocol JobExecutor: SerialExecutor {

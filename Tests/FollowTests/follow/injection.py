@@ -113,7 +113,7 @@ def has_started(box):
                 continue
             with open(f"/proc/{process}/status") as file:
                 blocked = int(re.search(r"^SigBlk:\s*(\w+)$", file.read(), re.M)[1], 16)
-        except FileNotFoundError:
+        except (FileNotFoundError, ProcessLookupError):
             continue
         if blocked >> (signal.SIGTERM - 1) & 1:
             return True

@@ -103,7 +103,9 @@ import Testing
         #expect(try await repository.snapshot(image, allowsPlaintext: true).snapshot.isPlaintext)
     }
 
-    @Test func `a snapshot whose task is cancelled while the image is read stores nothing and keeps no lease`() async throws {
+    @Test func `a snapshot whose task is cancelled while the image is read stores nothing and keeps no lease`()
+        async throws
+    {
         let repository = try await repository()
         let image = try TestImage(scratch.path("a.db"), blocks: 100)
         var options = SnapshotOptions()
