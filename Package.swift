@@ -116,46 +116,37 @@ let package = Package(
             name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"]), .brew(["libyaml"])]),
         // Text as part of another language, and names as SQLite compares them: build tools use it, too.
         .target(name: "LiteVaultQuoting", swiftSettings: swift),
-        // The only target that imports Foundation, and only the part of it that a static program can afford.
-        .target(name: "LiteVaultFoundation", swiftSettings: swift),
         // The machine: files, processes, threads, clocks, secret memory. It knows nothing of SQLite.
         .target(name: "CSystem"),
-        .target(name: "LiteVaultSystem", dependencies: ["CSystem", "LiteVaultFoundation"], swiftSettings: swift),
+        // The only target that imports Foundation, and only the part of it that a static program can afford.
+        .target(name: "LiteVaultSystem", dependencies: ["CSystem"], swiftSettings: swift),
         .target(
             name: "LiteVaultCore",
-            dependencies: ["LiteVaultFoundation", "LiteVaultSystem", "LiteVaultQuoting"] + engine,
+            dependencies: ["LiteVaultSystem", "LiteVaultQuoting"] + engine,
             swiftSettings: swift),
         .target(
             name: "LiteVaultCipher",
-            dependencies: [
-                "LiteVaultQuoting", "LiteVaultFoundation", "LiteVaultCore", "LiteVaultSystem", "CSystem",
-            ] + engine,
+            dependencies: ["LiteVaultQuoting", "LiteVaultCore", "LiteVaultSystem", "CSystem"] + engine,
             swiftSettings: swift),
         .target(
             name: "LiteVaultQuery",
-            dependencies: ["LiteVaultQuoting", "LiteVaultFoundation", "LiteVaultCore", "LiteVaultSystem"],
+            dependencies: ["LiteVaultQuoting", "LiteVaultCore", "LiteVaultSystem"],
             swiftSettings: swift),
         // Apart from the types: operators are exported only as a whole module, which module SQLite does with nothing else.
         .target(name: "LiteVaultOperators", dependencies: ["LiteVaultQuery", "LiteVaultCore"], swiftSettings: swift),
         .target(
             name: "LiteVaultSchema",
-            dependencies: [
-                "LiteVaultQuoting", "LiteVaultFoundation", "LiteVaultSystem", "LiteVaultQuery", "LiteVaultCore",
-            ],
+            dependencies: ["LiteVaultQuoting", "LiteVaultSystem", "LiteVaultQuery", "LiteVaultCore"],
             swiftSettings: swift),
         .target(
             name: "LiteVaultPool",
             dependencies: [
-                "LiteVaultQuoting", "LiteVaultFoundation", "LiteVaultCore", "LiteVaultCipher", "LiteVaultSchema",
-                "LiteVaultSystem",
+                "LiteVaultQuoting", "LiteVaultCore", "LiteVaultCipher", "LiteVaultSchema", "LiteVaultSystem",
             ] + engine,
             swiftSettings: swift),
         .target(
             name: "LiteVaultRecord",
-            dependencies: [
-                "LiteVaultQuoting", "LiteVaultFoundation", "LiteVaultCore", "LiteVaultQuery", "LiteVaultPool",
-                "LiteVaultSystem",
-            ],
+            dependencies: ["LiteVaultQuoting", "LiteVaultCore", "LiteVaultQuery", "LiteVaultPool", "LiteVaultSystem"],
             swiftSettings: swift),
         .target(
             name: "LiteVault",
@@ -168,8 +159,7 @@ let package = Package(
         .target(
             name: "LiteVaultKeyring",
             dependencies: [
-                "LiteVaultQuoting", "LiteVaultFoundation", "LiteVaultCore", "LiteVaultCipher", "LiteVaultPool",
-                "LiteVaultSystem",
+                "LiteVaultQuoting", "LiteVaultCore", "LiteVaultCipher", "LiteVaultPool", "LiteVaultSystem",
                 "CSystem", external("Crypto", of: "swift-crypto", for: "Keyring"),
                 external("_CryptoExtras", of: "swift-crypto", for: "Keyring"),
             ],
@@ -177,19 +167,14 @@ let package = Package(
         // Backups in three layers: reading a live database's files, storing snapshots, and both ends of a followed log.
         .target(
             name: "LiteVaultCapture",
-            dependencies: [
-                "LiteVaultFoundation", "LiteVaultCore", "LiteVaultCipher", "LiteVaultSystem", "CSystem",
-            ]
-                + engine,
+            dependencies: ["LiteVaultCore", "LiteVaultCipher", "LiteVaultSystem", "CSystem"] + engine,
             swiftSettings: swift),
         // Compresses what sealed repositories store.
         .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
         .target(
             name: "LiteVaultRepository",
             dependencies: [
-                "LiteVaultQuoting", "LiteVaultFoundation", "LiteVaultCapture", "LiteVaultCore", "LiteVaultCipher",
-                "LiteVaultSystem",
-                "CZlib",
+                "LiteVaultQuoting", "LiteVaultCapture", "LiteVaultCore", "LiteVaultCipher", "LiteVaultSystem", "CZlib",
                 external("Crypto", of: "swift-crypto", for: "Backup"),
                 // By the name that both major versions have.
                 external("_CryptoExtras", of: "swift-crypto", for: "Backup"),
@@ -198,22 +183,19 @@ let package = Package(
         // Apart from repositories, as the store of S3 is. It needs no external package, so LiteVaultBackup exports it.
         .target(
             name: "LiteVaultSFTP",
-            dependencies: [
-                "LiteVaultQuoting", "LiteVaultFoundation", "LiteVaultRepository", "LiteVaultCapture", "LiteVaultSystem",
-            ],
+            dependencies: ["LiteVaultQuoting", "LiteVaultRepository", "LiteVaultCapture", "LiteVaultSystem"],
             swiftSettings: swift),
         // Both ends of a log: followers and standbys. It exports what is below it: one import for backups.
         .target(
             name: "LiteVaultBackup",
             dependencies: [
-                "LiteVaultFoundation", "LiteVaultRepository", "LiteVaultCapture", "LiteVaultSFTP", "LiteVaultCipher",
-                "LiteVaultSystem",
+                "LiteVaultRepository", "LiteVaultCapture", "LiteVaultSFTP", "LiteVaultCipher", "LiteVaultSystem",
             ],
             swiftSettings: swift),
         // For the tests of those who write a store: servers and the tool do not link it.
         .target(
             name: "LiteVaultStoreTesting",
-            dependencies: ["LiteVaultFoundation", "LiteVaultBackup", "LiteVaultSystem"],
+            dependencies: ["LiteVaultBackup", "LiteVaultSystem"],
             swiftSettings: swift),
         // The HTTP client, where the system has none of its own: Apple's have URLSession.
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
@@ -221,7 +203,7 @@ let package = Package(
         .target(
             name: "LiteVaultObjectStore",
             dependencies: [
-                "LiteVaultQuoting", "LiteVaultFoundation", "LiteVaultBackup", "LiteVaultSystem", "CSystem",
+                "LiteVaultQuoting", "LiteVaultBackup", "LiteVaultSystem", "CSystem",
                 .target(name: "CCurl", condition: .when(platforms: [.linux])),
                 external("Crypto", of: "swift-crypto", for: "ObjectStore"),
             ],
@@ -229,7 +211,7 @@ let package = Package(
         .target(
             name: "LiteVaultSchedule",
             dependencies: [
-                "LiteVaultQuoting", "LiteVaultFoundation", "LiteVaultBackup", "LiteVaultCipher", "LiteVaultSystem",
+                "LiteVaultQuoting", "LiteVaultBackup", "LiteVaultCipher", "LiteVaultSystem",
                 external("Crypto", of: "swift-crypto", for: "Schedule"),
                 external("Logging", of: "swift-log", for: "Schedule"),
             ],
@@ -237,15 +219,12 @@ let package = Package(
         // Apart from schedules: a server has its own as a Swift value, and does without a parser.
         .target(
             name: "LiteVaultScheduleFile",
-            dependencies: [
-                "LiteVaultFoundation", "LiteVaultSystem", "LiteVaultSchedule", "LiteVaultBackup",
-                "CYAML",
-            ],
+            dependencies: ["LiteVaultSystem", "LiteVaultSchedule", "LiteVaultBackup", "CYAML"],
             swiftSettings: swift),
         .target(
             name: "LiteVaultBackupService",
             dependencies: [
-                "LiteVaultFoundation", "LiteVaultSchedule", "LiteVaultBackup", "LiteVaultSystem",
+                "LiteVaultSchedule", "LiteVaultBackup", "LiteVaultSystem",
                 external("Logging", of: "swift-log", for: "BackupService"),
                 external("Metrics", of: "swift-metrics", for: "BackupService"),
                 external("ServiceLifecycle", of: "swift-service-lifecycle", for: "BackupService"),
@@ -262,10 +241,8 @@ let package = Package(
         .executableTarget(
             name: "LiteVaultTool",
             dependencies: [
-                "LiteVaultQuoting", "LiteVaultFoundation", "LiteVault", "LiteVaultCore", "LiteVaultCipher",
-                "LiteVaultSystem",
-                "LiteVaultBackup",
-                "LiteVaultEngine",
+                "LiteVaultQuoting", "LiteVault", "LiteVaultCore", "LiteVaultCipher", "LiteVaultSystem",
+                "LiteVaultBackup", "LiteVaultEngine",
                 .target(name: "LiteVaultObjectStore", condition: isDependency ? when("ObjectStore") : nil),
                 "LiteVaultSchedule", "LiteVaultScheduleFile", "LiteVaultKeyring",
                 external("ArgumentParser", of: "swift-argument-parser", for: "Tool"),

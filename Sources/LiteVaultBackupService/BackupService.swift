@@ -1,5 +1,4 @@
 internal import LiteVaultBackup
-internal import LiteVaultFoundation
 @_exported public import LiteVaultSchedule
 package import LiteVaultSystem
 public import Logging

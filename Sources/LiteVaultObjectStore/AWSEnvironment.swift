@@ -1,4 +1,3 @@
-internal import LiteVaultFoundation
 internal import LiteVaultSystem
 
 /// The environment variables and shared configuration files of the AWS tools.

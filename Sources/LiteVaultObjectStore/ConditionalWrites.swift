@@ -1,6 +1,6 @@
 internal import Crypto
 package import LiteVaultBackup
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 /// Which conditional writes a server supports, and how it expects the entity tag.
 enum ConditionalWriteSupport: String, Codable, Sendable {

@@ -1,5 +1,5 @@
 internal import LiteVaultBackup
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 /// Where credentials come from, in the order of the AWS tools: the environment, a web identity, the profile, the container,
 /// the machine.

@@ -1,5 +1,4 @@
 internal import LiteVaultBackup
-internal import LiteVaultFoundation
 internal import LiteVaultSystem
 
 /// A program that prints credentials: the setting `credential_process` of a profile.

@@ -1,5 +1,5 @@
 internal import LiteVaultBackup
-package import LiteVaultFoundation
+package import LiteVaultSystem
 
 /// An access key. Neither its description nor its mirror shows the secret parts.
 package struct AWSCredentials: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {

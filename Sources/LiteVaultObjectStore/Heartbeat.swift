@@ -1,5 +1,4 @@
 internal import LiteVaultBackup
-internal import LiteVaultFoundation
 internal import LiteVaultSystem
 
 /// A GET request that only has to arrive: the heartbeat of a job.

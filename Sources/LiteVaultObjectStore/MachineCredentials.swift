@@ -1,5 +1,5 @@
 internal import LiteVaultBackup
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 /// Requests to the services that hand out credentials.
 struct CredentialService: Sendable {

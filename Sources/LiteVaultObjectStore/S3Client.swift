@@ -1,5 +1,4 @@
 internal import LiteVaultBackup
-internal import LiteVaultFoundation
 internal import LiteVaultSystem
 
 /// Signs and sends requests, and retries those that may succeed later.

@@ -1,6 +1,6 @@
 internal import Crypto
 internal import LiteVaultBackup
-package import LiteVaultFoundation
+package import LiteVaultSystem
 
 /// A request before it is signed.
 struct S3Request: Sendable {

@@ -1,7 +1,6 @@
 public import LiteVaultBackup
-package import LiteVaultFoundation
 internal import LiteVaultQuoting
-internal import LiteVaultSystem
+package import LiteVaultSystem
 
 /// A bucket, and how to reach it.
 ///

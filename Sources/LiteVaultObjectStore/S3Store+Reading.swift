@@ -1,5 +1,5 @@
 public import LiteVaultBackup
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 extension S3Store {
     /// Reads the object into memory, up to 64 MiB.

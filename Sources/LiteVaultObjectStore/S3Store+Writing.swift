@@ -1,5 +1,5 @@
 public import LiteVaultBackup
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 extension S3Store {
     /// The header with the ID of one write: it tells whether our write took effect when its response was lost.

@@ -1,6 +1,5 @@
 public import LiteVaultBackup
-public import LiteVaultFoundation
-internal import LiteVaultSystem
+public import LiteVaultSystem
 
 /// An object store in a bucket of Amazon S3 or of a compatible server.
 ///

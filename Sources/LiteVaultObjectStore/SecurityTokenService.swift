@@ -1,6 +1,6 @@
 internal import Crypto
 internal import LiteVaultBackup
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 /// The service that exchanges an identity for the credentials of a role (STS).
 struct SecurityTokenService: Sendable {

@@ -1,8 +1,7 @@
 internal import Crypto
 internal import LiteVaultBackup
-package import LiteVaultFoundation
 internal import LiteVaultQuoting
-internal import LiteVaultSystem
+package import LiteVaultSystem
 
 /// AWS Signature Version 4, with all headers signed, the hash of the body among them.
 package struct SignatureV4: Sendable {

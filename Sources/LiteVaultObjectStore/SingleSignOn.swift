@@ -1,7 +1,6 @@
 internal import Crypto
-internal import LiteVaultSystem
 internal import LiteVaultBackup
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 /// Credentials of a role for a session that `aws sso login` began (IAM Identity Center).
 struct SingleSignOn: Sendable {

@@ -1,5 +1,5 @@
 internal import LiteVaultBackup
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 /// Why there was no readable response, in plain words: the errors of the underlying libraries show numbers, and paths
 /// of the machine they were built on.

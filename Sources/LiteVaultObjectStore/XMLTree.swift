@@ -1,5 +1,5 @@
-internal import LiteVaultFoundation
 internal import LiteVaultQuoting
+internal import LiteVaultSystem
 
 /// An XML element of a server's response. Attributes are dropped, and namespace prefixes stay in the names: neither
 /// matters in the responses read here.

@@ -1,4 +1,3 @@
-internal import LiteVaultFoundation
 internal import LiteVaultRepository
 package import LiteVaultSystem
 
@@ -120,10 +119,10 @@ private final class SFTPPump: Sendable {
         let data = try StreamPair()
         let messages: StreamPair
         do { messages = try StreamPair() } catch {
-            for end in [data.own, data.child] { LiteVaultFoundation.close(end) }
+            for end in [data.own, data.child] { LiteVaultSystem.close(end) }
             throw error
         }
-        defer { for end in [data.child, messages.child] { LiteVaultFoundation.close(end) } }
+        defer { for end in [data.child, messages.child] { LiteVaultSystem.close(end) } }
         do {
             wake = try StreamPair()
             var shell = ShellCommand(command)
@@ -132,18 +131,18 @@ private final class SFTPPump: Sendable {
             shell.error = .descriptor(messages.child)
             shell.leadsGroup = true
             do { process = try shell.spawn() } catch {
-                for end in [wake.own, wake.child] { LiteVaultFoundation.close(end) }
+                for end in [wake.own, wake.child] { LiteVaultSystem.close(end) }
                 throw error
             }
         } catch {
-            for end in [data.own, messages.own] { LiteVaultFoundation.close(end) }
+            for end in [data.own, messages.own] { LiteVaultSystem.close(end) }
             throw error
         }
         (stream, errors) = (data.own, messages.own)
     }
 
     deinit {
-        for end in [stream, errors, wake.own, wake.child] { LiteVaultFoundation.close(end) }
+        for end in [stream, errors, wake.own, wake.child] { LiteVaultSystem.close(end) }
     }
 
     var isOpen: Bool { state.withLock { $0.lost == nil && !$0.isClosing } }

@@ -1,5 +1,4 @@
 internal import LiteVaultCapture
-internal import LiteVaultFoundation
 internal import LiteVaultSystem
 
 /// The connection of a store: made with the first request, and again after it was lost.

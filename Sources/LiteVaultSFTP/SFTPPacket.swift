@@ -1,4 +1,4 @@
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 /// The numbers of the SSH File Transfer Protocol, version 3 (draft-ietf-secsh-filexfer-02).
 package enum SFTPKind {

@@ -1,5 +1,4 @@
 internal import LiteVaultCapture
-internal import LiteVaultFoundation
 internal import LiteVaultSystem
 
 /// An established connection: the operations of the protocol that a store needs.

@@ -1,7 +1,6 @@
 internal import LiteVaultCapture
-public import LiteVaultFoundation
 public import LiteVaultRepository
-internal import LiteVaultSystem
+public import LiteVaultSystem
 
 /// An object store in a directory of an SSH server, by SFTP: objects are files of mode 0600 in directories of mode 0700.
 ///

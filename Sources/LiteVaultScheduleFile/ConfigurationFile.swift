@@ -1,5 +1,4 @@
 internal import LiteVaultBackup
-internal import LiteVaultFoundation
 package import LiteVaultSchedule
 internal import LiteVaultSystem
 

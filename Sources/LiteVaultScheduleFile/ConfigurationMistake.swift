@@ -1,6 +1,6 @@
 internal import LiteVaultBackup
-internal import LiteVaultFoundation
 package import LiteVaultSchedule
+internal import LiteVaultSystem
 
 /// Something in a configuration file that is wrong.
 package struct ConfigurationMistake: Error, Sendable {

@@ -1,6 +1,6 @@
 internal import LiteVaultBackup
-internal import LiteVaultFoundation
 internal import LiteVaultSchedule
+internal import LiteVaultSystem
 
 /// The settings that jobs inherit from the configuration.
 struct JobDefaults {

@@ -1,5 +1,5 @@
 internal import LiteVaultBackup
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 // What is put comes back.
 extension ObjectStoreConformance.Rule {

@@ -1,5 +1,5 @@
 internal import LiteVaultBackup
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 // Names, and listings of them.
 extension ObjectStoreConformance.Rule {

@@ -1,5 +1,5 @@
 public import LiteVaultBackup
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 /// Checks an object store against the rules that repositories rely on.
 ///

@@ -1,5 +1,5 @@
 internal import LiteVaultBackup
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 // The place, its clock, and what is local of it.
 extension ObjectStoreConformance.Rule {

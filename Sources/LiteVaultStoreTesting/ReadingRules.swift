@@ -1,5 +1,5 @@
 internal import LiteVaultBackup
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 // Parts, limits and files.
 extension ObjectStoreConformance.Rule {

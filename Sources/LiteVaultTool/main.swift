@@ -1,7 +1,6 @@
 internal import ArgumentParser
-internal import LiteVaultSystem
 internal import LiteVault
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 // Swift reads the arguments from /proc on Linux. Without them, each command would print help and succeed.
 guard !CommandLine.arguments.isEmpty else {

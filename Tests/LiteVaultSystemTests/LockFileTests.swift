@@ -1,4 +1,3 @@
-import LiteVaultFoundation
 import LiteVaultSystem
 import Testing
 

@@ -1,8 +1,7 @@
-internal import LiteVaultSystem
 package import LiteVaultCapture
 internal import LiteVaultCipher
-internal import LiteVaultFoundation
 package import LiteVaultRepository
+internal import LiteVaultSystem
 
 /// Follows the log of one database and stores its commits in a repository, without the database's key.
 ///

@@ -1,6 +1,6 @@
 package import LiteVaultCapture
-package import LiteVaultFoundation
 package import LiteVaultRepository
+package import LiteVaultSystem
 
 /// Options for following a database.
 package struct FollowingOptions: Sendable {

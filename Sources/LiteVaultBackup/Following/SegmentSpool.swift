@@ -1,8 +1,7 @@
-internal import LiteVaultSystem
 package import LiteVaultCapture
 internal import LiteVaultCipher
-package import LiteVaultFoundation
 package import LiteVaultRepository
+package import LiteVaultSystem
 
 /// Spools the frames that a follower reads to files, each a whole segment, until they are stored. One thread may fill
 /// it while another empties it.

@@ -1,7 +1,6 @@
 public import LiteVaultCapture
-public import LiteVaultFoundation
 public import LiteVaultRepository
-internal import LiteVaultSystem
+public import LiteVaultSystem
 
 /// Options of a promotion.
 public struct PromotionOptions: Sendable {

@@ -1,6 +1,6 @@
 internal import LiteVaultCapture
-internal import LiteVaultFoundation
 internal import LiteVaultRepository
+internal import LiteVaultSystem
 
 extension Standby {
     /// Seconds until snapshots are looked at again, when there is one that segments may still lead to.

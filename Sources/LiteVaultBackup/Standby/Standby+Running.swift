@@ -1,7 +1,6 @@
 public import LiteVaultCapture
-public import LiteVaultFoundation
 public import LiteVaultRepository
-internal import LiteVaultSystem
+public import LiteVaultSystem
 
 /// What ``Repository/keepStandby(of:at:options:every:report:)`` reports.
 public enum StandbyEvent: Sendable {

@@ -1,6 +1,6 @@
 public import LiteVaultCapture
-public import LiteVaultFoundation
 public import LiteVaultRepository
+public import LiteVaultSystem
 
 /// A copy of a database that is kept up to date from a repository, without the database's key, while readers have it open.
 ///

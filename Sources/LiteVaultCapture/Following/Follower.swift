@@ -1,4 +1,3 @@
-package import LiteVaultFoundation
 package import LiteVaultSystem
 
 /// Follows the write-ahead log of a live database, without its key, and passes every committed transaction to a sink.

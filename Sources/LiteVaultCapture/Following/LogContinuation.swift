@@ -1,4 +1,4 @@
-package import LiteVaultFoundation
+package import LiteVaultSystem
 
 /// Where a new follower starts that may continue from where an earlier one had read the log.
 package struct FollowerStart: Sendable, Equatable {

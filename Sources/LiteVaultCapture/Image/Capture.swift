@@ -1,4 +1,3 @@
-package import LiteVaultFoundation
 package import LiteVaultSystem
 
 /// Reads a consistent image of a live database, without its key, while others write to it.

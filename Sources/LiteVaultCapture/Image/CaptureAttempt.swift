@@ -1,4 +1,3 @@
-internal import LiteVaultFoundation
 internal import LiteVaultSystem
 
 /// What to copy: the database file, and the pages that replace pages of the file.

@@ -1,4 +1,3 @@
-internal import LiteVaultFoundation
 internal import LiteVaultSystem
 
 /// An earlier image of a database, and what can show which of its blocks are still the same.

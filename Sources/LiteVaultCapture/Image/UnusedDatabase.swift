@@ -1,6 +1,5 @@
-package import LiteVaultSystem
 internal import LiteVaultCipher
-internal import LiteVaultFoundation
+package import LiteVaultSystem
 
 /// A database file that no other process has open, and that another file is to replace, without its key.
 ///

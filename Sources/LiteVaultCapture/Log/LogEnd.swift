@@ -1,4 +1,3 @@
-internal import LiteVaultFoundation
 internal import LiteVaultSystem
 
 /// What a follower records with a position in a log, so that a later one can tell whether the log continues from there.

@@ -1,5 +1,5 @@
 internal import LiteVaultCipher
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 /// Pages in another file that replace pages of the database file in an image.
 struct PageOverlay {

@@ -1,4 +1,4 @@
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 /// The newest version of each page that some segments of a log have, in place of those of an image.
 ///

@@ -1,5 +1,5 @@
 internal import CEngineSupport
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 /// Reads a write-ahead log from front to back. A frame is valid only if it has the log's salts and its checksum covers
 /// every frame before it: https://sqlite.org/fileformat2.html#the_write_ahead_log

@@ -1,6 +1,5 @@
 internal import CEngineSupport
 internal import LiteVaultEngine
-internal import LiteVaultFoundation
 internal import LiteVaultSystem
 
 /// A live database file, accessed through SQLite's own file object for locks and bytes, without a key or SQL.

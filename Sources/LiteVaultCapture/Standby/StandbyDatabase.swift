@@ -1,5 +1,4 @@
 internal import CEngineSupport
-internal import LiteVaultFoundation
 internal import LiteVaultSystem
 
 /// A database whose only writer is this process, which does not have its key.

@@ -1,4 +1,3 @@
-internal import LiteVaultFoundation
 internal import LiteVaultSystem
 
 /// Runs tasks that may block indefinitely without holding up other tasks.

@@ -1,7 +1,6 @@
 internal import CSystem
 internal import LiteVaultCipher
-package import LiteVaultFoundation
-internal import LiteVaultSystem
+package import LiteVaultSystem
 
 /// An open file that LiteVault owns, such as a spool or a pack, or a `-wal` or `-journal`, which carries no locks; never a database that
 /// may be open, as closing a second descriptor would drop SQLite's locks.

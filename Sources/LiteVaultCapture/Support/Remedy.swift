@@ -1,4 +1,4 @@
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 // For all targets above this one: backups throw the error type of the whole package.
 @_exported public import struct LiteVaultCore.VaultError
 

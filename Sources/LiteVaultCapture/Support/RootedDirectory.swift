@@ -1,6 +1,5 @@
 internal import CSystem
 package import LiteVaultSystem
-package import LiteVaultFoundation
 
 /// An open directory below a root, which no link has led to: the root itself may be one, nothing below it.
 ///

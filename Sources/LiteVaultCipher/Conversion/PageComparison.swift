@@ -2,8 +2,6 @@ internal import CEngineSupport
 package import LiteVaultCore
 internal import LiteVaultSystem
 
-internal import LiteVaultFoundation
-
 /// Compares the pages of two encrypted databases under different keys in plaintext, byte by byte.
 ///
 /// What is equal page by page has the same tables, indexes and free pages. The engine has written the copy; this decrypts both

@@ -1,6 +1,5 @@
-internal import LiteVaultSystem
 public import LiteVaultCore
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 extension VaultError.Code {
     /// The linked engine does not encrypt.

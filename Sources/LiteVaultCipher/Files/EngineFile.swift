@@ -1,6 +1,5 @@
 internal import LiteVaultCore
 internal import LiteVaultEngine
-internal import LiteVaultFoundation
 internal import LiteVaultSystem
 
 /// Reads the bytes of a database file through a descriptor that SQLite owns.

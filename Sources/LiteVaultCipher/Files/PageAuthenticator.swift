@@ -2,8 +2,6 @@ internal import CEngineSupport
 internal import LiteVaultCore
 internal import LiteVaultSystem
 
-internal import LiteVaultFoundation
-
 /// Verifies the authentication codes of pages without the engine.
 ///
 /// The engine reports a wrong key and a damaged first page alike, and reads a page only when it needs it. This derives the

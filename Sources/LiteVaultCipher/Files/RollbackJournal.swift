@@ -1,4 +1,4 @@
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 /// A rollback journal left behind by a crash, as it is on disk: the pages as they were before the unfinished
 /// transaction.

@@ -1,7 +1,6 @@
 internal import CEngineSupport
 internal import LiteVaultCore
 internal import LiteVaultEngine
-internal import LiteVaultFoundation
 internal import LiteVaultSystem
 
 /// Unlocks a connection in the only safe order: key, settings, then the first page. Everything else on the connection runs

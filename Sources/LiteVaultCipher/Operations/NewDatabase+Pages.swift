@@ -1,7 +1,6 @@
 internal import CEngineSupport
-internal import LiteVaultSystem
 internal import LiteVaultCore
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 // Copies that have the pages of the source: under the same key byte by byte, under another through the engine.
 

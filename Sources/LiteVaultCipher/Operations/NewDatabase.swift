@@ -1,7 +1,6 @@
 internal import CEngineSupport
-internal import LiteVaultSystem
 internal import LiteVaultCore
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 /// A new database: written under a temporary name, reopened and verified, and only then given its name.
 struct NewDatabase {

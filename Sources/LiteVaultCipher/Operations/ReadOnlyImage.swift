@@ -1,6 +1,5 @@
 internal import CEngineSupport
 internal import LiteVaultCore
-internal import LiteVaultFoundation
 internal import LiteVaultSystem
 
 extension DatabaseFile {

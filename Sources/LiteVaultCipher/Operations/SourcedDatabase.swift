@@ -1,6 +1,6 @@
 internal import CEngineSupport
 package import LiteVaultCore
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 /// Bytes that the engine reads as a database file, wherever they come from.
 package protocol DatabaseBytes: AnyObject {

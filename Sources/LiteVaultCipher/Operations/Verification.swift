@@ -1,5 +1,4 @@
 internal import LiteVaultCore
-internal import LiteVaultFoundation
 internal import LiteVaultSystem
 
 /// A verification of one database, with its results so far.

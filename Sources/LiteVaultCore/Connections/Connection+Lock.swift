@@ -1,7 +1,6 @@
 internal import CEngineSupport
 internal import Dispatch
 internal import LiteVaultEngine
-internal import LiteVaultFoundation
 internal import LiteVaultSystem
 
 extension Connection {

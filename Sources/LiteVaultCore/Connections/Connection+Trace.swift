@@ -1,5 +1,5 @@
 internal import LiteVaultEngine
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 extension Connection {
     /// Calls a closure with the text of each statement that starts, including values (`sqlite3_trace_v2`,

@@ -1,5 +1,5 @@
 internal import LiteVaultEngine
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 extension Connection {
     /// When a transaction takes its locks (https://sqlite.org/lang_transaction.html).

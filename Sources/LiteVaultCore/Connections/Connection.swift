@@ -1,6 +1,5 @@
 internal import CEngineSupport
 internal import LiteVaultEngine
-internal import LiteVaultFoundation
 internal import LiteVaultSystem
 
 /// A connection to a database.

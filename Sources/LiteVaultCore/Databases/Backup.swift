@@ -1,6 +1,5 @@
 internal import Dispatch
 internal import LiteVaultEngine
-internal import LiteVaultFoundation
 internal import LiteVaultSystem
 
 /// Copies a database page by page while it is in use (https://sqlite.org/backup.html).

@@ -1,5 +1,4 @@
 internal import LiteVaultEngine
-internal import LiteVaultFoundation
 internal import LiteVaultSystem
 
 // A checkpoint reads the end of the log, and then how much of it was copied already. In between, on engines with

@@ -1,4 +1,4 @@
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 extension DateColumn {
     /// How many dates of a column have which form, as ``DateColumn/forms()`` counts them.

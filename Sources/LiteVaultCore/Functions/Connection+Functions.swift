@@ -1,5 +1,5 @@
 internal import LiteVaultEngine
-public import LiteVaultFoundation
+public import LiteVaultSystem
 
 extension Connection {
     /// Defines an SQL function, or replaces it (`sqlite3_create_function_v2`). It may use the connection, but not close

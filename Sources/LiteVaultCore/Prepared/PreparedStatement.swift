@@ -1,6 +1,6 @@
 internal import CEngineSupport
 internal import LiteVaultEngine
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 /// A `sqlite3_stmt` and its cached properties. It belongs to one connection and is used only under its lock.
 @usableFromInline

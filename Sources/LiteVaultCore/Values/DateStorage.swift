@@ -1,6 +1,5 @@
-public import LiteVaultFoundation
 internal import LiteVaultEngine
-internal import LiteVaultSystem
+public import LiteVaultSystem
 
 /// How a database stores dates.
 ///

@@ -1,5 +1,4 @@
-public import LiteVaultFoundation
-internal import LiteVaultSystem
+public import LiteVaultSystem
 
 /// Dates as text, in UTC, in the proleptic Gregorian calendar, years 0000 to 9999.
 ///

@@ -1,5 +1,5 @@
 public import LiteVaultEngine
-public import LiteVaultFoundation
+public import LiteVaultSystem
 
 extension Data: Binding, ColumnValue {
     /// A BLOB.

@@ -1,6 +1,5 @@
-internal import LiteVaultSystem
 public import LiteVaultCore
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 extension VaultError.Code {
     /// A database exists, but its key is in no place where it was looked for. Nothing was created.

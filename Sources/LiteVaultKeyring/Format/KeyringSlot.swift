@@ -1,4 +1,4 @@
-public import LiteVaultFoundation
+public import LiteVaultSystem
 
 /// One way to open a keyring, as ``Keyring/slots()`` lists it. It contains no secret.
 public struct KeyringSlot: Sendable, Equatable, Identifiable {

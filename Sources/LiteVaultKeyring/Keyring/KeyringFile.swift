@@ -1,7 +1,6 @@
-internal import LiteVaultSystem
 internal import LiteVaultCipher
 internal import LiteVaultCore
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 /// The file of a keyring: how it is read, kept from other writers and replaced.
 struct KeyringFile {

@@ -1,7 +1,6 @@
 internal import Crypto
-internal import LiteVaultSystem
 internal import LiteVaultCore
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 /// What this machine remembers of the keyrings that it used, as `known_hosts` remembers servers: for each path, which keyring
 /// was there, and with which key. A keyring has the path by which it was given and the one behind links.

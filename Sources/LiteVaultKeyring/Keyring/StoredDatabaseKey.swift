@@ -1,8 +1,7 @@
-internal import LiteVaultSystem
 public import LiteVaultCipher
 public import LiteVaultCore
-internal import LiteVaultFoundation
 public import LiteVaultPool
+internal import LiteVaultSystem
 
 /// What to do where a key store has no key, or a database does not exist.
 ///

@@ -1,8 +1,7 @@
-internal import LiteVaultSystem
 public import LiteVaultCipher
 public import LiteVaultCore
-internal import LiteVaultFoundation
 public import LiteVaultPool
+internal import LiteVaultSystem
 
 extension UnlockedKeyring {
     /// The key of a database: the one of the keyring's that opens it.

@@ -1,8 +1,7 @@
-internal import LiteVaultSystem
 internal import LiteVaultCipher
 internal import LiteVaultCore
-internal import LiteVaultFoundation
 internal import LiteVaultQuoting
+internal import LiteVaultSystem
 
 // A keyring that opens was made for the slot that opened it: its public key is in the file for all to read. By whom it was made shows
 // only in what the holder of the slot's secret endorsed, or what this machine saw before.

@@ -1,5 +1,4 @@
 internal import LiteVaultCore
-internal import LiteVaultFoundation
 internal import LiteVaultSystem
 
 /// A shell command that takes and returns secrets: standard input and output, never an argument or the environment.

@@ -1,5 +1,4 @@
 internal import LiteVaultCore
-internal import LiteVaultFoundation
 internal import LiteVaultSystem
 
 /// The rule that new passphrases have to meet, and the time that deriving a key from one takes.

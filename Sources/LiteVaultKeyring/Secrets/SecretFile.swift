@@ -1,7 +1,6 @@
-internal import LiteVaultSystem
 internal import LiteVaultCipher
 internal import LiteVaultCore
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 /// Reads and writes small files that matter: all of one, or nothing.
 enum SecretFile {

@@ -1,6 +1,5 @@
 internal import Crypto
 internal import LiteVaultCore
-internal import LiteVaultFoundation
 internal import LiteVaultSystem
 
 /// Endorses the newest database key of a keyring with a key that only the secret of one slot leads to.

@@ -1,6 +1,5 @@
 internal import Crypto
 internal import LiteVaultCore
-internal import LiteVaultFoundation
 internal import LiteVaultSystem
 internal import _CryptoExtras
 

@@ -1,5 +1,4 @@
 #if canImport(Security)
-    internal import LiteVaultFoundation
     public import LiteVaultCore
     internal import LiteVaultSystem
     internal import Security

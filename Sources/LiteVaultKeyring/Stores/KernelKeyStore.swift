@@ -1,6 +1,5 @@
 internal import CSystem
 internal import LiteVaultCore
-internal import LiteVaultFoundation
 internal import LiteVaultSystem
 
 /// A secret in a keyring of the Linux kernel (keyrings(7)): in memory only, gone after a restart, never in swap in the clear.

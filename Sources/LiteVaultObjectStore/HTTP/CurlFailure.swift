@@ -1,6 +1,6 @@
 #if canImport(CCurl)
     internal import CCurl
-    internal import LiteVaultFoundation
+    internal import LiteVaultSystem
 
     /// Why a transfer failed, before its handle is removed.
     struct CurlFailure {

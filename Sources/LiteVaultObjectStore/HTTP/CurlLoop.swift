@@ -1,6 +1,5 @@
 #if canImport(CCurl)
     internal import CCurl
-    internal import LiteVaultFoundation
     internal import LiteVaultSystem
 
     /// The thread on which libcurl works: one for the process, from the first request on.

@@ -1,6 +1,5 @@
 #if canImport(CCurl)
     internal import CCurl
-    internal import LiteVaultFoundation
     internal import LiteVaultSystem
 
     /// Sets the options of a handle.

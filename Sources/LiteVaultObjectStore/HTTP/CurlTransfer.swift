@@ -1,7 +1,6 @@
 #if canImport(CCurl)
     internal import CCurl
     internal import CSystem
-    internal import LiteVaultFoundation
     internal import LiteVaultSystem
 
     /// One request in libcurl.

@@ -1,4 +1,3 @@
-internal import LiteVaultFoundation
 internal import LiteVaultSystem
 
 /// What passes between the thread that receives an answer and the task that reads it: the head, then chunks of the body.

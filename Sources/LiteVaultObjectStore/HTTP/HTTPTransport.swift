@@ -1,5 +1,4 @@
 package import LiteVaultBackup
-internal import LiteVaultFoundation
 internal import LiteVaultSystem
 
 /// Sends HTTP requests: by libcurl, on Apple's systems by URLSession.

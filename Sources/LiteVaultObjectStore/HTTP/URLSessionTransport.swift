@@ -1,6 +1,5 @@
 #if canImport(Darwin)
     internal import LiteVaultBackup
-    internal import LiteVaultFoundation
     internal import LiteVaultSystem
 
     extension HTTPSettings {

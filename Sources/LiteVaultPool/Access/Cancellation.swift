@@ -1,6 +1,5 @@
 internal import LiteVaultCipher
 internal import LiteVaultCore
-internal import LiteVaultFoundation
 internal import LiteVaultSystem
 
 /// Ends an access when its task is cancelled.

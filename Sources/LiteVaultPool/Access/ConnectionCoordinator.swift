@@ -1,7 +1,6 @@
 internal import LiteVaultCipher
 internal import LiteVaultCore
 internal import LiteVaultEngine
-internal import LiteVaultFoundation
 internal import LiteVaultSystem
 
 /// Schedules access to the writer and the readers of a ``DatabasePool`` or ``DatabaseQueue``.

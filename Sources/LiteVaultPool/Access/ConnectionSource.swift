@@ -1,6 +1,5 @@
 internal import LiteVaultCipher
 internal import LiteVaultCore
-internal import LiteVaultFoundation
 internal import LiteVaultSystem
 
 /// Opens connections to one database, and derives its key once for all of them.

@@ -1,5 +1,4 @@
 internal import LiteVaultCore
-internal import LiteVaultFoundation
 internal import LiteVaultSystem
 
 // iOS ends a process that is suspended while it holds a lock on a file in a shared container (0xDEAD10CC). A connection to a

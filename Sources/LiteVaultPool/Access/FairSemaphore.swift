@@ -1,5 +1,4 @@
 internal import Dispatch
-internal import LiteVaultFoundation
 internal import LiteVaultSystem
 
 /// A semaphore that admits waiters in FIFO order: blocked threads, and jobs that wait without a thread.

@@ -1,6 +1,5 @@
 internal import Dispatch
 internal import LiteVaultCore
-internal import LiteVaultFoundation
 internal import LiteVaultSystem
 
 /// The connections of a ``DatabasePool`` or ``DatabaseQueue``: readers come and go, the writer stays.

@@ -1,5 +1,4 @@
 internal import LiteVaultCore
-internal import LiteVaultFoundation
 internal import LiteVaultSystem
 
 /// Whether a database is suspended, and what runs on it: that is ended when it is suspended, and nothing begins then.

@@ -1,4 +1,3 @@
-internal import LiteVaultFoundation
 internal import LiteVaultSystem
 
 /// Notifies observers of committed changes.

@@ -1,5 +1,5 @@
 internal import LiteVaultCore
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 /// Records the changes that a connection commits. Changes that are rolled back, by a transaction, a savepoint or a statement
 /// that failed, are discarded.

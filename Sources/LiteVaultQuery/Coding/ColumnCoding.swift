@@ -1,5 +1,4 @@
 internal import LiteVaultCore
-internal import LiteVaultFoundation
 internal import LiteVaultSystem
 
 /// Encodes a property into the value of a column.

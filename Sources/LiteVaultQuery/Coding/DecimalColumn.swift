@@ -1,5 +1,5 @@
 internal import LiteVaultCore
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 /// How a `Decimal` property is stored: exactly, or not at all.
 ///

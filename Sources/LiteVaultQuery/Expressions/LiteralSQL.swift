@@ -1,5 +1,4 @@
 package import LiteVaultCore
-internal import LiteVaultFoundation
 internal import LiteVaultQuoting
 internal import LiteVaultSystem
 

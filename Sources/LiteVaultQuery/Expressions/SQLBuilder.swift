@@ -1,5 +1,4 @@
 package import LiteVaultCore
-internal import LiteVaultFoundation
 internal import LiteVaultSystem
 
 /// Builds SQL text and collects the values of its parameters.

@@ -1,5 +1,5 @@
 public import LiteVaultCore
-public import LiteVaultFoundation
+public import LiteVaultSystem
 
 extension Int64: Value {
     /// `INTEGER`

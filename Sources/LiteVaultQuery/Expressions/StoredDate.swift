@@ -1,5 +1,5 @@
 public import LiteVaultCore
-public import LiteVaultFoundation
+public import LiteVaultSystem
 
 /// A form of ``DateStorage`` as a type, for ``StoredDate``.
 public protocol DateForm: Sendable {

@@ -1,5 +1,5 @@
 public import LiteVaultCore
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 /// A Swift type that can be stored in a column.
 ///

@@ -1,5 +1,5 @@
 internal import LiteVaultCore
-public import LiteVaultFoundation
+public import LiteVaultSystem
 
 /// SQLite's date and time functions (https://sqlite.org/lang_datefunc.html).
 public final class DateFunctions: Sendable {

@@ -1,5 +1,5 @@
 public import LiteVaultCore
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 // Reading a copied row by the expressions of its query.
 

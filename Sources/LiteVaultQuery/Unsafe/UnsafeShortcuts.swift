@@ -1,5 +1,4 @@
 internal import LiteVaultCore
-internal import LiteVaultFoundation
 internal import LiteVaultSystem
 
 // Every shortcut around Swift's safety in this target, each with the invariant that makes it sound. They exist for

@@ -1,5 +1,5 @@
 public import LiteVaultCore
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 /// Reads the columns of a row in their order.
 ///

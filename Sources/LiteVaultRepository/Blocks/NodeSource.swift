@@ -1,7 +1,6 @@
-internal import LiteVaultSystem
 internal import LiteVaultCapture
 internal import LiteVaultCipher
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 /// Reads nodes from tree packs that are local files: objects of a directory store in place, those of other stores from
 /// cached copies. Every node is checked against its hash in its parent.

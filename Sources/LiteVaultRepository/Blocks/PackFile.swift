@@ -1,6 +1,6 @@
 internal import Crypto
 internal import LiteVaultCapture
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 /// Verifies packs that are local files.
 enum PackFile {

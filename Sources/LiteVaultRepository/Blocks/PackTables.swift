@@ -1,6 +1,6 @@
 internal import Crypto
 internal import LiteVaultCapture
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 /// The block hashes recorded in data packs, in a temporary file: one for every 4096 bytes of packs.
 final class PackTables {

@@ -1,8 +1,7 @@
 internal import Crypto
-package import LiteVaultSystem
 package import LiteVaultCapture
 internal import LiteVaultCipher
-internal import LiteVaultFoundation
+package import LiteVaultSystem
 
 /// Writes blocks to data packs: header, blocks, the blocks' hashes, and a hash over header and hashes.
 final class DataPackWriter {

@@ -1,5 +1,5 @@
 internal import LiteVaultCapture
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 /// Walks the block maps of all snapshots during a check, and tells which damage concerns one.
 ///

@@ -1,6 +1,6 @@
 internal import Crypto
 internal import LiteVaultCapture
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 extension Repository {
     /// Checks the repository: every document's hash and authentication code, the sequence of snapshots, whether it was

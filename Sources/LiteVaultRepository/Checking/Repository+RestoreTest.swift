@@ -1,9 +1,8 @@
-internal import LiteVaultSystem
 package import LiteVaultCapture
 internal import LiteVaultCipher
 internal import LiteVaultCore
-internal import LiteVaultFoundation
 internal import LiteVaultQuoting
+internal import LiteVaultSystem
 
 extension Repository {
     /// Restores snapshots to temporary files and verifies them as databases. One that cannot be verified does not keep the others from

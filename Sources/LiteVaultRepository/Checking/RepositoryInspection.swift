@@ -1,6 +1,5 @@
-internal import LiteVaultSystem
 package import LiteVaultCapture
-package import LiteVaultFoundation
+package import LiteVaultSystem
 
 /// What a store says about itself without being written to.
 package struct StoreInspection: Sendable {

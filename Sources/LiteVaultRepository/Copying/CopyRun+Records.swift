@@ -1,5 +1,5 @@
 internal import LiteVaultCapture
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 // What the copy records about snapshots: those that it does not get, and what is known about the others.
 extension CopyRun {

@@ -1,7 +1,6 @@
-internal import LiteVaultSystem
 internal import LiteVaultCapture
 internal import LiteVaultCipher
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 /// One run of ``Repository/copy(to:database:acceptsReplacement:dryRun:progress:)``.
 ///

@@ -1,7 +1,6 @@
 internal import Crypto
 internal import LiteVaultCapture
 internal import LiteVaultCipher
-internal import LiteVaultFoundation
 internal import LiteVaultSystem
 
 /// A JSON document from outside: a store, a cache or a state file.

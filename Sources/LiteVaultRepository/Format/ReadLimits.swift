@@ -1,5 +1,4 @@
 internal import LiteVaultCapture
-internal import LiteVaultFoundation
 internal import LiteVaultSystem
 
 /// How much is read of what others have stored: one table for all stores and commands. The page "Repository format" has the same

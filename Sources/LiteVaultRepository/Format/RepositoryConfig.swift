@@ -1,7 +1,6 @@
 internal import Crypto
 internal import LiteVaultCapture
 internal import LiteVaultCipher
-internal import LiteVaultFoundation
 internal import LiteVaultSystem
 internal import _CryptoExtras
 

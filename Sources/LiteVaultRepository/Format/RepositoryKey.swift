@@ -1,6 +1,5 @@
 internal import Crypto
 internal import LiteVaultCapture
-internal import LiteVaultFoundation
 internal import LiteVaultSystem
 
 /// What authenticates the documents of a repository.

@@ -1,6 +1,5 @@
 internal import Crypto
 internal import LiteVaultCapture
-internal import LiteVaultFoundation
 internal import LiteVaultSystem
 
 /// How a key is derived from a secret.

@@ -1,5 +1,4 @@
 package import LiteVaultCapture
-internal import LiteVaultFoundation
 internal import LiteVaultSystem
 
 /// The record stored before the frames of a log segment.

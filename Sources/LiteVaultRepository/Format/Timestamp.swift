@@ -1,4 +1,3 @@
-internal import LiteVaultFoundation
 internal import LiteVaultSystem
 
 /// Times as written in documents: `2026-11-21T12:30:06.123Z`, of the years 1970 to 9999.

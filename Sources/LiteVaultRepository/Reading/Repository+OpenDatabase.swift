@@ -1,7 +1,6 @@
-internal import LiteVaultSystem
 internal import LiteVaultCapture
 public import LiteVaultCipher
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 extension Repository {
     /// Opens a database in the repository for reading, without restoring it.

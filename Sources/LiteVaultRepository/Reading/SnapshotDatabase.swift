@@ -1,8 +1,7 @@
 internal import LiteVaultCapture
 package import LiteVaultCipher
 public import LiteVaultCore
-public import LiteVaultFoundation
-internal import LiteVaultSystem
+public import LiteVaultSystem
 
 /// A database in a repository, open for reading without a restore: a `SELECT` fetches the blocks that it needs, and no others.
 ///

@@ -1,8 +1,7 @@
 internal import LiteVaultCapture
 package import LiteVaultCipher
 internal import LiteVaultCore
-package import LiteVaultFoundation
-internal import LiteVaultSystem
+package import LiteVaultSystem
 
 /// Options for reading a database in a repository.
 public struct ReadingOptions: Sendable {

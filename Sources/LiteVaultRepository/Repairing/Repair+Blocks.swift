@@ -1,5 +1,5 @@
 internal import LiteVaultCapture
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 extension Repair {
     /// Finds the blocks that snapshots have lost, and records which.

@@ -1,5 +1,5 @@
 public import LiteVaultCapture
-public import LiteVaultFoundation
+public import LiteVaultSystem
 
 /// Options for repairing a repository.
 public struct RepairOptions: Sendable {

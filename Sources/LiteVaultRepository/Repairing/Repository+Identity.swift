@@ -1,6 +1,6 @@
 internal import Crypto
 internal import LiteVaultCapture
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 extension Repository {
     /// Restores `repository.json`, without which a repository cannot be opened, if it is damaged or missing. Its

@@ -1,7 +1,6 @@
 internal import Crypto
-internal import LiteVaultSystem
 internal import LiteVaultCapture
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 extension Repository {
     /// Makes a damaged repository usable again, and reports what is lost.

@@ -1,5 +1,5 @@
 internal import LiteVaultCapture
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 /// An object in place of a manifest, so that no writer can store one there.
 ///

@@ -1,6 +1,5 @@
-internal import LiteVaultSystem
 internal import LiteVaultCapture
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 /// The exclusive right to write a database's snapshots, or to delete: an object that is taken and renewed by conditional writes.
 ///

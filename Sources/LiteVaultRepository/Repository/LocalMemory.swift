@@ -1,6 +1,5 @@
-internal import LiteVaultSystem
 internal import LiteVaultCapture
-package import LiteVaultFoundation
+package import LiteVaultSystem
 
 /// What this machine remembers about the repository at a location: its identity, and the newest snapshots seen.
 ///

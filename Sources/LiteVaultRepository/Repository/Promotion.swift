@@ -1,6 +1,5 @@
 public import LiteVaultCapture
-package import LiteVaultFoundation
-internal import LiteVaultSystem
+package import LiteVaultSystem
 
 extension VaultError.Code {
     /// A standby of the database was promoted: the repository takes nothing more from this file under the database's name.

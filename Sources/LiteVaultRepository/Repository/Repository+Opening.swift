@@ -1,6 +1,6 @@
 internal import Crypto
 internal import LiteVaultCapture
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 extension Repository {
     /// Opens a repository.

@@ -1,5 +1,4 @@
 internal import LiteVaultCapture
-internal import LiteVaultFoundation
 internal import LiteVaultSystem
 
 /// There is no repository, or no snapshot of the wanted database in it, and this machine remembers none. It is the

@@ -1,6 +1,5 @@
 internal import Crypto
 internal import LiteVaultCapture
-internal import LiteVaultFoundation
 package import LiteVaultSystem
 
 /// A repository of database snapshots in an object store.

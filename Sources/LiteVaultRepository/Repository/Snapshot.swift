@@ -1,5 +1,5 @@
 internal import LiteVaultCapture
-public import LiteVaultFoundation
+public import LiteVaultSystem
 
 /// A snapshot of a database, as described by its manifest.
 public struct Snapshot: Sendable {

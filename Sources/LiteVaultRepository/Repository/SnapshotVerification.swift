@@ -1,5 +1,5 @@
 internal import LiteVaultCapture
-public import LiteVaultFoundation
+public import LiteVaultSystem
 
 /// What is known about a snapshot from verifications: the last result, unless an earlier one says more.
 ///

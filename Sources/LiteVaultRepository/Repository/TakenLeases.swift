@@ -1,5 +1,4 @@
 internal import LiteVaultCapture
-internal import LiteVaultFoundation
 internal import LiteVaultSystem
 
 /// The leases of a database's snapshots and of its follower, taken from the processes that have them: what a promotion has to hold.

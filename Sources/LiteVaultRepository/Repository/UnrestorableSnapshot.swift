@@ -1,5 +1,5 @@
 package import LiteVaultCapture
-public import LiteVaultFoundation
+public import LiteVaultSystem
 
 /// A snapshot whose last verification failed.
 public struct UnrestorableSnapshot: Sendable {

@@ -1,7 +1,6 @@
-internal import LiteVaultSystem
 internal import LiteVaultCapture
 internal import LiteVaultCipher
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 /// What a restore does with the keyring that a snapshot carries.
 public enum KeyringRestore: Sendable, Equatable {

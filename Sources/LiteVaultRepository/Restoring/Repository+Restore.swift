@@ -1,7 +1,6 @@
-internal import LiteVaultSystem
 public import LiteVaultCapture
 internal import LiteVaultCipher
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 extension Repository {
     /// Restores a snapshot to a new file. Every block is checked against its hash; the file appears complete or not at all.

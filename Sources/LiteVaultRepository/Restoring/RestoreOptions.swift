@@ -1,5 +1,5 @@
 public import LiteVaultCapture
-public import LiteVaultFoundation
+public import LiteVaultSystem
 
 /// Options for restoring a database.
 public struct RestoreOptions: Sendable {

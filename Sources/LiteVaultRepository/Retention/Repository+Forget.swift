@@ -1,5 +1,5 @@
 public import LiteVaultCapture
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 extension Repository {
     /// Decides which snapshots to keep, and removes the manifests of the others. Pruning deletes their packs later.

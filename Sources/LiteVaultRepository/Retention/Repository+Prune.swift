@@ -1,5 +1,4 @@
 public import LiteVaultCapture
-internal import LiteVaultFoundation
 internal import LiteVaultSystem
 
 /// The result of pruning.

@@ -1,5 +1,4 @@
-package import LiteVaultFoundation
-internal import LiteVaultSystem
+package import LiteVaultSystem
 
 /// Which snapshots of a database to keep. Rules add up: a snapshot is kept if any rule matches it.
 public struct RetentionPolicy: Sendable, Equatable {

@@ -1,6 +1,5 @@
-internal import LiteVaultSystem
 internal import LiteVaultCapture
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 /// A file in the directory of a repository that only takes up room. To remove something, a few small documents have to be stored first,
 /// and a full disk has no room for them: then this file is given up for it.

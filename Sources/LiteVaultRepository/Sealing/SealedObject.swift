@@ -1,7 +1,7 @@
 internal import CZlib
 internal import Crypto
 internal import LiteVaultCapture
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 /// The form of a sealed object:
 ///

@@ -1,8 +1,7 @@
 internal import Crypto
-internal import LiteVaultSystem
 public import LiteVaultCapture
 internal import LiteVaultCipher
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 /// The result of giving a repository a new key.
 public struct KeyRotation: Sendable, Equatable {

@@ -1,6 +1,6 @@
 internal import Crypto
 internal import LiteVaultCapture
-public import LiteVaultFoundation
+public import LiteVaultSystem
 
 /// One of the secrets that open a repository. It does not contain the secret.
 public struct RepositorySecretSlot: Sendable, Equatable {

@@ -1,5 +1,5 @@
 public import LiteVaultCapture
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 /// The result of sealing a repository that was not.
 public struct SealingResult: Sendable, Equatable {

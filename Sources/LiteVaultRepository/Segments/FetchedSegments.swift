@@ -1,8 +1,7 @@
 internal import Crypto
-internal import LiteVaultSystem
 package import LiteVaultCapture
 internal import LiteVaultCipher
-package import LiteVaultFoundation
+package import LiteVaultSystem
 
 /// The segments that a restore or a standby may need, read from the store several at a time with one request each, and kept in a local
 /// directory until they are applied. The directory is removed with this object.

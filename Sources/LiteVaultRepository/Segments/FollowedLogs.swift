@@ -1,6 +1,5 @@
 internal import LiteVaultCapture
-public import LiteVaultFoundation
-internal import LiteVaultSystem
+public import LiteVaultSystem
 
 /// The points in time that followed logs add to a repository's snapshots.
 public struct FollowedLogs: Sendable {

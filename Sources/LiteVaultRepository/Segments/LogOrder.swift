@@ -1,5 +1,4 @@
 internal import LiteVaultCapture
-internal import LiteVaultFoundation
 internal import LiteVaultSystem
 
 /// Where the image of a snapshot ends among the segments of a followed log, as its manifest tells.

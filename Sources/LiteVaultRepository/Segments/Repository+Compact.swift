@@ -1,5 +1,5 @@
 public import LiteVaultCapture
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 extension Repository {
     /// Joins the segments of followed logs, and removes those whose time is over.

@@ -1,6 +1,5 @@
 internal import LiteVaultCapture
-public import LiteVaultFoundation
-internal import LiteVaultSystem
+public import LiteVaultSystem
 
 /// A followed log does not lead to the requested time, because a segment is missing or damaged. It is the
 /// `VaultError.cause` of the `damaged` error that a restore throws.

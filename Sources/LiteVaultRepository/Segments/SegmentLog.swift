@@ -1,5 +1,5 @@
 internal import LiteVaultCapture
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 /// The segments that a database has, and those that it should have: all from the first to the newest known one, without
 /// those that retention removed.

@@ -1,7 +1,6 @@
-internal import LiteVaultSystem
 internal import LiteVaultCapture
 internal import LiteVaultCipher
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 /// A mark in the form that the follower's lease carries: sealed, as text.
 private struct SegmentNote: CheckedDocument {

@@ -1,5 +1,5 @@
 internal import LiteVaultCapture
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 /// Reads the segments of a followed log that continue a copy of its database. It is the counterpart of ``SegmentWriter``: it takes no lease,
 /// and remembers nothing.

@@ -1,7 +1,6 @@
 internal import Crypto
 package import LiteVaultCapture
-package import LiteVaultFoundation
-internal import LiteVaultSystem
+package import LiteVaultSystem
 
 /// Stores the segments of one database, one after the other. Holds a lease: two followers of a database would use the
 /// same numbers.

@@ -1,8 +1,7 @@
-internal import LiteVaultSystem
 public import LiteVaultCapture
 internal import LiteVaultCipher
-internal import LiteVaultFoundation
 internal import LiteVaultQuoting
+internal import LiteVaultSystem
 
 extension Repository {
     /// Stores a snapshot of a database that may be in use. The database's key is not needed.

@@ -1,8 +1,7 @@
 internal import Crypto
-internal import LiteVaultSystem
 internal import LiteVaultCapture
 internal import LiteVaultCipher
-public import LiteVaultFoundation
+public import LiteVaultSystem
 
 /// An object store in a directory: objects are files of mode 0600 in directories of mode 0700.
 ///

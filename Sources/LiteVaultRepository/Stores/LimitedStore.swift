@@ -1,6 +1,5 @@
 internal import LiteVaultCapture
-public import LiteVaultFoundation
-internal import LiteVaultSystem
+public import LiteVaultSystem
 
 /// A store that lets a limited number of calls through to another one at a time: for a slow link, or a server that others need as well.
 ///

@@ -1,5 +1,5 @@
 internal import LiteVaultCapture
-public import LiteVaultFoundation
+public import LiteVaultSystem
 
 /// Stores a repository's objects, for example in a directory, in a bucket or on an SSH server.
 ///

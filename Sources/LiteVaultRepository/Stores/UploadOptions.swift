@@ -1,5 +1,5 @@
 package import LiteVaultCore
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 /// How an object store keeps what is uploaded: its storage class, its encryption at rest and its object lock.
 ///

@@ -1,6 +1,6 @@
 public import LiteVaultBackup
-internal import LiteVaultFoundation
 internal import LiteVaultQuoting
+internal import LiteVaultSystem
 
 /// A job of a schedule: which databases are backed up, when, into which repository, and what else is done.
 public struct BackupJob: Sendable, Equatable {

@@ -1,5 +1,4 @@
 public import LiteVaultBackup
-internal import LiteVaultFoundation
 internal import LiteVaultSystem
 
 /// How the write-ahead logs of a job's databases are followed.

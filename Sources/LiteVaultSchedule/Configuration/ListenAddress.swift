@@ -1,4 +1,4 @@
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 /// Where the health and the metrics of a running schedule are served: an address of this machine, and a port.
 package struct ListenAddress: Sendable, Equatable, CustomStringConvertible {

@@ -1,6 +1,6 @@
 internal import LiteVaultBackup
-internal import LiteVaultFoundation
 internal import LiteVaultQuoting
+internal import LiteVaultSystem
 
 /// The jobs of a schedule, and what they share. The configuration files of the tool are read into the same value.
 public struct ScheduleConfiguration: Sendable, Equatable {

@@ -1,7 +1,6 @@
-internal import LiteVaultSystem
 internal import LiteVaultBackup
-internal import LiteVaultFoundation
 internal import LiteVaultQuoting
+internal import LiteVaultSystem
 internal import Logging
 
 /// Follows the databases of all jobs with `follow`. It rescans the sources regularly, starts to follow new databases and stops

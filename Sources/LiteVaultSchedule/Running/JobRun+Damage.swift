@@ -1,5 +1,5 @@
 package import LiteVaultBackup
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 internal import Logging
 
 extension UnrestorableSnapshot {

@@ -1,8 +1,7 @@
 internal import LiteVaultBackup
 internal import LiteVaultCipher
-package import LiteVaultFoundation
 internal import LiteVaultQuoting
-internal import LiteVaultSystem
+package import LiteVaultSystem
 internal import Logging
 
 /// One run of a job: hook, snapshots, retention, verification, hook, heartbeat. Failures are recorded, and the run continues

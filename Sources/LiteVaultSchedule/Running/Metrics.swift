@@ -1,7 +1,6 @@
-internal import LiteVaultSystem
 internal import LiteVaultBackup
-internal import LiteVaultFoundation
 internal import LiteVaultQuoting
+internal import LiteVaultSystem
 
 /// A value that is measured of a job or a follower.
 package struct MetricSample: Sendable, Equatable {

@@ -1,5 +1,5 @@
 internal import LiteVaultBackup
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 /// Whether a running schedule does what it is for, at this moment. What was not observed is not healthy.
 package struct ScheduleHealth: Sendable, Equatable {

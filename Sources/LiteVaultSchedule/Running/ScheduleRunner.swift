@@ -1,5 +1,4 @@
 internal import LiteVaultBackup
-package import LiteVaultFoundation
 internal import LiteVaultQuoting
 package import LiteVaultSystem
 package import Logging

@@ -1,6 +1,5 @@
 public import LiteVaultBackup
 public import LiteVaultCipher
-internal import LiteVaultFoundation
 package import LiteVaultSystem
 internal import Logging
 

@@ -1,5 +1,4 @@
 internal import LiteVaultBackup
-internal import LiteVaultFoundation
 internal import LiteVaultQuoting
 internal import LiteVaultSystem
 

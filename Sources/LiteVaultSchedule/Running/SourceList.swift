@@ -1,5 +1,4 @@
 package import LiteVaultBackup
-internal import LiteVaultFoundation
 internal import LiteVaultQuoting
 internal import LiteVaultSystem
 

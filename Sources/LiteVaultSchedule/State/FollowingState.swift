@@ -1,6 +1,5 @@
-internal import LiteVaultSystem
 internal import LiteVaultBackup
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 /// The stored state of the databases that a job follows. Times are seconds since 1970.
 package struct FollowingState: Codable, Sendable, Equatable {

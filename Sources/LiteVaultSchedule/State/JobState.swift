@@ -1,6 +1,5 @@
 package import LiteVaultBackup
-package import LiteVaultFoundation
-internal import LiteVaultSystem
+package import LiteVaultSystem
 
 /// The stored state of a configuration's jobs.
 package struct ScheduleState: CheckedDocument, Sendable, Equatable {

@@ -1,7 +1,6 @@
 internal import Crypto
-internal import LiteVaultSystem
 internal import LiteVaultBackup
-package import LiteVaultFoundation
+package import LiteVaultSystem
 
 /// The state file of a configuration, replaced with each change, and the lock beside it that a process holds while it runs
 /// jobs.

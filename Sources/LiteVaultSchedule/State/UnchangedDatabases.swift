@@ -1,7 +1,6 @@
 internal import Crypto
-internal import LiteVaultSystem
 package import LiteVaultBackup
-package import LiteVaultFoundation
+package import LiteVaultSystem
 
 /// Remembers which files the newest snapshots of a job's databases were taken from, so that a database whose files are untouched
 /// needs no new one (`unchanged: skip`).

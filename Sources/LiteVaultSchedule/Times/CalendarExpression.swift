@@ -1,5 +1,4 @@
-public import LiteVaultFoundation
-internal import LiteVaultSystem
+public import LiteVaultSystem
 
 /// A calendar expression in a time zone, in systemd's or cron's syntax: `Mon..Fri 02:30`, `*-*-01 04:00`, `15 3 * * *`.
 public struct CalendarExpression: Sendable, Equatable {

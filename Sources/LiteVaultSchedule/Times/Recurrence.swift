@@ -1,7 +1,6 @@
 internal import Crypto
 internal import LiteVaultBackup
-public import LiteVaultFoundation
-internal import LiteVaultSystem
+public import LiteVaultSystem
 
 /// When a job runs.
 public enum Recurrence: Sendable, Equatable {

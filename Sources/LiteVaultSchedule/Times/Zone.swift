@@ -1,5 +1,5 @@
-package import LiteVaultFoundation
 internal import LiteVaultQuoting
+package import LiteVaultSystem
 
 /// A time zone of a schedule.
 ///

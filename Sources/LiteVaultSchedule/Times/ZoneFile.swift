@@ -1,4 +1,3 @@
-internal import LiteVaultFoundation
 internal import LiteVaultSystem
 
 /// A file of the time zone database (tzfile(5), RFC 9636): when the offset of a zone from UTC changed, and the rule for later.

@@ -1,4 +1,4 @@
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 /// English plurals of table names: `belongsTo("country")` finds the table `countries`.
 ///

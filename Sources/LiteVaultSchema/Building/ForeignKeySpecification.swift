@@ -1,6 +1,6 @@
 internal import LiteVaultCore
-internal import LiteVaultFoundation
 public import LiteVaultQuery
+internal import LiteVaultSystem
 
 /// What happens to rows when the row they reference changes or is deleted
 /// (https://sqlite.org/foreignkeys.html#fk_actions).

@@ -1,5 +1,4 @@
 public import LiteVaultCore
-internal import LiteVaultFoundation
 internal import LiteVaultSystem
 
 extension VaultError.Code {

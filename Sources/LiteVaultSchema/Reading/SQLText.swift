@@ -1,5 +1,4 @@
 package import LiteVaultCore
-internal import LiteVaultFoundation
 internal import LiteVaultSystem
 
 /// How names are written where SQL need not quote them.

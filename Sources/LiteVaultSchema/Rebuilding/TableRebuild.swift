@@ -1,5 +1,5 @@
 internal import LiteVaultCore
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 /// Rebuilds a table with another CREATE TABLE statement: creates the new table, copies the rows, drops the old table and
 /// renames the new one (https://sqlite.org/lang_altertable.html#otheralter).

@@ -1,5 +1,3 @@
-package import LiteVaultFoundation
-
 /// The clocks of the host, or a test's. Followers, snapshots and their labels take all that they know of time from one of these,
 /// which comes with the repository.
 package struct HostClock: Sendable {

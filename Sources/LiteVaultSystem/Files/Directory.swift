@@ -1,5 +1,3 @@
-internal import LiteVaultFoundation
-
 /// An open directory. Names are resolved in it, not along a path, so that renaming a parent directory has no effect.
 final class Directory: Sendable {
     let path: String

@@ -1,5 +1,3 @@
-internal import LiteVaultFoundation
-
 /// An error of a file operation: the call, the path and the reason.
 package struct DurableFileError: Error, Sendable, Equatable {
     package enum Reason: Sendable, Equatable {

@@ -1,5 +1,4 @@
 internal import CSystem
-internal import LiteVaultFoundation
 
 /// Proof that no other process has a file open, and a way to block those that try: a write lease (`F_SETLEASE`, Linux).
 ///

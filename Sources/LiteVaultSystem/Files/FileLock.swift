@@ -1,5 +1,3 @@
-internal import LiteVaultFoundation
-
 /// The lock of an open file (`flock`), which the kernel drops however the process ends.
 package enum FileLock {
     /// Takes the lock without waiting. It is released with the descriptor.
@@ -75,7 +73,7 @@ package final class LockFile: Sendable {
     private static func open(_ path: String, _ appending: Bool) throws(Failure) -> Int32 {
         let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | (appending ? O_APPEND : 0)
         var opened: Int32
-        repeat { opened = LiteVaultFoundation.open(path, flags, 0o600) } while opened < 0 && errno == EINTR
+        repeat { opened = LiteVaultSystem.open(path, flags, 0o600) } while opened < 0 && errno == EINTR
         guard opened >= 0 else { throw .cannotOpen(SystemError(code: errno)) }
         var status = stat()
         guard fstat(opened, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {

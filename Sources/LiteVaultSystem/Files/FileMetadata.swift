@@ -1,5 +1,3 @@
-internal import LiteVaultFoundation
-
 /// The metadata of a file. Reading it never opens the file: closing any descriptor of a file drops the
 /// POSIX locks that SQLite holds on it in the same process.
 package struct FileMetadata: Sendable, Equatable {

@@ -1,5 +1,3 @@
-internal import LiteVaultFoundation
-
 /// The directory that has a user's own files.
 ///
 /// A program that a scheduler starts may have no `HOME`. It would then forget what it has to remember (``path(_:)``).

@@ -1,5 +1,3 @@
-internal import LiteVaultFoundation
-
 /// A file that is read once from its start to its end: a configuration, a list, standard input.
 package final class InputFile {
     private let descriptor: Int32
@@ -45,7 +43,7 @@ package final class InputFile {
             let part = [UInt8](unsafeUninitializedCapacity: step) { buffer, initialized in
                 var got = 0
                 repeat {
-                    got = LiteVaultFoundation.read(descriptor, buffer.baseAddress, step)
+                    got = LiteVaultSystem.read(descriptor, buffer.baseAddress, step)
                 } while got < 0 && errno == EINTR
                 if got < 0 { failure = errno }
                 initialized = max(got, 0)

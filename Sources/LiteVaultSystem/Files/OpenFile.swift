@@ -1,5 +1,4 @@
 internal import CSystem
-internal import LiteVaultFoundation
 
 /// Calls on an open file: a signal interrupts none of them, and each does all of its work.
 package enum OpenFile {
@@ -17,7 +16,7 @@ package enum OpenFile {
                 if let offset {
                     pwrite(descriptor, start, rest, off_t(offset) + off_t(done))
                 } else {
-                    LiteVaultFoundation.write(descriptor, start, rest)
+                    LiteVaultSystem.write(descriptor, start, rest)
                 }
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { throw SystemError(code: count < 0 ? errno : EIO) }

@@ -1,5 +1,3 @@
-internal import LiteVaultFoundation
-
 /// The identity of a process: its ID alone may be reused, after a restart even by the process that checks.
 package struct ProcessIdentity: Equatable, Sendable {
     /// Whether a process still runs.

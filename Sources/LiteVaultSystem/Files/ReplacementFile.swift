@@ -1,5 +1,4 @@
 internal import CSystem
-internal import LiteVaultFoundation
 
 /// A new file: written under a temporary name in its destination's directory, mode 0600, and given its final name only once
 /// it is complete and durable.

@@ -1,5 +1,4 @@
 internal import CSystem
-internal import LiteVaultFoundation
 
 /// The temporary files of this process, so that a program that is ended by a signal can remove them.
 ///

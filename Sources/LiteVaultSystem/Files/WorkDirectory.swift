@@ -1,5 +1,4 @@
 internal import CSystem
-internal import LiteVaultFoundation
 
 /// A directory for the temporary files of one operation: of mode 0700, and removed with this object.
 ///

@@ -1,5 +1,3 @@
-internal import LiteVaultFoundation
-
 /// A lock with a queue of threads that wait for a change of what it guards.
 ///
 /// Threads hold the lock while they read or change the state, and call ``wait(seconds:)`` while it is not as they need it. Where

@@ -1,5 +1,3 @@
-internal import LiteVaultFoundation
-
 /// A lock together with the state that it guards: the state cannot be reached without the lock.
 ///
 /// The lock is a `pthread_mutex_t`. It is not recursive: `withLock` must not be called on the same lock from its own body.

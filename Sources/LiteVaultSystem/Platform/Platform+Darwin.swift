@@ -1,6 +1,5 @@
 #if canImport(Darwin)
     internal import Dispatch
-    package import LiteVaultFoundation
 
     /// What differs between operating systems: this is Apple's. `Platform+Linux.swift` has the same for Linux, where it is described.
     /// Nothing in this file was compiled or run yet.

@@ -1,9 +1,8 @@
 #if !canImport(Darwin)
     internal import Dispatch
-    package import LiteVaultFoundation
 
     /// What differs between operating systems: this is Linux, and what runs on its kernel. `Platform+Darwin.swift` has the same for Apple's. Other
-    /// files have no conditions on the platform, apart from imports in LiteVaultFoundation and the C targets.
+    /// files have no conditions on the platform, apart from the imports in `Imports.swift` and the C targets.
     package enum Platform {
         // MARK: Threads
 

@@ -1,5 +1,3 @@
-internal import LiteVaultFoundation
-
 /// Threads of the system, for work that may block.
 package enum SystemThread {
     private final class Start {

@@ -1,5 +1,4 @@
 internal import CSystem
-internal import LiteVaultFoundation
 
 /// What a command printed, and how it ended.
 package struct CommandOutput {
@@ -140,13 +139,13 @@ package final class CommandPipe {
     }
 
     package func closeWriting() {
-        if writing >= 0 { _ = LiteVaultFoundation.close(writing) }
+        if writing >= 0 { _ = LiteVaultSystem.close(writing) }
         writing = -1
     }
 
     package func close() {
         closeWriting()
-        if reading >= 0 { _ = LiteVaultFoundation.close(reading) }
+        if reading >= 0 { _ = LiteVaultSystem.close(reading) }
         reading = -1
     }
 

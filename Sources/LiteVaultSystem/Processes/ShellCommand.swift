@@ -1,5 +1,3 @@
-internal import LiteVaultFoundation
-
 /// A command for `/bin/sh -c`, started with default signal handling.
 package struct ShellCommand: Sendable {
     /// Where one of the child's standard streams leads.

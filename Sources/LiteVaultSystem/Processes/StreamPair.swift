@@ -1,5 +1,4 @@
 internal import CSystem
-internal import LiteVaultFoundation
 
 /// Two connected streams: one end for this process, the other for a child's standard input and output.
 ///

@@ -1,7 +1,5 @@
 internal import CSystem
 
-internal import LiteVaultFoundation
-
 /// Whole pages of memory for secrets: kept out of swap and core dumps where the system allows it, wiped when released.
 ///
 /// Locking and excluding from core dumps work on whole pages, and releasing one secret must not release the lock that

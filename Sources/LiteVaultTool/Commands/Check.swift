@@ -1,6 +1,6 @@
 internal import ArgumentParser
 internal import LiteVaultBackup
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 /// `litevault check`: checks a repository, and that its snapshots are databases.
 struct Check: VaultCommand {

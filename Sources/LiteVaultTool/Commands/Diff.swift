@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import LiteVault
 internal import LiteVaultCipher
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 /// `litevault diff`: what differs between two databases.
 struct Diff: VaultCommand {

@@ -1,9 +1,9 @@
 internal import ArgumentParser
 internal import LiteVaultBackup
-internal import LiteVaultFoundation
 internal import LiteVaultQuoting
 internal import LiteVaultSchedule
 internal import LiteVaultScheduleFile
+internal import LiteVaultSystem
 
 /// `litevault doctor`: finds what would stop a backup or a restore.
 struct Doctor: VaultCommand {

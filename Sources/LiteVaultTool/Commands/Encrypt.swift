@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import LiteVault
-internal import LiteVaultFoundation
 internal import LiteVaultKeyring
+internal import LiteVaultSystem
 
 /// `litevault encrypt`: converts a plaintext database to an encrypted one.
 struct Encrypt: VaultCommand {

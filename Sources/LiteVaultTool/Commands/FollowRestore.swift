@@ -1,6 +1,5 @@
 internal import ArgumentParser
 internal import LiteVaultBackup
-internal import LiteVaultFoundation
 internal import LiteVaultSystem
 
 /// `litevault follow-restore`: keeps a copy of a database current from a repository.

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import LiteVaultBackup
-internal import LiteVaultFoundation
 internal import LiteVaultKeyring
+internal import LiteVaultSystem
 
 /// `litevault key audit`: which snapshots need which database key, and what opens them.
 struct KeyAudit: VaultCommand {

@@ -1,10 +1,9 @@
 internal import ArgumentParser
-internal import LiteVaultSystem
 internal import LiteVault
 internal import LiteVaultBackup
 internal import LiteVaultCipher
-internal import LiteVaultFoundation
 internal import LiteVaultKeyring
+internal import LiteVaultSystem
 
 /// `litevault key remove`: removes slots, and with `--rekey` also changes the database key.
 struct KeyRemove: VaultCommand {

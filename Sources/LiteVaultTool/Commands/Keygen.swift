@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import LiteVault
-internal import LiteVaultFoundation
 internal import LiteVaultKeyring
+internal import LiteVaultSystem
 
 /// `litevault keygen`: makes a random key.
 struct Keygen: VaultCommand {

@@ -2,7 +2,6 @@ internal import ArgumentParser
 internal import LiteVault
 internal import LiteVaultCipher
 internal import LiteVaultCore
-internal import LiteVaultFoundation
 internal import LiteVaultQuoting
 internal import LiteVaultSystem
 

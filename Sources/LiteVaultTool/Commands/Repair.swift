@@ -1,6 +1,6 @@
 internal import ArgumentParser
 internal import LiteVaultBackup
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 /// `litevault repair`: makes a damaged repository usable again, and reports what is lost.
 struct Repair: VaultCommand {

@@ -1,8 +1,7 @@
 internal import ArgumentParser
-internal import LiteVaultSystem
 internal import LiteVault
 internal import LiteVaultBackup
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 /// `litevault restore`: restores a database from a repository.
 struct Restore: VaultCommand {

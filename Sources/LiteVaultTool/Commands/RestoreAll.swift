@@ -1,6 +1,6 @@
 internal import ArgumentParser
 internal import LiteVaultBackup
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 /// `litevault restore-all`: restores the databases of a repository as they were at one moment.
 struct RestoreAll: VaultCommand {

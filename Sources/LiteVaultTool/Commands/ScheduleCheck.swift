@@ -1,7 +1,7 @@
 internal import ArgumentParser
-internal import LiteVaultFoundation
 internal import LiteVaultSchedule
 internal import LiteVaultScheduleFile
+internal import LiteVaultSystem
 
 /// `litevault schedule check`: finds everything that is wrong in a configuration.
 struct ScheduleCheck: VaultCommand {

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import LiteVaultBackup
-internal import LiteVaultFoundation
 internal import LiteVaultSchedule
+internal import LiteVaultSystem
 
 /// `litevault schedule restore`: restores the databases of a job as they were at one moment.
 struct ScheduleRestore: VaultCommand {

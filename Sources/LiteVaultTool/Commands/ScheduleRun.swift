@@ -1,6 +1,6 @@
 internal import ArgumentParser
-internal import LiteVaultFoundation
 internal import LiteVaultSchedule
+internal import LiteVaultSystem
 internal import Logging
 
 /// `litevault schedule run`: runs jobs in the foreground.

@@ -1,6 +1,6 @@
 internal import ArgumentParser
-internal import LiteVaultFoundation
 internal import LiteVaultSchedule
+internal import LiteVaultSystem
 
 /// `litevault schedule run-due`: runs the jobs that are due now.
 struct ScheduleRunDue: VaultCommand {

@@ -1,6 +1,5 @@
 internal import ArgumentParser
 internal import LiteVaultBackup
-internal import LiteVaultFoundation
 internal import LiteVaultSchedule
 internal import LiteVaultSystem
 

@@ -1,6 +1,6 @@
 internal import ArgumentParser
 internal import LiteVault
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 /// `litevault shell`: SQL statements, typed or from a script.
 struct Shell: VaultCommand {

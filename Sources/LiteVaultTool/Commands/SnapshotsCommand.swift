@@ -1,6 +1,6 @@
 internal import ArgumentParser
 internal import LiteVaultBackup
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 /// `litevault snapshots`: lists the snapshots of a repository.
 struct SnapshotsCommand: VaultCommand {

@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import LiteVault
 internal import LiteVaultCipher
 internal import LiteVaultCore
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 /// `litevault stats`: what tables and indexes take in the file.
 struct Stats: VaultCommand {

@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 /// `litevault topics`: what several commands have in common, a page each.
 struct Topics: ParsableCommand {

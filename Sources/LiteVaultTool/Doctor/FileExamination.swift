@@ -1,7 +1,6 @@
-internal import LiteVaultSystem
 internal import LiteVault
 internal import LiteVaultBackup
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 /// Examines the local files that backups and restores need. Everything is only read.
 struct FileExamination {

@@ -1,6 +1,6 @@
 internal import LiteVault
 internal import LiteVaultBackup
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 /// Examines a repository and its store. Nothing is written to either, and nothing is remembered about them.
 struct RepositoryExamination {

@@ -1,8 +1,7 @@
-internal import LiteVaultSystem
 internal import LiteVaultBackup
-internal import LiteVaultFoundation
 internal import LiteVaultQuoting
 internal import LiteVaultSchedule
+internal import LiteVaultSystem
 
 /// Examines everything that the jobs of a configuration need.
 struct ScheduleExamination {

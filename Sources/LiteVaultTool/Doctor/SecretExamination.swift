@@ -1,6 +1,5 @@
 internal import LiteVault
 internal import LiteVaultBackup
-internal import LiteVaultFoundation
 internal import LiteVaultKeyring
 internal import LiteVaultSchedule
 internal import LiteVaultSystem

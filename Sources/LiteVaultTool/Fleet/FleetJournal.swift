@@ -1,8 +1,7 @@
-internal import LiteVaultSystem
 internal import LiteVault
 internal import LiteVaultBackup
-internal import LiteVaultFoundation
 internal import LiteVaultQuoting
+internal import LiteVaultSystem
 
 /// The journal of a change to many databases: which are begun, and which are done. A run that was killed is continued from it.
 ///

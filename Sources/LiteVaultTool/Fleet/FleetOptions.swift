@@ -1,8 +1,7 @@
 internal import ArgumentParser
-internal import LiteVaultSystem
 internal import LiteVault
-internal import LiteVaultFoundation
 internal import LiteVaultQuoting
+internal import LiteVaultSystem
 
 /// The options of a command that works on many databases.
 struct FleetOptions: ParsableArguments {

@@ -1,7 +1,6 @@
 internal import LiteVault
 internal import LiteVaultBackup
 internal import LiteVaultCipher
-internal import LiteVaultFoundation
 internal import LiteVaultKeyring
 internal import LiteVaultSystem
 

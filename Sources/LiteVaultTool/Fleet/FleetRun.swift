@@ -1,6 +1,5 @@
 internal import Dispatch
 internal import LiteVault
-internal import LiteVaultFoundation
 internal import LiteVaultSystem
 
 /// Works on many files, several at a time; comes back to those that are in use once the others are done.

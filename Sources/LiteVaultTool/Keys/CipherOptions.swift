@@ -1,7 +1,6 @@
 internal import ArgumentParser
-internal import LiteVaultSystem
 internal import LiteVault
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 /// Cipher settings of the file that a command reads or writes. Absent ones are the engine's defaults.
 struct CipherOptions<Side: CipherSide>: ParsableArguments {
@@ -203,7 +202,7 @@ private struct SaltFile {
             let descriptor = open(file.path, O_WRONLY | O_CLOEXEC)
             guard descriptor >= 0 else { throw Failure(.inputOutput, "cannot write the salt file", path: path) }
             let bytes = Array((salt.hexadecimal + "\n").utf8)
-            let written = LiteVaultFoundation.write(descriptor, bytes, bytes.count)
+            let written = LiteVaultSystem.write(descriptor, bytes, bytes.count)
             let code = errno
             close(descriptor)
             guard written == bytes.count else {

@@ -1,4 +1,3 @@
-internal import LiteVaultFoundation
 internal import LiteVaultSystem
 
 /// Asks for a key on the terminal, without echo.
@@ -58,20 +57,20 @@ struct Console {
 
     /// Opens the terminal. The caller has made sure that standard input is one.
     static func open() -> Console {
-        let descriptor = LiteVaultFoundation.open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC)
+        let descriptor = LiteVaultSystem.open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC)
         return descriptor >= 0
             ? Console(descriptor: descriptor, isOwned: true) : Console(descriptor: STDIN_FILENO, isOwned: false)
     }
 
     func close() {
-        if isOwned { _ = LiteVaultFoundation.close(descriptor) }
+        if isOwned { _ = LiteVaultSystem.close(descriptor) }
     }
 
     /// Writes text to the terminal.
     func show(_ text: String) {
         let bytes = Array(text.utf8)
         // Standard input may be open for reading only.
-        _ = LiteVaultFoundation.write(isOwned ? descriptor : STDERR_FILENO, bytes, bytes.count)
+        _ = LiteVaultSystem.write(isOwned ? descriptor : STDERR_FILENO, bytes, bytes.count)
     }
 
     /// Runs `body` with echo off. A signal that ends the process meanwhile restores the terminal first.
@@ -110,7 +109,7 @@ struct Console {
         var bytes: [UInt8] = []
         while bytes.count < 1024 {
             var byte: UInt8 = 0
-            let count = LiteVaultFoundation.read(descriptor, &byte, 1)
+            let count = LiteVaultSystem.read(descriptor, &byte, 1)
             if count < 0, errno == EINTR { continue }
             guard count == 1 else { return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self) }
             if byte == UInt8(ascii: "\n") { break }

@@ -1,6 +1,5 @@
 internal import LiteVault
 internal import LiteVaultBackup
-internal import LiteVaultFoundation
 internal import LiteVaultSystem
 
 /// Reads keys from their sources and decodes them.

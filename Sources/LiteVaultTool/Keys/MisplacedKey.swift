@@ -1,6 +1,6 @@
 internal import LiteVaultCore
-internal import LiteVaultFoundation
 internal import LiteVaultQuoting
+internal import LiteVaultSystem
 
 /// Keys in places where they do not belong: in arguments, which other processes can read, and in SQL text. They are refused, and
 /// never repeated.

@@ -1,4 +1,4 @@
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 /// The first lines of a request, as far as they are needed.
 struct HTTPRequest: Equatable {

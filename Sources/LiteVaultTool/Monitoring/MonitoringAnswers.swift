@@ -1,5 +1,5 @@
-internal import LiteVaultFoundation
 internal import LiteVaultSchedule
+internal import LiteVaultSystem
 
 /// The answers to requests about a running schedule.
 enum MonitoringAnswers {

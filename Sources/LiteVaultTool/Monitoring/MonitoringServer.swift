@@ -1,5 +1,4 @@
 internal import CSystem
-internal import LiteVaultFoundation
 internal import LiteVaultSchedule
 internal import LiteVaultSystem
 

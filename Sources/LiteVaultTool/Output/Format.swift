@@ -1,4 +1,3 @@
-internal import LiteVaultFoundation
 internal import LiteVaultQuoting
 internal import LiteVaultSystem
 

@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 /// The result of a command: as typed values for JSON output, and as lines of text.
 struct Report {

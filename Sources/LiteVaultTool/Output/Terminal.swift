@@ -1,4 +1,3 @@
-internal import LiteVaultFoundation
 internal import LiteVaultQuoting
 internal import LiteVaultSystem
 
@@ -147,7 +146,7 @@ final class Terminal: Sendable {
     static func write(_ content: UnsafeRawBufferPointer, to descriptor: Int32) -> Int32 {
         var bytes = content
         while !bytes.isEmpty {
-            let written = LiteVaultFoundation.write(descriptor, bytes.baseAddress, bytes.count)
+            let written = LiteVaultSystem.write(descriptor, bytes.baseAddress, bytes.count)
             if written < 0 {
                 if errno == EINTR { continue }
                 if errno == EAGAIN {

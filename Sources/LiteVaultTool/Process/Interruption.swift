@@ -1,6 +1,5 @@
 internal import Dispatch
 internal import LiteVault
-internal import LiteVaultFoundation
 internal import LiteVaultSystem
 
 /// Ends a command cleanly on SIGINT, SIGTERM and SIGHUP.

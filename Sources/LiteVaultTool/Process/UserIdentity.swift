@@ -1,4 +1,4 @@
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 /// A user of the system whose rights this process can take, if it runs as root.
 struct UserIdentity {

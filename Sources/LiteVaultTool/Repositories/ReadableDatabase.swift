@@ -3,7 +3,7 @@ internal import LiteVault
 internal import LiteVaultBackup
 internal import LiteVaultCipher
 internal import LiteVaultCore
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 /// The database of a command that only reads: a file, or a snapshot in a repository.
 enum ReadArgument: DatabaseArgument {

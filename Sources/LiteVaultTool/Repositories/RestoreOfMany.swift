@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import LiteVaultBackup
-internal import LiteVaultFoundation
 internal import LiteVaultQuoting
+internal import LiteVaultSystem
 
 /// What `restore-all` and `schedule restore` restore, and how.
 struct RestoreOfManyOptions: ParsableArguments {

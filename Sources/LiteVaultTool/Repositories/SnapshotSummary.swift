@@ -1,5 +1,5 @@
 internal import LiteVaultBackup
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 /// A snapshot in results.
 struct SnapshotSummary: Encodable {

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import LiteVaultBackup
-internal import LiteVaultFoundation
 internal import LiteVaultSchedule
+internal import LiteVaultSystem
 
 /// Times and durations in arguments.
 enum TimeArgument {

@@ -1,6 +1,5 @@
-internal import LiteVaultSystem
 internal import LiteVault
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 /// Where rows go: standard output, or a new file. Bytes are collected and written in large pieces.
 ///

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import LiteVault
-internal import LiteVaultFoundation
 internal import LiteVaultQuoting
+internal import LiteVaultSystem
 
 /// How `litevault query` prints rows. A blob is `x'…'` in hexadecimal digits in every format but `typed-json`.
 enum RowFormat: String, ExpressibleByArgument, CaseIterable {

@@ -1,7 +1,6 @@
-internal import LiteVaultSystem
 internal import LiteVaultBackup
-internal import LiteVaultFoundation
 internal import LiteVaultQuoting
+internal import LiteVaultSystem
 
 /// A service of systemd, as its file and drop-ins describe it: a unit of its own, or an instance of a template.
 struct InstalledService {

@@ -1,4 +1,3 @@
-internal import LiteVaultFoundation
 internal import LiteVaultSchedule
 internal import LiteVaultSystem
 

@@ -1,11 +1,10 @@
 internal import ArgumentParser
-internal import LiteVaultSystem
 internal import LiteVaultBackup
 internal import LiteVaultCipher
-internal import LiteVaultFoundation
 internal import LiteVaultQuoting
 internal import LiteVaultSchedule
 internal import LiteVaultScheduleFile
+internal import LiteVaultSystem
 
 /// The text of a configuration with one job, to begin with.
 struct NewConfiguration {

@@ -1,8 +1,8 @@
 internal import ArgumentParser
 internal import LiteVaultBackup
-internal import LiteVaultFoundation
 internal import LiteVaultSchedule
 internal import LiteVaultScheduleFile
+internal import LiteVaultSystem
 internal import Logging
 
 /// The configuration of a schedule, and the local directories that belong to it.

@@ -1,5 +1,5 @@
-internal import LiteVaultFoundation
 internal import LiteVaultQuoting
+internal import LiteVaultSystem
 
 /// A command of a service, as its process gets it: with the values of specifiers and variables.
 struct ServiceCommand {

@@ -1,6 +1,5 @@
-internal import LiteVaultSystem
-internal import LiteVaultFoundation
 internal import LiteVaultQuoting
+internal import LiteVaultSystem
 
 /// systemd as it runs here, by its commands `systemctl` and `journalctl`.
 struct ServiceManager: Sendable {

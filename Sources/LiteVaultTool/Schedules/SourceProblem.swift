@@ -1,7 +1,7 @@
 internal import LiteVaultBackup
 internal import LiteVaultCipher
-internal import LiteVaultFoundation
 internal import LiteVaultSchedule
+internal import LiteVaultSystem
 
 /// Something of a job's sources that the job refuses, seen before it runs.
 struct SourceProblem: Encodable {

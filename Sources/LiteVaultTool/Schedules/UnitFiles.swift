@@ -1,5 +1,5 @@
-internal import LiteVaultFoundation
 internal import LiteVaultQuoting
+internal import LiteVaultSystem
 
 /// The files from which systemd reads units, by their directories.
 struct UnitFiles {

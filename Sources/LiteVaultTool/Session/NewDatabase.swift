@@ -1,8 +1,7 @@
-internal import LiteVaultSystem
 internal import LiteVault
 internal import LiteVaultCipher
 internal import LiteVaultCore
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 // `--create`: an empty database where there is none, of the two commands that run statements.
 

@@ -1,6 +1,5 @@
-internal import LiteVaultSystem
 internal import LiteVault
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 /// Checks before a key is read: nobody should have to type a passphrase to learn that a file is missing. The library repeats
 /// them where they matter.

@@ -1,4 +1,3 @@
-internal import LiteVaultFoundation
 internal import LiteVaultSystem
 
 /// Reads CSV by RFC 4180, a record at a time. An empty field is nil, as `query` prints NULL; an empty text is in quotes.

@@ -1,4 +1,4 @@
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 /// Reads lines from a terminal, with the usual keys: arrows, Ctrl-A, E, B, F, K, U, W, Y, P, N, R and L, Home, End, Delete,
 /// words with Ctrl or Alt, and Tab.
@@ -70,7 +70,7 @@ final class LineEditor {
         var settings = settings
         _ = tcsetattr(input, TCSADRAIN, &settings)
         let end = Array("\u{1B}[?2004l\n".utf8)
-        _ = LiteVaultFoundation.write(output, end, end.count)
+        _ = LiteVaultSystem.write(output, end, end.count)
     }
 
     // MARK: Keys
@@ -253,7 +253,7 @@ final class LineEditor {
             let polled = poll(&ready, 1, milliseconds)
             if polled < 0, errno == EINTR { continue }
             guard polled > 0 else { return nil }
-            let count = LiteVaultFoundation.read(input, &block, block.count)
+            let count = LiteVaultSystem.read(input, &block, block.count)
             if count < 0, errno == EINTR || errno == EAGAIN { continue }
             guard count > 0 else { return nil }
             ahead = Array(block[1..<max(1, count)])

@@ -1,10 +1,9 @@
 internal import ArgumentParser
-internal import LiteVaultSystem
 internal import LiteVault
 internal import LiteVaultCipher
 internal import LiteVaultCore
-internal import LiteVaultFoundation
 internal import LiteVaultQuoting
+internal import LiteVaultSystem
 
 /// The commands of the shell that begin with a point.
 struct ShellCommands {

@@ -1,9 +1,8 @@
-internal import LiteVaultSystem
 internal import LiteVault
 internal import LiteVaultCipher
 internal import LiteVaultCore
-internal import LiteVaultFoundation
 internal import LiteVaultQuoting
+internal import LiteVaultSystem
 
 /// The database of a shell: a connection, and what it was opened with.
 struct ShellDatabase {

@@ -1,9 +1,8 @@
-internal import LiteVaultSystem
 internal import LiteVault
 internal import LiteVaultBackup
 internal import LiteVaultCipher
 internal import LiteVaultCore
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 /// The statements and commands that were typed: in memory and, if a file was named, in that file. Never those that may have a key in
 /// them.
@@ -30,7 +29,7 @@ struct ShellHistory {
     init(path: String?) throws {
         self.path = path
         guard let path else { return }
-        let descriptor = LiteVaultFoundation.open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        let descriptor = LiteVaultSystem.open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         if descriptor < 0, errno == ENOENT {
             try write(to: path, replacing: false)
             return
@@ -66,7 +65,7 @@ struct ShellHistory {
             lines = Self.entries(read).suffix(Self.most)
             // A kill or a full disk may have cut the last line.
             if !text.isEmpty, !text.hasSuffix("\n") {
-                guard lseek(descriptor, 0, SEEK_END) >= 0, LiteVaultFoundation.write(descriptor, "\n", 1) == 1 else {
+                guard lseek(descriptor, 0, SEEK_END) >= 0, LiteVaultSystem.write(descriptor, "\n", 1) == 1 else {
                     throw SystemError(code: errno)
                 }
             }
@@ -116,10 +115,10 @@ struct ShellHistory {
         guard !entry.isEmpty, entry != lines.last else { return nil }
         lines = (lines + [entry]).suffix(Self.most)
         guard let path else { return nil }
-        let descriptor = LiteVaultFoundation.open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        let descriptor = LiteVaultSystem.open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         let bytes = Array((Self.written(entry) + "\n").utf8)
         // Other shells append to it too: a single call each.
-        let count = descriptor < 0 ? -1 : LiteVaultFoundation.write(descriptor, bytes, bytes.count)
+        let count = descriptor < 0 ? -1 : LiteVaultSystem.write(descriptor, bytes, bytes.count)
         let code = count >= 0 ? ENOSPC : errno
         if descriptor >= 0 { close(descriptor) }
         guard count != bytes.count else { return nil }

@@ -1,6 +1,6 @@
 internal import LiteVaultCore
 internal import LiteVaultEngine
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 /// Standard input of the shell or a file of `.read`, line by line. On a terminal, lines are edited as the system's own line discipline
 /// allows.

@@ -1,7 +1,7 @@
 internal import LiteVault
 internal import LiteVaultCipher
 internal import LiteVaultCore
-internal import LiteVaultFoundation
+internal import LiteVaultSystem
 
 /// Reads statements and commands, and runs them: until the first error, or on a terminal until the end of the input.
 final class ShellLoop {

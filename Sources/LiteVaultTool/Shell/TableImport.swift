@@ -1,6 +1,5 @@
 internal import LiteVault
 internal import LiteVaultCore
-internal import LiteVaultFoundation
 internal import LiteVaultQuoting
 internal import LiteVaultSystem
 
