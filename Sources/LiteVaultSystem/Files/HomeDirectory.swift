@@ -14,6 +14,7 @@ package enum HomeDirectory {
 
     /// The path with the home directory in place of a leading `~/`. Any other path is returned as it is.
     ///
+    /// - Parameter environment: the environment's variables.
     /// - Returns: nil if the path starts with `~/` and there is no home directory.
     package static func expand(_ path: String, _ environment: [String: String]) -> String? {
         guard path.hasPrefix("~/") else { return path }
@@ -31,6 +32,7 @@ package enum HomeDirectory {
         return path
     }
 
+    /// Whether a directory exists and belongs to this user.
     private static func isOwned(_ directory: String) -> Bool {
         var status = stat()
         return stat(directory, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR && status.st_uid == geteuid()

@@ -12,6 +12,7 @@ package struct ProcessIdentity: Equatable, Sendable {
     /// The namespace of `process`: in another container the ID refers to another process.
     package let namespace: UInt32
 
+    /// This process.
     package static let current = ProcessIdentity(process: getpid())
 
     /// A process of this boot and this container.
@@ -21,6 +22,7 @@ package struct ProcessIdentity: Equatable, Sendable {
             namespace: Platform.processNamespace)
     }
 
+    /// A process as it was recorded, perhaps on another machine.
     package init(process: Int32, start: UInt64, boot: UInt32, namespace: UInt32) {
         self.process = process
         self.start = start
