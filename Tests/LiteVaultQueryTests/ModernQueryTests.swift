@@ -27,7 +27,7 @@ import Testing
         _ location: SourceLocation = #_sourceLocation
     ) throws {
         #expect(expression.description == text, sourceLocation: location)
-        let query: TypedQuery<Int64, T> = sales.select(id, expression).order(id)
+        let query: TypedQuery<(Int64, T)> = sales.select(id, expression).order(id)
         try since(version.0, version.1, location) {
             let rows = try db.all(query) { _, value in value }
             #expect(rows == values, sourceLocation: location)
@@ -214,7 +214,7 @@ import Testing
         let regions = Table("regions")
         let code = SQLExpression<String>("code")
         let label = SQLExpression<String?>("label")
-        let right: TypedQuery<String?, Int64?> = sales.join(.rightOuter, regions, on: code == region).select(label, sales[id].max)
+        let right: TypedQuery<(String?, Int64?)> = sales.join(.rightOuter, regions, on: code == region).select(label, sales[id].max)
             .group(label).order(label)
         #expect(
             right.asSQL()

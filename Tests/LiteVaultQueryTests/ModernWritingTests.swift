@@ -34,7 +34,7 @@ import Testing
             insert.description
                 == #"INSERT INTO "people" ("email", "name") VALUES ('d', 'D') RETURNING "id", "email", "name""#)
         guard hasReturning else {
-            expectNeedsReturning { try db.all(insert) }
+            expectNeedsReturning { _ = try db.all(insert) }
             #expect(try db.value(people.count) == 3)
             return
         }
@@ -46,7 +46,7 @@ import Testing
 
     @Test func `an upsert returns the existing row`() throws {
         let upsert = people.upsert(email <- "b", name <- "Bea", onConflictOf: email).returning(id, name)
-        guard hasReturning else { return expectNeedsReturning { try db.all(upsert) } }
+        guard hasReturning else { return expectNeedsReturning { _ = try db.all(upsert) } }
         #expect(try db.all(upsert) { "\($0) \($1 ?? "-")" } == ["2 Bea"])
     }
 
@@ -54,8 +54,8 @@ import Testing
         let update = people.filter(id <= 2).update(name <- "X").returning(id, name)
         let delete = people.filter(name == nil).delete().returning(email)
         guard hasReturning else {
-            expectNeedsReturning { try db.all(update) }
-            return expectNeedsReturning { try db.all(delete) }
+            expectNeedsReturning { _ = try db.all(update) }
+            return expectNeedsReturning { _ = try db.all(delete) }
         }
         #expect(try db.first(update)?.1 == "X")
         #expect(try db.value(people.filter(name == "X").count) == 2)

@@ -4,25 +4,56 @@ public import LiteVaultCore
 // connection, which takes its lock and a cached statement; each step of the execution returns a row; `RowColumnReader`
 // reads its columns in order, with the types of the query.
 
-/// A query whose columns have known types. Its rows are Swift tuples.
+/// A statement whose rows have a known type: a ``TypedQuery``, a ``ScalarQuery``, or a statement with RETURNING. It is read by `all`, `first` and
+/// `forEach` of a connection.
+public protocol TypedStatement {
+    /// The type of a row: a tuple of the columns' values, or the value of a single column.
+    associatedtype RowValue
+
+    /// Reads all rows.
+    func _all(_ db: Connection) throws -> [RowValue]
+
+    /// Reads all rows, and makes a value of each.
+    func _all<T>(_ db: Connection, _ transform: (consuming RowValue) throws -> T) throws -> [T]
+
+    /// Reads the first row.
+    func _first(_ db: Connection) throws -> RowValue?
+
+    /// Calls a closure with each row.
+    func _forEach(_ db: Connection, _ body: (consuming RowValue) throws -> Void) throws
+}
+
+/// A query whose columns have known types. Its rows are Swift tuples, and those of a single column are values.
 ///
 /// ```swift
 /// for (id, email, name) in try db.all(users.select(id, email, name).filter(id > 5)) { … }
 /// ```
-public struct TypedQuery<each Column: SQLType>: QueryType {
+public struct TypedQuery<RowValue>: QueryType {
     /// The clauses.
     public var clauses: QueryClauses
+    /// Reads the columns of a row, in order.
+    @usableFromInline let read: @Sendable (inout RowColumnReader) throws -> RowValue
 
-    /// Creates a query of a table by name, without columns; `select` adds them.
+    /// Creates a query of a table by name, without columns; `select` adds them. Reading it before that throws `SQLITE_MISUSE`.
     ///
     /// - Parameters:
     ///   - name: the table.
     ///   - database: its database: `main`, `temp` or an attached one. By default SQLite searches all of them.
-    public init(_ name: String, database: String? = nil) { clauses = QueryClauses(name, database: database) }
+    public init(_ name: String, database: String? = nil) {
+        self.init(QueryClauses(name, database: database), nil) { _ in
+            throw DatabaseError(misuse: "no columns are selected from \(name)")
+        }
+    }
 
-    fileprivate init(_ clauses: QueryClauses, _ columns: [SQLNode]) {
+    /// - Parameter columns: nil for those of the clauses.
+    @usableFromInline
+    init(
+        _ clauses: QueryClauses, _ columns: [SQLNode]?,
+        _ read: @escaping @Sendable (inout RowColumnReader) throws -> RowValue
+    ) {
         self.clauses = clauses
-        self.clauses.columns = columns
+        if let columns { self.clauses.columns = columns }
+        self.read = read
     }
 }
 
@@ -31,14 +62,62 @@ extension QueryType {
     ///
     /// Use it directly inside `all`, `first` or `forEach`. Where the context requires no type, as in `let query =
     /// users.select(id, email)`, `select` returns the query itself, as in SQLite.swift: write `let query:
-    /// TypedQuery<Int64, String> = …` there.
+    /// TypedQuery<(Int64, String)> = …` there.
     @_disfavoredOverload
     public func select<each Column: SQLType>(
         _ columns: repeat SQLExpression<each Column>
-    ) -> TypedQuery<repeat each Column> {
+    ) -> TypedQuery<(repeat each Column)> {
         var nodes: [SQLNode] = []
         for column in repeat each columns { nodes.append(column.root) }
-        return TypedQuery(clauses, nodes)
+        return TypedQuery(clauses, nodes) { (repeat try $0.next((each Column).self)) }
+    }
+}
+
+extension TypedQuery: TypedStatement {
+    /// Reads all rows. Not inlined into the caller, whose loop over the tuples then copies each as one of an unknown type (Swift 6.3).
+    @inlinable
+    @inline(never)
+    public func _all(_ db: Connection) throws -> [RowValue] { try db.fetchAll(clauses) { try read(&$0) } }
+
+    /// Reads all rows, and makes a value of each.
+    @inlinable
+    public func _all<T>(_ db: Connection, _ transform: (consuming RowValue) throws -> T) throws -> [T] {
+        try db.fetchAll(clauses) { try transform(read(&$0)) }
+    }
+
+    /// Reads the first row.
+    @inlinable
+    public func _first(_ db: Connection) throws -> RowValue? { try db.fetchFirst(clauses) { try read(&$0) } }
+
+    /// Calls a closure with each row.
+    @inlinable
+    public func _forEach(_ db: Connection, _ body: (consuming RowValue) throws -> Void) throws {
+        try db.fetchEach(clauses) { try body(read(&$0)) }
+    }
+}
+
+extension ScalarQuery: TypedStatement where V: SQLType {
+    /// The type of the column.
+    public typealias RowValue = V
+
+    /// Reads all values.
+    @inlinable
+    public func _all(_ db: Connection) throws -> [V] { try db.fetchAll(clauses) { try $0.next(V.self) } }
+
+    /// Reads all values, and makes another of each.
+    @inlinable
+    public func _all<T>(_ db: Connection, _ transform: (consuming V) throws -> T) throws -> [T] {
+        try db.fetchAll(clauses) { try transform($0.next(V.self)) }
+    }
+
+    /// Reads the first value.
+    @inlinable
+    public func _first(_ db: Connection) throws -> V? { try db.fetchFirst(clauses) { try $0.next(V.self) } }
+
+    /// Calls a closure with each value.
+    @inlinable
+    public func _forEach(_ db: Connection, _ body: (consuming V) throws -> Void) throws {
+        try db.fetchEach(clauses) { try body($0.next(V.self)) }
     }
 }
 
@@ -67,90 +146,54 @@ extension Connection {
 
     // MARK: Typed rows
 
-    /// Fetches the values of a query of one column.
+    /// Fetches all rows of a query, as tuples; of a query of one column, as values. Runs a statement with RETURNING, and returns
+    /// the rows it wrote.
     ///
-    /// - Throws: `DatabaseError`; `QueryError` when a value is NULL or of another type.
-    public func all<V: SQLType>(_ query: ScalarQuery<V>) throws -> [V] {
-        try fetchAll(query.clauses) { try $0.next(V.self) }
-    }
-
-    /// Fetches the first value of a query of one column; nil when there is no row.
+    /// ```swift
+    /// for (id, email) in try db.all(users.select(id, email)) { … }
+    /// for id in try db.all(users.filter(isExpired).delete().returning(id)) { … }
+    /// ```
     ///
-    /// - Throws: as ``all(_:)``.
-    public func first<V: SQLType>(_ query: ScalarQuery<V>) throws -> V? {
-        try fetchFirst(query.clauses) { try $0.next(V.self) }
-    }
-
-    /// Fetches all rows of a query as tuples; of a query of one column, as values.
-    ///
-    /// - Throws: `DatabaseError`; `QueryError` when a value is NULL or of another type.
+    /// - Parameter statement: the query or statement.
+    /// - Throws: `DatabaseError`; `QueryError` when a value is NULL or of another type, after the rows were written; `VaultError`
+    ///   `unsupported` on an engine without RETURNING, which changes nothing.
     @inlinable
-    public func all<each Column: SQLType>(
-        _ query: TypedQuery<repeat each Column>
-    ) throws -> [(repeat each Column)] {
-        let execution = try begin(query.clauses)
-        defer { end(execution) }
-        var rows: [(repeat each Column)] = []
-        while try execution.step() {
-            var columns = RowColumnReader(execution)
-            rows.append((repeat try columns.next((each Column).self)))
-        }
-        return rows
+    public func all<Statement: TypedStatement>(_ statement: Statement) throws -> [Statement.RowValue] {
+        try statement._all(self)
     }
 
-    /// Fetches all rows of a query and makes a value of each: `all(users.select(id, email), transform: User.init)`.
+    /// Fetches all rows of a query or a statement with RETURNING, and makes a value of each:
+    /// `all(users.select(id, email), transform: User.init)`.
     ///
     /// - Parameters:
-    ///   - query: the query.
-    ///   - transform: called with the columns of each row.
+    ///   - statement: the query or statement.
+    ///   - transform: called with the columns of each row; after it was written.
     /// - Throws: as ``all(_:)``, and what the closure throws.
     @inlinable
-    public func all<T, each Column: SQLType>(
-        _ query: TypedQuery<repeat each Column>, transform: (repeat each Column) throws -> T
-    ) throws -> [T] {
-        let execution = try begin(query.clauses)
-        defer { end(execution) }
-        var rows: [T] = []
-        while try execution.step() {
-            var columns = RowColumnReader(execution)
-            rows.append(try transform(repeat try columns.next((each Column).self)))
-        }
-        return rows
-    }
+    public func all<Statement: TypedStatement, T>(
+        _ statement: Statement, transform: (consuming Statement.RowValue) throws -> T
+    ) throws -> [T] { try statement._all(self, transform) }
 
-    /// Fetches the first row of a query as a tuple; nil when there is none.
+    /// Fetches the first row of a query; nil when there is none. Runs a statement with RETURNING to its end, and returns the first
+    /// row it wrote.
     ///
+    /// - Parameter statement: the query or statement.
     /// - Throws: as ``all(_:)``.
     @inlinable
-    public func first<each Column: SQLType>(
-        _ query: TypedQuery<repeat each Column>
-    ) throws -> (repeat each Column)? {
-        let execution = try begin(query.clauses, limit: 1)
-        defer { end(execution) }
-        guard try execution.step() else { return nil }
-        var columns = RowColumnReader(execution)
-        let row = (repeat try columns.next((each Column).self))
-        try execution.finish()
-        return row
+    public func first<Statement: TypedStatement>(_ statement: Statement) throws -> Statement.RowValue? {
+        try statement._first(self)
     }
 
-    /// Calls a closure with the columns of each row of a query.
+    /// Calls a closure with the columns of each row of a query, or of each row that a statement with RETURNING wrote.
     ///
     /// - Parameters:
-    ///   - query: the query.
+    ///   - statement: the query or statement.
     ///   - body: called for each row. It may use the connection.
     /// - Throws: as ``all(_:)``, and what the closure throws. The query has ended then, and its lock is released.
     @inlinable
-    public func forEach<each Column: SQLType>(
-        _ query: TypedQuery<repeat each Column>, _ body: (repeat each Column) throws -> Void
-    ) throws {
-        let execution = try begin(query.clauses)
-        defer { end(execution) }
-        while try execution.step() {
-            var columns = RowColumnReader(execution)
-            try body(repeat try columns.next((each Column).self))
-        }
-    }
+    public func forEach<Statement: TypedStatement>(
+        _ statement: Statement, _ body: (consuming Statement.RowValue) throws -> Void
+    ) throws { try statement._forEach(self, body) }
 
     // MARK: Rows
 
@@ -210,6 +253,18 @@ extension Connection {
         let row = try read(&columns)
         try execution.finish()
         return row
+    }
+
+    /// Calls a closure with each row of a query.
+    @inlinable
+    @inline(__always)
+    func fetchEach(_ clauses: QueryClauses, _ body: (inout RowColumnReader) throws -> Void) throws {
+        let execution = try begin(clauses)
+        defer { end(execution) }
+        while try execution.step() {
+            var columns = RowColumnReader(execution)
+            try body(&columns)
+        }
     }
 
     /// Takes the lock and a statement for a query, and binds its values. Balance with `end(_:)`, unless this throws.

@@ -156,7 +156,7 @@ extension Connection {
         // Ends here, while the texts are still in place: ending clears the statement's bindings.
         defer { end(execution) }
         try execution.run(afterBinding: code, count: row.count)
-        return RunResult(changes: execution.changedRowCount, insertedRowID: execution.lastInsertRowid)
+        return execution.result
     }
 }
 

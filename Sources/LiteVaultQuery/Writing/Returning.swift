@@ -10,10 +10,12 @@ public import LiteVaultCore
 ///
 /// The rows come in no particular order. They are those the statement itself wrote: changes made by triggers and rows
 /// skipped by a conflict clause are not included.
-public struct Returning<each Column: SQLType>: Sendable, CustomStringConvertible {
+public struct Returning<RowValue>: Sendable, CustomStringConvertible {
     fileprivate let root: SQLNode
     /// For an insert that requires several statements.
     fileprivate var rows: InsertedRows?
+    /// Reads the columns of a row, in order.
+    fileprivate let read: @Sendable (inout RowColumnReader) throws -> RowValue
 
     /// The SQL text, with values as literals.
     public var description: String { SQLExpression<Void>(root: root).sql(dates: .text) }
@@ -23,10 +25,10 @@ extension Insert {
     /// Returns the INSERT or upsert, with columns of the rows it writes.
     public func returning<each Column: SQLType>(
         _ columns: repeat SQLExpression<each Column>
-    ) -> Returning<repeat each Column> {
+    ) -> Returning<(repeat each Column)> {
         guard case .rows(let rows) = content else { return returning(columns: repeat each columns) }
         let returning = rows.adding(returningClause(repeat each columns))
-        return Returning(root: returning.statement, rows: returning)
+        return Returning(root: returning.statement, rows: returning) { (repeat try $0.next((each Column).self)) }
     }
 }
 
@@ -34,21 +36,21 @@ extension Update {
     /// Returns the UPDATE, with columns of the rows it writes, as they are afterwards.
     public func returning<each Column: SQLType>(
         _ columns: repeat SQLExpression<each Column>
-    ) -> Returning<repeat each Column> { returning(columns: repeat each columns) }
+    ) -> Returning<(repeat each Column)> { returning(columns: repeat each columns) }
 }
 
 extension Delete {
     /// Returns the DELETE, with columns of the rows it deletes.
     public func returning<each Column: SQLType>(
         _ columns: repeat SQLExpression<each Column>
-    ) -> Returning<repeat each Column> { returning(columns: repeat each columns) }
+    ) -> Returning<(repeat each Column)> { returning(columns: repeat each columns) }
 }
 
 extension RenderedStatement {
     fileprivate func returning<each Column: SQLType>(
         columns: repeat SQLExpression<each Column>
-    ) -> Returning<repeat each Column> {
-        Returning(root: .words(root, returningClause(repeat each columns)))
+    ) -> Returning<(repeat each Column)> {
+        Returning(root: .words(root, returningClause(repeat each columns))) { (repeat try $0.next((each Column).self)) }
     }
 }
 
@@ -58,52 +60,30 @@ private func returningClause<each Column: SQLType>(_ columns: repeat SQLExpressi
     return .words(.text("RETURNING"), .joined(nodes, separator: ", "))
 }
 
-extension Connection {
-    /// Runs a statement with RETURNING and returns the rows it wrote.
-    ///
-    /// - Returns: the rows as tuples; the values themselves for a single column.
-    /// - Throws: `DatabaseError`; `QueryError` when a returned value is NULL or of another type, after the rows were written;
-    ///   `VaultError` `unsupported` on an engine without RETURNING, which changes nothing.
-    @discardableResult
-    public func all<each Column: SQLType>(
-        _ statement: Returning<repeat each Column>
-    ) throws -> [(repeat each Column)] {
-        try all(statement, transform: { (columns: repeat each Column) in (repeat each columns) })
+extension Returning: TypedStatement {
+    /// Runs the statement, and reads all rows it wrote.
+    public func _all(_ db: Connection) throws -> [RowValue] { try _all(db) { $0 } }
+
+    /// Runs the statement, and makes a value of each row it wrote.
+    public func _all<T>(_ db: Connection, _ transform: (consuming RowValue) throws -> T) throws -> [T] {
+        var values: [T] = []
+        try _forEach(db) { values.append(try transform($0)) }
+        return values
     }
 
-    /// Runs a statement with RETURNING and makes a value of each row it wrote.
-    ///
-    /// - Parameters:
-    ///   - statement: the statement.
-    ///   - transform: called with the columns of each row, after the row was written.
-    /// - Throws: as ``all(_:)``, and what the closure throws.
-    @discardableResult
-    public func all<T, each Column: SQLType>(
-        _ statement: Returning<repeat each Column>, transform: (repeat each Column) throws -> T
-    ) throws -> [T] {
-        var rows: [T] = []
-        func append(rowsOf node: SQLNode) throws {
-            let execution = try begin(node)
-            defer { end(execution) }
+    /// Runs the statement to its end, and reads the first row it wrote.
+    public func _first(_ db: Connection) throws -> RowValue? { try _all(db).first }
+
+    /// Runs the statement, and calls a closure with each row it wrote.
+    public func _forEach(_ db: Connection, _ body: (consuming RowValue) throws -> Void) throws {
+        func run(_ node: SQLNode) throws {
+            let execution = try db.begin(node)
+            defer { db.end(execution) }
             while try execution.step() {
                 var columns = RowColumnReader(execution)
-                rows.append(try transform(repeat try columns.next((each Column).self)))
+                try body(read(&columns))
             }
         }
-        if let parts = statement.rows {
-            try forEachPart(of: parts) { try append(rowsOf: $0) }
-        } else {
-            try append(rowsOf: statement.root)
-        }
-        return rows
+        if let rows { try db.forEachPart(of: rows) { try run($0) } } else { try run(root) }
     }
-
-    /// Runs a statement with RETURNING to its end and returns the first row it wrote.
-    ///
-    /// - Returns: the row as a tuple; nil when no row was written.
-    /// - Throws: as ``all(_:)``.
-    @discardableResult
-    public func first<each Column: SQLType>(
-        _ statement: Returning<repeat each Column>
-    ) throws -> (repeat each Column)? { try all(statement).first }
 }
