@@ -116,9 +116,9 @@ let package = Package(
             name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"]), .brew(["libyaml"])]),
         // Text as part of another language, and names as SQLite compares them: build tools use it, too.
         .target(name: "LiteVaultQuoting", swiftSettings: swift),
-        // The machine: files, processes, threads, clocks, secret memory. It knows nothing of SQLite.
+        // The machine: files, processes, threads, clocks, secret memory. It knows nothing of SQLite, and has the only import of
+        // Foundation in the library and the tool: of the part that a static program can afford.
         .target(name: "CSystem"),
-        // The only target that imports Foundation, and only the part of it that a static program can afford.
         .target(name: "LiteVaultSystem", dependencies: ["CSystem"], swiftSettings: swift),
         .target(
             name: "LiteVaultCore",

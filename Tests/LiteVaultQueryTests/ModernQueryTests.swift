@@ -45,6 +45,26 @@ import Testing
         } throws: { error in ((error as? VaultError)?.cause as? EngineInfo.UnsupportedFeature)?.requiredVersion == needed }
     }
 
+    @Test func `a query of a single column calls a closure with each value`() throws {
+        var seen: [Int64] = []
+        try db.forEach(sales.select(id).filter(region == "n").order(id)) { seen.append($0) }
+        #expect(seen == [1, 2, 3])
+    }
+
+    @Test func `more columns are read than have a function of their own`() throws {
+        let query: TypedQuery<(Int64, String, Int, Int?, Int64, String, Int, Int?, Int64, String, Int)> =
+            sales.select(id, region, day, amount, id, region, day, amount, id, region, day).order(id)
+        let row = try #require(try db.first(query))
+        #expect(row.0 == 1 && row.3 == 10 && row.9 == "n" && row.10 == 1)
+    }
+
+    @Test func `a typed query without columns is an error, whether there are rows or not`() throws {
+        let query = TypedQuery<(Int64, String)>("sales")
+        for query in [query, query.filter(id < 0), query.select(id, region)] {
+            #expect { _ = try db.all(query) } throws: { "\($0)".contains("make it by select of a Table") }
+        }
+    }
+
     // MARK: Windows
 
     @Test func `an aggregate over a partition has the partition's value in every row`() throws {

@@ -44,6 +44,30 @@ import Testing
         #expect(try db.all(many) == [5, 6])
     }
 
+    @Test func `each row that a statement wrote is passed on, and what one statement wrote stays if the closure throws`() throws {
+        struct Stop: Error {}
+        let insert = people.insertMany([[email <- "e"], [email <- "f"]]).returning(id)
+        guard hasReturning else { return expectNeedsReturning { try db.forEach(insert) { _ in } } }
+        var seen: [Int64] = []
+        try db.forEach(insert) { seen.append($0) }
+        #expect(seen == [4, 5])
+        let more = people.insertMany([[email <- "g"], [email <- "h"]]).returning(id)
+        #expect(throws: Stop.self) { try db.forEach(more) { _ in throw Stop() } }
+        #expect(try db.value(people.count) == 7)
+        #expect(throws: Stop.self) {
+            try db.transaction {
+                try db.forEach(people.delete().returning(id)) { _ in throw Stop() }
+            }
+        }
+        #expect(try db.value(people.count) == 7)
+    }
+
+    @Test func `a row that an insert ignored is no change`() throws {
+        #expect(try db.run(people.insert(or: .ignore, email <- "a")).changes == 0)
+        let result = try db.run(people.insert(or: .ignore, email <- "z"))
+        #expect(result.changes == 1 && result.insertedRowID == 4)
+    }
+
     @Test func `an upsert returns the existing row`() throws {
         let upsert = people.upsert(email <- "b", name <- "Bea", onConflictOf: email).returning(id, name)
         guard hasReturning else { return expectNeedsReturning { _ = try db.all(upsert) } }

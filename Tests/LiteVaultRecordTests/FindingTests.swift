@@ -112,10 +112,13 @@ import Testing
 
     @Test func `a literal gives records, with its values bound`() throws {
         let names = ["Ulm", "Jena'; --"]
-        let found = try City.all(
-            db, sql: "SELECT \(City.columnList) FROM city WHERE name IN \(names) ORDER BY name")
+        let found = try db.all(
+            "SELECT \(City.columnList) FROM city WHERE name IN \(names) ORDER BY name", as: City.self)
         #expect(found.map(\.name) == ["Ulm"])
-        #expect(try City.first(db, sql: "SELECT \(City.columnList) FROM city WHERE name = \("nowhere")") == nil)
+        #expect(try db.first("SELECT \(City.columnList) FROM city WHERE name = \("nowhere")", as: City.self) == nil)
+        #expect { try db.all("SELECT name FROM city", as: City.self) } throws: {
+            ($0 as? VaultError)?.code == .conformance
+        }
         #expect(try City.all(db, sql: "SELECT \(City.columnList) FROM city WHERE name = \("Bonn")").count == 1)
     }
 

@@ -182,6 +182,35 @@ final class Gate: @unchecked Sendable {  // the condition guards `isOpen`
         gate.open()
     }
 
+    @Test func `a hook that hangs after the limit of its job does not keep the program from ending`() async throws {
+        try makeDatabase("a")
+        let running = start(
+            try runner(job("a", "every: 1m, hooks: {before: hang, failed: hang}, limits: {run: 1s}")))
+        #expect(await eventually { count("hang 3600") == 2 })
+        running.cancel()
+        #expect(await BlockingWork.value(of: running, within: .seconds(120)) != nil)
+        gate.open()
+        // The abandoned lane goes on, and does not begin again.
+        #expect(await eventually { count("a run") == 1 })
+    }
+
+    @Test func `a reader that takes no reports does not keep the program from ending`() async throws {
+        for name in ["a", "b"] { try makeDatabase(name) }
+        let (journal, gate) = (journal, gate)
+        let runner = try runner(job("a") + job("b"))
+        let running: Task<Void, Never> = Task {
+            try? await runner.run { outcome in
+                journal.add("report \(outcome.job)")
+                gate.wait()
+            }
+        }
+        // The other job waits for the first one's report.
+        #expect(await eventually { journal.all.contains { $0.hasPrefix("report") } })
+        running.cancel()
+        #expect(await BlockingWork.value(of: running, within: .seconds(120)) != nil)
+        gate.open()
+    }
+
     @Test func `a clock that is set back during a pause stops no job`() async throws {
         try makeDatabase("good")
         let running = start(try runner(job("good"), longestPause: .seconds(1)))
@@ -218,6 +247,38 @@ final class Gate: @unchecked Sendable {  // the condition guards `isOpen`
         // What was stored is the outcome of the earlier run.
         #expect(journal.all.last == "a interrupted")
         #expect(unlimited.status().first?.state?.problems.map(\.limit) == ["run"])
+    }
+
+    @Test func `a job at its limit has failed, even if the program ends during its hook`() async throws {
+        try makeDatabase("a")
+        let runner = try runner(job("a", "every: 1m, hooks: {before: wait, failed: wait}, limits: {run: 1s}"))
+        let running = start(runner)
+        #expect(await eventually { count("wait 3600") == 2 })
+        running.cancel()
+        await running.value
+        #expect(await eventually { count("a run") == 1 })
+        #expect(runner.status().first?.state?.problems.map(\.limit) == ["run"])
+    }
+
+    @Test func `a cancelled schedule begins nothing, and keeps what was asked for`() async throws {
+        try makeDatabase("a")
+        let runner = try runner(job("a", "every: 1m, hooks: {before: told}"))
+        let state = try StateFile(directory: scratch.path("state"), configuration: runner.configuration.name)
+        try state.requestRun()
+        let due = Task {
+            while !Task.isCancelled { await Task.yield() }
+            return try await runner.runDue()
+        }
+        due.cancel()
+        #expect(try await due.value.isEmpty)
+        let running: Task<Void, Never> = Task {
+            while !Task.isCancelled { await Task.yield() }
+            try? await runner.run { _ in }
+        }
+        running.cancel()
+        await running.value
+        #expect(journal.all.isEmpty)
+        #expect(FileManager.default.fileExists(atPath: state.path + ".run"))
     }
 
     @Test func `an error that cannot be thrown ends the program`() async throws {

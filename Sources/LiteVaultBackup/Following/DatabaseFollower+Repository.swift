@@ -72,15 +72,15 @@ extension DatabaseFollower {
         }
     }
 
-    /// Takes the snapshot that a run begins with. It is cancelled when following is to end.
+    /// Takes the snapshot that a run begins with. It is cancelled when following is to end without it.
     private func snapshot(of run: SegmentSpool.Run) async throws -> Snapshot {
         let gap = with { $0.gap }
         let taking = BlockingWork.task { [takeSnapshot] in try await takeSnapshot(run, gap) }
-        let isEnding = with {
+        let isUnwanted = with {
             $0.snapshot = taking
-            return $0.deadline != nil
+            return $0.endsSnapshot
         }
-        if isEnding { taking.cancel() }
+        if isUnwanted { taking.cancel() }
         defer { with { $0.snapshot = nil } }
         return try await taking.value
     }

@@ -39,6 +39,8 @@ package final class DatabaseFollower: Sendable {
         var label = Date(milliseconds: 0)
         /// The snapshot that is being taken for a run.
         var snapshot: Task<Snapshot, any Error>?
+        /// Whether following is to end without it.
+        var endsSnapshot = false
         /// The sleeps of all tasks.
         var naps: Set<Task<Void, Never>> = []
         /// Whether no more segments will follow.
@@ -108,16 +110,34 @@ package final class DatabaseFollower: Sendable {
         report(.ended(lost: lost))
     }
 
-    /// Makes ``run()`` poll a last time, store what is spooled, and return. A snapshot that is being taken is cancelled.
+    /// Makes ``run()`` poll a last time, store what is spooled, and return. Of several calls, the shortest time counts.
     ///
-    /// - Parameter seconds: segments that cannot be stored within this time are abandoned.
-    package func end(within seconds: Double) {
+    /// - Parameters:
+    ///   - seconds: segments that cannot be stored within this time are abandoned.
+    ///   - finishingSnapshot: whether a snapshot that is being taken is cancelled only after this time, and not at once. The
+    ///     segments of its run cannot be restored without it.
+    package func end(within seconds: Double, finishingSnapshot: Bool = false) {
+        let clock = repository.clock
+        let end = clock.now() + seconds
+        with { $0.deadline = min($0.deadline ?? end, end) }
+        if finishingSnapshot {
+            Task { [weak self] in
+                await clock.sleep(seconds)
+                self?.cancelSnapshot()
+            }
+        } else {
+            cancelSnapshot()
+        }
+        wake()
+    }
+
+    /// Cancels the snapshot that is being taken, or about to be.
+    private func cancelSnapshot() {
         let snapshot = with {
-            $0.deadline = $0.deadline ?? repository.clock.now() + seconds
+            $0.endsSnapshot = true
             return $0.snapshot
         }
         snapshot?.cancel()
-        wake()
     }
 
     /// Ends following for good: nothing that this file gets is stored under its name any more.
@@ -127,6 +147,7 @@ package final class DatabaseFollower: Sendable {
             shared.deadline = shared.deadline ?? repository.clock.now()
             return !shared.isPromoted
         }
+        cancelSnapshot()
         wake()
         if isFirst { report(.promoted(error)) }
     }

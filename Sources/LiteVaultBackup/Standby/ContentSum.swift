@@ -29,20 +29,27 @@ struct ContentSum: Equatable, Sendable {
     mutating func remove(_ bytes: [UInt8], at offset: Int64) { change(bytes, offset) { $0 &- $1 } }
 
     private mutating func change(_ bytes: [UInt8], _ offset: Int64, _ combine: (UInt64, UInt64) -> UInt64) {
-        // The offset of a piece, and its content.
-        var hashed = [UInt8](repeating: 0, count: 8 + Self.piece)
-        for start in stride(from: 0, to: bytes.count, by: Self.piece) {
-            withUnsafeBytes(of: (offset + Int64(start)).bigEndian) { hashed.replaceSubrange(0..<8, with: $0) }
-            let piece = bytes[start..<min(start + Self.piece, bytes.count)]
-            let zeros = repeatElement(0 as UInt8, count: Self.piece - piece.count)
-            hashed.replaceSubrange(8..<(8 + piece.count), with: piece)
-            hashed.replaceSubrange((8 + piece.count)..., with: zeros)
-            Hash256(of: hashed).withBytes { hash in
-                for place in words.indices {
-                    words[place] = combine(words[place], hash.loadUnaligned(fromByteOffset: 8 * place, as: UInt64.self))
+        bytes.withUnsafeBytes { content in
+            for start in stride(from: 0, to: content.count, by: Self.piece) {
+                let piece = UnsafeRawBufferPointer(rebasing: content[start..<min(start + Self.piece, content.count)])
+                let hash = Self.hash(of: piece, at: offset + Int64(start))
+                hash.withBytes { hash in
+                    for place in words.indices {
+                        words[place] = combine(
+                            words[place], hash.loadUnaligned(fromByteOffset: 8 * place, as: UInt64.self))
+                    }
                 }
             }
         }
+    }
+
+    /// The hash of the offset of a piece, and its content.
+    private static func hash(of piece: UnsafeRawBufferPointer, at offset: Int64) -> Hash256 {
+        guard piece.count == Self.piece else {
+            let whole = Array(piece) + [UInt8](repeating: 0, count: Self.piece - piece.count)
+            return whole.withUnsafeBytes { hash(of: $0, at: offset) }
+        }
+        return withUnsafeBytes(of: offset.bigEndian) { Hash256(of: $0, piece) }
     }
 
     /// The sum of a whole file, one that no process has open as a database.

@@ -134,8 +134,9 @@ extension Standby {
             state.promotion = line
             try state.write(destination)
             do {
+                let newest = state.current?.segment == nil ? try await leases.newestSegment(of: state.database) : nil
                 return try await leases.record(
-                    PromotedDatabase(state, line: line), newest: listed, at: destination, isForced: options.isForced)
+                    PromotedDatabase(state, line: line), newest: newest, at: destination, isForced: options.isForced)
             } catch let error as VaultError where error.code == .promoted {
                 state.promotion = nil
                 try state.write(destination)

@@ -89,7 +89,7 @@ extension Standby {
         next.pageSize = size
         try commit(pages, as: next, to: database)
         (considered, suspected, ended, lineEnd) = (result.snapshot.sequence, nil, nil, nil)
-        (passed, listed) = (0, 0)
+        passed = 0
         return .restored(reason: reason, until: next.date)
     }
 
@@ -132,7 +132,7 @@ extension Standby {
         (state.current, state.next, state.file) = (point, nil, LogEnd.status(destination))
         try state.write(destination)
         (self.sum, database, ended, lineEnd) = (sum, nil, nil, nil)
-        (passed, listed) = (0, 0)
+        passed = 0
         if let size = point.pageSize { _ = try attach(pageSize: size) }
         return .restored(reason: reason, until: point.date)
     }

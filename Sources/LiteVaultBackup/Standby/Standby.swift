@@ -27,8 +27,6 @@ public actor Standby {
     var sum = ContentSum()
     /// The highest number among the segments that were found not to continue its snapshot.
     var passed = 0
-    /// The highest number of a segment that was listed behind its snapshot.
-    var listed = 0
     /// Why no segment will continue it.
     var ended: String?
     /// When snapshots were last listed, by a clock that is not set, and the newest one that does not need to be restored.
@@ -77,9 +75,8 @@ public actor Standby {
         } else {
             let next = try await reader.segments(behindSnapshot: current.snapshot, beyond: passed)
             found = next.found
-            listed = max(listed, next.newest)
             // Others are still to be applied, which may fail.
-            if case .nothing = found { passed = listed }
+            if case .nothing = found { passed = next.newest }
         }
         switch found {
         case .segments(let segments, let fetched):

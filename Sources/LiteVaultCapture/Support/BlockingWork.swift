@@ -24,16 +24,6 @@ package enum BlockingWork {
         }
     }
 
-    /// Runs work in a task of its own, which is cancelled with the caller's, and waits for its end.
-    package static func run<T: Sendable>(_ body: @escaping @Sendable () async throws -> T) async throws -> T {
-        let work = task(body)
-        return try await withTaskCancellationHandler {
-            try await work.value
-        } onCancel: {
-            work.cancel()
-        }
-    }
-
     /// Waits for a task's value, up to a time limit. Each call that does not get it leaves a small task behind until that
     /// task ends: not to be called in a loop.
     ///

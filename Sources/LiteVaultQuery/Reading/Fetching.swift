@@ -31,29 +31,36 @@ public protocol TypedStatement {
 public struct TypedQuery<RowValue>: QueryType {
     /// The clauses.
     public var clauses: QueryClauses
-    /// Reads the columns of a row, in order.
-    @usableFromInline let read: @Sendable (inout RowColumnReader) throws -> RowValue
+    /// Reads the columns of a row, in order; nil before columns with types were selected.
+    private let read: (@Sendable (inout RowColumnReader) throws -> RowValue)?
 
-    /// Creates a query of a table by name, without columns; `select` adds them. Reading it before that throws `SQLITE_MISUSE`.
+    /// Creates a query of a table by name, without columns; `select` of a table makes one with columns. Reading this one throws `SQLITE_MISUSE`.
     ///
     /// - Parameters:
     ///   - name: the table.
     ///   - database: its database: `main`, `temp` or an attached one. By default SQLite searches all of them.
     public init(_ name: String, database: String? = nil) {
-        self.init(QueryClauses(name, database: database), nil) { _ in
-            throw DatabaseError(misuse: "no columns are selected from \(name)")
-        }
+        clauses = QueryClauses(name, database: database)
+        read = nil
     }
 
-    /// - Parameter columns: nil for those of the clauses.
     @usableFromInline
     init(
-        _ clauses: QueryClauses, _ columns: [SQLNode]?,
+        _ clauses: QueryClauses, _ columns: [SQLNode],
         _ read: @escaping @Sendable (inout RowColumnReader) throws -> RowValue
     ) {
         self.clauses = clauses
-        if let columns { self.clauses.columns = columns }
+        self.clauses.columns = columns
         self.read = read
+    }
+
+    /// - Throws: `DatabaseError` `SQLITE_MISUSE` if no columns with types were selected.
+    @usableFromInline
+    func reader() throws -> @Sendable (inout RowColumnReader) throws -> RowValue {
+        guard let read else {
+            throw DatabaseError(misuse: "a typed query has no columns: make it by select of a Table")
+        }
+        return read
     }
 }
 
@@ -77,21 +84,29 @@ extension TypedQuery: TypedStatement {
     /// Reads all rows. Not inlined into the caller, whose loop over the tuples then copies each as one of an unknown type (Swift 6.3).
     @inlinable
     @inline(never)
-    public func _all(_ db: Connection) throws -> [RowValue] { try db.fetchAll(clauses) { try read(&$0) } }
+    public func _all(_ db: Connection) throws -> [RowValue] {
+        let read = try reader()
+        return try db.fetchAll(clauses) { try read(&$0) }
+    }
 
     /// Reads all rows, and makes a value of each.
     @inlinable
     public func _all<T>(_ db: Connection, _ transform: (consuming RowValue) throws -> T) throws -> [T] {
-        try db.fetchAll(clauses) { try transform(read(&$0)) }
+        let read = try reader()
+        return try db.fetchAll(clauses) { try transform(read(&$0)) }
     }
 
     /// Reads the first row.
     @inlinable
-    public func _first(_ db: Connection) throws -> RowValue? { try db.fetchFirst(clauses) { try read(&$0) } }
+    public func _first(_ db: Connection) throws -> RowValue? {
+        let read = try reader()
+        return try db.fetchFirst(clauses) { try read(&$0) }
+    }
 
     /// Calls a closure with each row.
     @inlinable
     public func _forEach(_ db: Connection, _ body: (consuming RowValue) throws -> Void) throws {
+        let read = try reader()
         try db.fetchEach(clauses) { try body(read(&$0)) }
     }
 }
@@ -155,7 +170,7 @@ extension Connection {
     /// ```
     ///
     /// - Parameter statement: the query or statement.
-    /// - Throws: `DatabaseError`; `QueryError` when a value is NULL or of another type, after the rows were written; `VaultError`
+    /// - Throws: `DatabaseError`; `QueryError` when a value is NULL or of another type, with RETURNING after the rows were written; `VaultError`
     ///   `unsupported` on an engine without RETURNING, which changes nothing.
     @inlinable
     public func all<Statement: TypedStatement>(_ statement: Statement) throws -> [Statement.RowValue] {
@@ -167,7 +182,7 @@ extension Connection {
     ///
     /// - Parameters:
     ///   - statement: the query or statement.
-    ///   - transform: called with the columns of each row; after it was written.
+    ///   - transform: called with the columns of each row; with RETURNING, after the row was written.
     /// - Throws: as ``all(_:)``, and what the closure throws.
     @inlinable
     public func all<Statement: TypedStatement, T>(
@@ -189,7 +204,9 @@ extension Connection {
     /// - Parameters:
     ///   - statement: the query or statement.
     ///   - body: called for each row. It may use the connection.
-    /// - Throws: as ``all(_:)``, and what the closure throws. The query has ended then, and its lock is released.
+    /// - Throws: as ``all(_:)``, and what the closure throws. The query has ended then, and its lock is released. With RETURNING, what one
+    ///   statement wrote stays; rows of ``QueryType/insertMany(_:)`` that take several statements are rolled back. A transaction around
+    ///   the call is rolled back in either case.
     @inlinable
     public func forEach<Statement: TypedStatement>(
         _ statement: Statement, _ body: (consuming Statement.RowValue) throws -> Void

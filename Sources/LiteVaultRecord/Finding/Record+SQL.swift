@@ -3,6 +3,28 @@ public import LiteVaultPool
 
 // Records from a SELECT that is written by hand.
 
+extension Connection {
+    /// Reads the rows of a SELECT as records. Its columns have to be those of the record, by name and order: ``Record/columnList``.
+    ///
+    /// ```swift
+    /// let notes = try db.all("SELECT \(Note.columnList) FROM note WHERE id IN \(ids)", as: Note.self)
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - sql: one SQL statement, as a literal; `SQL(sql:)` for other text.
+    ///   - type: the record.
+    /// - Throws: `VaultError` `conformance` for other columns; `QueryError`; `DatabaseError`.
+    public func all<R: Record>(_ sql: SQL, as type: R.Type) throws -> [R] { try R.all(self, sql, []) }
+
+    /// Reads the first row of a SELECT as a record; nil when there is none.
+    ///
+    /// - Parameters:
+    ///   - sql: one SQL statement, as for `all`.
+    ///   - type: the record.
+    /// - Throws: as `all`.
+    public func first<R: Record>(_ sql: SQL, as type: R.Type) throws -> R? { try R.first(self, sql, []) }
+}
+
 extension Record {
     /// Reads the rows of a SELECT that is written by hand. Its columns have to be those of the record, by name and order:
     /// ``columnList``.
@@ -31,13 +53,13 @@ extension Record {
         _ db: some RecordDatabase, sql: SQL, with values: any StatementArgument...
     ) throws -> Self? { try db._withReader { try first($0, sql, values) } }
 
-    private static func all(_ db: Connection, _ sql: SQL, _ values: [any StatementArgument]) throws -> [Self] {
+    fileprivate static func all(_ db: Connection, _ sql: SQL, _ values: [any StatementArgument]) throws -> [Self] {
         let execution = try begin(db, sql, values)
         defer { db.end(execution) }
         return try readAll(execution)
     }
 
-    private static func first(_ db: Connection, _ sql: SQL, _ values: [any StatementArgument]) throws -> Self? {
+    fileprivate static func first(_ db: Connection, _ sql: SQL, _ values: [any StatementArgument]) throws -> Self? {
         let execution = try begin(db, sql, values)
         defer { db.end(execution) }
         guard try execution.step() else { return nil }

@@ -13,6 +13,14 @@ package struct Hash256: Hashable, Sendable {
     /// Hashes bytes.
     package init(of bytes: [UInt8]) { self = bytes.withUnsafeBytes { Hash256(of: $0) } }
 
+    /// Hashes two parts as one.
+    package init(of first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) {
+        var digest = SHA256()
+        digest.update(bufferPointer: first)
+        digest.update(bufferPointer: second)
+        words = digest.finalize().withUnsafeBytes { Self.words($0) }
+    }
+
     /// Creates a hash from its 32 bytes.
     package init(_ bytes: UnsafeRawBufferPointer) {
         precondition(bytes.count == 32)

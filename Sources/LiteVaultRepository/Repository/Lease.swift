@@ -380,7 +380,7 @@ extension Repository {
     /// - Parameters:
     ///   - name: the lease's name.
     ///   - purpose: what it protects, for messages.
-    ///   - fence: see ``Lease/take(_:of:for:fence:)``.
+    ///   - fence: see ``Lease/take(_:of:for:fence:takesOver:)``.
     func withLease<T>(
         _ name: String, for purpose: String, fence: ((Lease.Record) async throws -> Void)? = nil,
         _ body: (Lease) async throws -> T

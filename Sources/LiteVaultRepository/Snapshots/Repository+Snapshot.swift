@@ -32,6 +32,8 @@ extension Repository {
     package func storeSnapshot(
         of path: String, options: SnapshotOptions, capture: @escaping (any BlockSink) throws -> CaptureReport
     ) async throws -> SnapshotResult {
+        // Before anything is said of the database: the lease comes later.
+        try requireWritable()
         let source = try withErrorContext(path: path) {
             try DatabaseFile(path).kind().requireStorable(allowsPlaintext: options.allowsPlaintext || isSealed)
             return try FileMetadata.resolvedPath(path)

@@ -76,7 +76,8 @@ package actor FollowSupervisor {
     /// all have stopped, or after the time that they were given. A store that hangs may block a follower: that is abandoned, and keeps
     /// the schedule locked until it ends.
     ///
-    /// - Throws: `VaultError` `promoted` when standbys of all databases that are followed were promoted, so that there is nothing left to do.
+    /// - Throws: `VaultError` `promoted` when standbys of all databases that are followed were promoted, and no job does anything else
+    ///   (`isAlone`): there is nothing left to do then.
     package func run() async throws {
         context.board.begin()
         for job in jobs { setNeedsWrite(job.name) }
@@ -106,13 +107,14 @@ package actor FollowSupervisor {
                 _ = BlockingWork.task { await self.scan(job) }
             }
             await announceSnapshots()
-            await context.services.clock.sleep(rescan)
+            await context.clock.sleep(rescan)
         }
     }
 
     private func end() async {
         isEnding = true
         let limit = Deadline(in: grace + .seconds(1))
+        // Also those that are leaving: there is no more time for their snapshots.
         for entry in entries.values { entry.follower.end(within: grace.seconds) }
         for (key, entry) in entries {
             let rest = max(limit.remaining, .milliseconds(10))
@@ -127,7 +129,7 @@ package actor FollowSupervisor {
         }
     }
 
-    /// Ends following if standbys of all databases were promoted.
+    /// Ends following if standbys of all databases were promoted, and no job does anything else.
     private func endIfPromoted() {
         guard isAlone, promoted != nil, scanning.isEmpty, !entries.isEmpty,
             entries.values.allSatisfy({ $0.state.phase == .promoted })
@@ -166,7 +168,8 @@ package actor FollowSupervisor {
                 remove(key)
             } else {
                 entries[key]?.isLeaving = true
-                entry.follower.end(within: 60)
+                // The file may be back soon: segments whose run has no snapshot could not be restored.
+                entry.follower.end(within: 60, finishingSnapshot: true)
             }
         }
         let new = databases.filter { entries[Key(job: job.name, path: $0.path)] == nil }

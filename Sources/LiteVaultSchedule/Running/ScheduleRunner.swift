@@ -46,7 +46,7 @@ package final class ScheduleRunner: Sendable {
         let all = try await withThrowingTaskGroup(of: JobOutcome?.self) { group in
             for job in configuration.jobs {
                 group.addTask { [self] in
-                    guard await decide(job).decision.isDue, !Task.isCancelled else { return nil }
+                    guard !Task.isCancelled, await decide(job).decision.isDue, !Task.isCancelled else { return nil }
                     return await run(job, grace: grace).outcome
                 }
             }
@@ -67,7 +67,9 @@ package final class ScheduleRunner: Sendable {
             return all
         }
         let ran = Set(all.map(\.job))
-        if configuration.metrics != nil { try await refresh(configuration.jobs.filter { !ran.contains($0.name) }) }
+        if configuration.metrics != nil, !Task.isCancelled {
+            try await refresh(configuration.jobs.filter { !ran.contains($0.name) })
+        }
         try writeMetrics()
         return all
     }
@@ -76,7 +78,7 @@ package final class ScheduleRunner: Sendable {
     /// cancelled. A job never overlaps itself, and jobs wait for each other only where ``ScheduleConfiguration/concurrency`` limits them.
     ///
     /// It returns when the runs under way have stopped, and followers have stored the commits that they had read. What takes longer than
-    /// its time is abandoned.
+    /// its time is abandoned, whatever it hangs in, and keeps the schedule locked until it ends.
     ///
     /// - Parameters:
     ///   - grace: how long runs that are under way may take to stop.
@@ -90,25 +92,47 @@ package final class ScheduleRunner: Sendable {
     ) async throws {
         takeRunRequest()
         let reporting = Locked(())
-        try await BlockingWork.run { [self] in
-            // The first error ends all.
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                if let supervisor = self.supervisor(grace: followers) { group.addTask { try await supervisor.run() } }
-                for job in configuration.jobs {
-                    group.addTask { [self] in
+        // The first error ends all.
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            if let supervisor = self.supervisor(grace: followers) {
+                // It has its own limit for the followers. What it stores after that may hang.
+                group.addTask { [self] in
+                    try await perform("the supervisor of the followers", [:], grace: followers + .seconds(5)) {
+                        try await supervisor.run()
+                    }
+                }
+            }
+            for job in configuration.jobs {
+                // A run has its own limit. Its hooks after that, and whoever takes the report, may hang as well.
+                group.addTask { [self] in
+                    try await perform("a job", ["job": "\(job.name)"], grace: grace + .seconds(1)) { [self] in
                         try await lane(job, grace) { outcome in try reporting.withLock { _ in try report(outcome) } }
                     }
                 }
-                for try await _ in group {}
             }
+            for try await _ in group {}
         }
         try Task.checkCancellation()
+    }
+
+    /// Does work that may hang. It is cancelled with this task, and abandoned if it has not stopped after `grace`.
+    private func perform(
+        _ name: String, _ metadata: Logger.Metadata, grace: Duration,
+        _ work: @escaping @Sendable () async throws -> Void
+    ) async throws {
+        // A task of its own would begin uncancelled.
+        guard !Task.isCancelled else { return }
+        let task = BlockingWork.task { () async -> Result<Void, any Error> in
+            do { return .success(try await work()) } catch { return .failure(error) }
+        }
+        if let result = await BlockingWork.value(of: task) { return try result.get() }
+        try await stopped(task, name, metadata, in: grace)?.get()
     }
 
     /// Runs one job repeatedly, until the task is cancelled.
     private func lane(_ job: BackupJob, _ grace: Duration, _ report: (JobOutcome) throws -> Void) async throws {
         var asked = context.clock.now()
-        while true {
+        while !Task.isCancelled {
             let (known, decision) = await decide(job)
             if Task.isCancelled { return }
             var next = decision.next
@@ -123,7 +147,9 @@ package final class ScheduleRunner: Sendable {
                 do { try writeMetrics() } catch { context.log.error("cannot write the metrics: \(error)") }
                 if Task.isCancelled { return }
                 if let abandoned {
-                    if await BlockingWork.value(of: abandoned) == nil, await stopped(abandoned, job, in: grace) == nil {
+                    if await BlockingWork.value(of: abandoned) == nil,
+                        await stopped(abandoned, "a run", ["job": "\(job.name)"], in: grace) == nil
+                    {
                         return
                     }
                     context.log.info("an abandoned run has ended", metadata: ["job": "\(job.name)"])
@@ -174,7 +200,7 @@ package final class ScheduleRunner: Sendable {
     }
 
     private func takeRunRequest() {
-        guard context.state.takeRunRequest() else { return }
+        guard !Task.isCancelled, context.state.takeRunRequest() else { return }
         requested.withLock { $0.formUnion(configuration.jobs.map(\.name)) }
     }
 
@@ -208,7 +234,7 @@ package final class ScheduleRunner: Sendable {
         if ended == nil {
             run.cancel()
             if Task.isCancelled {
-                ended = await stopped(run, job, in: grace)
+                ended = await stopped(run, "a run", ["job": "\(job.name)"], in: grace)
                 outcome.isInterrupted = true
             } else {
                 let reached = VaultError.limitReached(
@@ -218,6 +244,8 @@ package final class ScheduleRunner: Sendable {
                 )
                 steps.record(reached, "run", nil, &outcome)
                 await steps.finish(&outcome)
+                // It has failed, even if the program ends meanwhile.
+                outcome.isInterrupted = false
             }
         }
         outcome = ended ?? outcome
@@ -225,14 +253,16 @@ package final class ScheduleRunner: Sendable {
         return (outcome, ended == nil ? run : nil)
     }
 
-    /// Waits for a run to stop, although this task is cancelled.
+    /// Cancels a task and waits for it to stop, although this task is cancelled.
     ///
     /// - Returns: nil if it does not in time, and is abandoned.
-    private func stopped(_ run: Task<JobOutcome, Never>, _ job: BackupJob, in grace: Duration) async -> JobOutcome? {
-        run.cancel()
-        let ended = await Task { await BlockingWork.value(of: run, within: grace) }.value
+    private func stopped<T: Sendable>(
+        _ task: Task<T, Never>, _ name: String, _ metadata: Logger.Metadata, in grace: Duration
+    ) async -> T? {
+        task.cancel()
+        let ended = await Task { await BlockingWork.value(of: task, within: grace) }.value
         if ended == nil {
-            context.log.warning("a run did not stop in time, and is abandoned", metadata: ["job": "\(job.name)"])
+            context.log.warning("\(name) did not stop in time, and is abandoned", metadata: metadata)
         }
         return ended
     }

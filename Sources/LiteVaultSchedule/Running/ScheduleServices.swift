@@ -18,7 +18,7 @@ public struct ScheduleServices: Sendable {
     public var heartbeat: @Sendable (String, Duration) async throws -> Void
     /// Words the remedy of an error in a run, for the program that the person will use. The default has the library's words.
     package var remedy: @Sendable (VaultError, RepositoryReference) -> String? = { error, _ in error.remedy }
-    /// The clock of the repositories that are opened.
+    /// The clock of the repositories that are opened, by which followers and snapshots go. The times of jobs are the runner's.
     package var clock = HostClock.system
     /// How long retention waits for others that remove from the repository. That of another job takes seconds.
     package var patience = Duration.seconds(20)

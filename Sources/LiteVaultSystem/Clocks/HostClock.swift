@@ -1,5 +1,5 @@
-/// The clocks of the host, or a test's. Followers, snapshots and their labels take all that they know of time from one of these,
-/// which comes with the repository.
+/// The clocks of the host, or a test's. Followers, snapshots and their labels take all that they know of time from that of their
+/// repository, and the times of jobs come from that of their runner.
 package struct HostClock: Sendable {
     /// The time of day. It may be set to anything at any moment: it makes labels, and never decides an order.
     package let time: @Sendable () -> Date

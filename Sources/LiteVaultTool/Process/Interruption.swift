@@ -28,7 +28,7 @@ final class Interruption: Sendable {
         var children: [pid_t: Bool] = [:]
         /// What SIGINT does instead of ending the process, and how often it still does.
         var stop: (run: @Sendable () -> Void, times: Int)?
-        /// What the first signal cancels, and a request to reload.
+        /// The task that the first signal, or a request to reload, cancels.
         var task: Task<Void, Never>?
         /// Whether SIGHUP asks for a reload, and whether it has; nil if it ends the command.
         var reload: Bool?
@@ -109,7 +109,8 @@ final class Interruption: Sendable {
         return try work()
     }
 
-    /// Waits for a task, which the first signal cancels, and a reload. The signal ends the process after its grace if the task does not end.
+    /// Waits for a task that the first signal or a request to reload cancels. The signal ends the process after its grace if the task does
+    /// not end.
     func cancelling(_ task: Task<Void, Never>, _ wait: () -> Void) {
         let isLate = state.withLock { state in
             state.task = task

@@ -35,5 +35,9 @@ func both(_ path: String) throws -> [String] {
     try db.vacuum()
     db.trace { _ in }
     _ = (db.handle, db.readonly, db.isReadOnly, db.usesExtendedErrorCodes)
+    let (t, a) = (Table("t"), SQLite.Expression<Int64>("a"))
+    let id: Int64 = try db.run(t.insert(a <- 3))
+    let count: Int = try db.run(t.filter(a == id).delete())
+    _ = (try db.run(t.insert(a <- 4)).insertedRowID, count)
     return try db.all("SELECT b FROM t", as: String.self) + [text]
 }

@@ -27,7 +27,7 @@ func names() -> [Any] {
     let returning = Returning()
     let types: [Any.Type] = [
         TypedQuery.self, TableOptions.self, ColumnType.self, ResultCode.self, FTS5.self, JSONColumn.self, DatabaseKey.self,
-        StoredValue.self, Unbound.self, DatabasePool.self, DatabaseQueue.self,
+        StoredValue.self, TypedStatement.self, WritingStatement.self, RunResult.self, DatabasePool.self, DatabaseQueue.self,
     ]
     return [column, sql, window, letter, returning, types]
 }

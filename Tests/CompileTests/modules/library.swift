@@ -19,7 +19,9 @@ public enum FTS5 { case on }
 public enum JSONColumn { case on }
 public enum DatabaseKey { case on }
 public enum StoredValue { case on }
-public struct Unbound { public init() {} }
+public struct TypedStatement { public init() {} }
+public struct WritingStatement { public init() {} }
+public struct RunResult { public init() {} }
 
 extension Connection {
     public func setUserVersion(_ version: Int32) throws { try run("PRAGMA user_version = \(version)") }

@@ -282,6 +282,33 @@ import Testing
         #expect(failures > 3)
     }
 
+    @Test func `a forced promotion beside a damaged segment leaves the points in time before its snapshot`() async throws {
+        let pair = try await Pair(scratch)
+        try await pair.commit("UPDATE t SET v = 2")
+        let between = Date()
+        try await Task.sleep(nanoseconds: 5_000_000)
+        try await pair.commit("UPDATE t SET v = 3")
+        try await pair.take()
+        let standby = try await pair.standby()
+        await standby.end()
+        // Another process promotes it, and finds that the first segment behind the snapshot is damaged.
+        let before = Set(try await pair.repository.store.list("segments/").map(\.name))
+        try await pair.commit("UPDATE t SET v = 4")
+        let damaged = try #require(try await pair.repository.store.list("segments/").map(\.name).first { !before.contains($0) })
+        var bytes = try await pair.repository.store.get(damaged)
+        bytes[bytes.count - 100] ^= 1
+        try await pair.repository.store.put(damaged, bytes: bytes, condition: .none)
+        var options = PromotionOptions()
+        options.isForced = true
+        let result = try await pair.repository.promote(pair.copy, options: options)
+        #expect(result.missing != nil)
+        let path = scratch.path("restored.db")
+        _ = try await pair.repository.restore(.at(between), database: "live.db", to: path)
+        let restored = try pair.live.open(at: path)
+        #expect(try restored.number("SELECT sum(v) FROM t") == 80)
+        try restored.close()
+    }
+
     @Test func `a promotion ends the loop, and a report that throws does`() async throws {
         let pair = try await Pair(scratch)
         let (repository, copy, log) = (pair.repository, pair.copy, Log())
