@@ -190,7 +190,7 @@ final class Gate: @unchecked Sendable {  // the condition guards `isOpen`
         running.cancel()
         #expect(await BlockingWork.value(of: running, within: .seconds(120)) != nil)
         gate.open()
-        // The abandoned lane goes on, and does not begin again.
+        // The abandoned lane continues, and does not begin again.
         #expect(await eventually { count("a run") == 1 })
     }
 

@@ -134,7 +134,7 @@ extension Standby {
             state.promotion = line
             try state.write(destination)
             do {
-                let newest = state.current?.segment == nil ? try await leases.newestSegment(of: state.database) : nil
+                let newest = state.current?.segment == nil ? try await reader.newest() : nil
                 return try await leases.record(
                     PromotedDatabase(state, line: line), newest: newest, at: destination, isForced: options.isForced)
             } catch let error as VaultError where error.code == .promoted {

@@ -17,7 +17,7 @@ public actor Standby {
     /// The path of the copy.
     public nonisolated let destination: String
     let options: StandbyOptions
-    private let reader: SegmentReader
+    let reader: SegmentReader
     /// Keeps other standbys away.
     private var lock: StandbyLock?
     var state: StandbyState

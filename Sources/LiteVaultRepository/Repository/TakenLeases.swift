@@ -19,11 +19,6 @@ package struct TakenLeases: Sendable {
         try await segments.confirm()
     }
 
-    /// The highest number of a segment of the database that is stored; 0 if none is.
-    package func newestSegment(of database: String) async throws -> Int {
-        try await repository.segments(database, RepositoryFormat.sequences).map(\.sequence).max() ?? 0
-    }
-
     /// Stores the fence that begins a line of history, unless it is there.
     ///
     /// - Parameters:

@@ -29,6 +29,11 @@ package struct SegmentReader: Sendable {
         self.database = database
     }
 
+    /// The highest number of a segment that is stored; 0 if none is.
+    package func newest() async throws -> Int {
+        try await repository.segments(database, RepositoryFormat.sequences).map(\.sequence).max() ?? 0
+    }
+
     /// The first segments behind a snapshot. They are one commit, as some may begin before it.
     ///
     /// - Parameters:
