@@ -67,7 +67,7 @@ final class LiveDatabase {
         process.arguments = [source, target]
         try process.run()
         process.waitUntilExit()
-        try #require(process.terminationStatus == 0)
+        #expect(process.terminationStatus == 0)
     }
 
     /// Writes an image beside the database, checks everything that can be checked of it, and opens it.

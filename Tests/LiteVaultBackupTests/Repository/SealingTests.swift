@@ -101,7 +101,8 @@ import Testing
         async throws
     {
         let sealed = try await create().store
-        let bytes = (0..<200_000).map { UInt8(97 + $0 / 7 % 20) } + StoreCalls.noise(100_000)
+        let letters: [UInt8] = (0..<200_000).map { (number: Int) -> UInt8 in UInt8(97 + number / 7 % 20) }
+        let bytes = letters + StoreCalls.noise(100_000)
         try await sealed.put("data/a", bytes: bytes, condition: .none)
         try await sealed.put("data/b", bytes: bytes.reversed(), condition: .none)
         let whole = try await store.get("data/a")
