@@ -95,7 +95,7 @@ import Testing
     @Test func `every real number is read back as the same number`() throws {
         var generator = SystemRandomNumberGenerator()
         var numbers = (0..<2000).map { _ in Double(bitPattern: generator.next()) }.filter(\.isFinite)
-        numbers += [.leastNonzeroMagnitude, .greatestFiniteMagnitude, 0.1, 1 / 3, 1e15, 1e16, -0.5]
+        numbers += [.leastNonzeroMagnitude, .greatestFiniteMagnitude, 0.1, 1.0 / 3, 1e15, 1e16, -0.5]
         // Some engines misread the last, and others the next to last, of these: of decimals, one in some thousands.
         numbers += [1234.5678, 9.2967797230575, 131.562697, 958242.646213]
         for decimals in 0..<16 {
