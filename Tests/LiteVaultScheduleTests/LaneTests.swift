@@ -25,6 +25,8 @@ final class Gate: @unchecked Sendable {  // the condition guards `isOpen`
     let scratch = Scratch()
     let clock = FakeClock(1_800_000_000)
     let journal = Journal()
+    /// The repositories that were asked for.
+    let asked = Journal()
     let gate = Gate()
 
     private func makeDatabase(_ name: String) throws {
@@ -40,13 +42,14 @@ final class Gate: @unchecked Sendable {  // the condition guards `isOpen`
         let configuration = try ScheduleConfiguration(
             text: "repository: \(scratch.path("repository"))\n\(head)\njobs:\n\(jobs)", path: scratch.path("backup.yml")
         )
-        let (journal, gate) = (journal, gate)
+        let (journal, asked, gate) = (journal, asked, gate)
         var services = ScheduleServices(
             tool: "tests",
             local: LocalDirectories(
                 state: scratch.path("state"), cache: scratch.path("cache"), spool: scratch.path("spool")))
         services.store = {
-            $0.location.contains("hanging")
+            asked.add($0.location)
+            return $0.location.contains("hanging")
                 ? HangingStore($0.location, gate, journal) as any ObjectStore : DirectoryStore($0.location)
         }
         services.secret = { _ in try RepositorySecret.passphrase(Array("secret".utf8)) }
@@ -277,7 +280,7 @@ final class Gate: @unchecked Sendable {  // the condition guards `isOpen`
         }
         running.cancel()
         await running.value
-        #expect(journal.all.isEmpty)
+        #expect(journal.all.isEmpty && asked.all.isEmpty)
         #expect(FileManager.default.fileExists(atPath: state.path + ".run"))
     }
 

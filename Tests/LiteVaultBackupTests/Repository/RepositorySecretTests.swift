@@ -126,6 +126,19 @@ import Testing
         #expect(await code { try await blind.removeSecret(1) } == .keyRejected)
     }
 
+    @Test func `a passphrase is derived with 600,000 rounds, in a new repository, a new slot and under a new key`() async throws {
+        let made = try RepositorySecret.passphrase(Array("a".utf8))
+        let added = try RepositorySecret.passphrase(Array("b".utf8))
+        let repository = try await Repository.openOrCreate(store, secret: made, local: local())
+        #expect(try await (json()["secret"] as? [String: Any])?["iterations"] as? Int == 600_000)
+        try await repository.addSecret(added)
+        let slots = try #require(try await json()["secrets"] as? [[String: Any]])
+        #expect(slots.map { $0["iterations"] as? Int } == [600_000])
+        _ = try await Repository.open(store, secret: added, local: local()).rotateKey(secret: added)
+        let rotated = try #require(try await json()["secrets"] as? [[String: Any]])
+        #expect(rotated.map { $0["iterations"] as? Int } == [600_000])
+    }
+
     @Test func `a random secret beside a passphrase opens without a derivation`() async throws {
         let repository = try await create("a")
         let random = [UInt8](repeating: 7, count: 32)
