@@ -262,19 +262,22 @@ let package = Package(
                     verb: "encrypt-database", description: "Makes an encrypted database from a plaintext one."),
                 permissions: [.writeToPackageDirectory(reason: "The encrypted database is written beside the other.")])),
 
+        // What tests of several targets need: directories, waiting. It knows nothing of the package.
+        .target(name: "LiteVaultTestSupport", path: "Tests/LiteVaultTestSupport", swiftSettings: swift),
         .testTarget(
             name: "LiteVaultQuotingTests",
             dependencies: ["LiteVaultQuoting", "LiteVault", "LiteVaultCipher", "LiteVaultSFTP"],
             swiftSettings: swift),
-        .testTarget(name: "LiteVaultSystemTests", dependencies: ["LiteVaultSystem"], swiftSettings: swift),
+        .testTarget(name: "LiteVaultSystemTests", dependencies: ["LiteVaultTestSupport", "LiteVaultSystem"], swiftSettings: swift),
         .testTarget(
-            name: "LiteVaultCoreTests", dependencies: ["LiteVaultCore"] + engine, swiftSettings: swift),
+            name: "LiteVaultCoreTests", dependencies: ["LiteVaultTestSupport", "LiteVaultCore"] + engine, swiftSettings: swift),
         .testTarget(
-            name: "LiteVaultCipherTests", dependencies: ["LiteVault", "LiteVaultSystem"] + engine,
+            name: "LiteVaultCipherTests", dependencies: ["LiteVaultTestSupport", "LiteVault", "LiteVaultSystem"] + engine,
             exclude: ["Fixtures"], swiftSettings: swift),
         .testTarget(
             name: "LiteVaultKeyringTests",
             dependencies: [
+                "LiteVaultTestSupport",
                 "LiteVaultKeyring", "LiteVault", "LiteVaultSystem",
                 external("Crypto", of: "swift-crypto", for: "Keyring"),
             ],
@@ -284,7 +287,7 @@ let package = Package(
             swiftSettings: swift),
         .testTarget(
             name: "LiteVaultSchemaTests",
-            dependencies: ["LiteVaultSchema", "LiteVaultQuery", "LiteVaultOperators", "LiteVaultCore"],
+            dependencies: ["LiteVaultTestSupport", "LiteVaultSchema", "LiteVaultQuery", "LiteVaultOperators", "LiteVaultCore"],
             swiftSettings: swift),
         .executableTarget(
             name: "MigrationWorker", dependencies: ["LiteVault"], path: "Tests/MigrationKillTests/Worker",
@@ -293,17 +296,19 @@ let package = Package(
         .testTarget(
             name: "CheckedSQLTests", dependencies: ["LiteVault"], swiftSettings: swift,
             plugins: ["LiteVaultSchemaPlugin"]),
-        .testTarget(name: "LiteVaultPoolTests", dependencies: ["LiteVault"] + engine, swiftSettings: swift),
-        .testTarget(name: "LiteVaultRecordTests", dependencies: ["LiteVault"] + engine, swiftSettings: swift),
+        .testTarget(name: "LiteVaultPoolTests", dependencies: ["LiteVaultTestSupport", "LiteVault"] + engine, swiftSettings: swift),
+        .testTarget(name: "LiteVaultRecordTests", dependencies: ["LiteVaultTestSupport", "LiteVault"] + engine, swiftSettings: swift),
         .testTarget(
             name: "LiteVaultBackupTests",
             dependencies: [
+                "LiteVaultTestSupport",
                 "LiteVaultBackup", "LiteVaultStoreTesting", "LiteVault", "LiteVaultSystem",
             ],
             swiftSettings: swift),
         .testTarget(
             name: "Simulation",
             dependencies: [
+                "LiteVaultTestSupport",
                 "LiteVaultBackup", "LiteVault", "LiteVaultSystem", "LiteVaultSchedule", "LiteVaultScheduleFile",
                 external("Crypto", of: "swift-crypto", for: "Backup"),
                 external("Logging", of: "swift-log", for: "Schedule"),
@@ -311,23 +316,26 @@ let package = Package(
             path: "Tests/Simulation", swiftSettings: swift),
         .testTarget(
             name: "LiteVaultSFTPTests",
-            dependencies: ["LiteVaultBackup", "LiteVaultStoreTesting", "LiteVaultSystem"],
+            dependencies: ["LiteVaultTestSupport", "LiteVaultBackup", "LiteVaultStoreTesting", "LiteVaultSystem"],
             swiftSettings: swift),
         .testTarget(
             name: "LiteVaultObjectStoreTests",
             dependencies: [
+                "LiteVaultTestSupport",
                 "LiteVaultObjectStore", "LiteVaultStoreTesting", "LiteVaultBackup", "LiteVaultSystem",
             ],
             swiftSettings: swift),
         .testTarget(
             name: "LiteVaultScheduleTests",
             dependencies: [
+                "LiteVaultTestSupport",
                 "LiteVaultSchedule", "LiteVaultScheduleFile", "LiteVaultBackup", "LiteVaultQuoting", "LiteVaultSystem",
             ],
             swiftSettings: swift),
         .testTarget(
             name: "LiteVaultBackupServiceTests",
             dependencies: [
+                "LiteVaultTestSupport",
                 "LiteVaultBackupService", "LiteVault", "LiteVaultSystem",
                 external("Metrics", of: "swift-metrics", for: "BackupService"),
                 external("MetricsTestKit", of: "swift-metrics", for: "BackupService"),
@@ -336,12 +344,12 @@ let package = Package(
             swiftSettings: swift),
         .testTarget(
             name: "SQLiteTests",
-            dependencies: ["SQLite", "LiteVaultSchema", "LiteVaultQuery", "LiteVaultOperators"],
+            dependencies: ["LiteVaultTestSupport", "SQLite", "LiteVaultSchema", "LiteVaultQuery", "LiteVaultOperators"],
             swiftSettings: swift),
         // As a project that was written for SQLite.swift would compile them: without upcoming features.
         .testTarget(name: "SeedTests", dependencies: ["SQLite"], exclude: ["Repairs.md"]),
         .testTarget(
-            name: "LiteVaultToolTests", dependencies: ["LiteVaultTool", "LiteVault", "LiteVaultSystem"],
+            name: "LiteVaultToolTests", dependencies: ["LiteVaultTestSupport", "LiteVaultTool", "LiteVault", "LiteVaultSystem"],
             swiftSettings: swift),
     ],
     swiftLanguageModes: [.v6]

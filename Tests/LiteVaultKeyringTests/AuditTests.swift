@@ -1,5 +1,6 @@
 import Foundation
 import LiteVault
+import LiteVaultTestSupport
 import Testing
 
 @testable import LiteVaultKeyring
@@ -10,8 +11,8 @@ struct AuditTests {
     private let keyring: Keyring
 
     init() throws {
-        scratch = try Scratch()
-        keyring = Keyring(scratch.file("keys"))
+        scratch = Scratch()
+        keyring = Keyring(scratch.path("keys"))
     }
 
     private func copy() throws -> KeyringCopy { try KeyringCopy(path: keyring.path) }
@@ -69,7 +70,7 @@ struct AuditTests {
 
     @Test func `copies of two keyrings have nothing to do with each other`() throws {
         _ = try keyring.create(with: [.quick(first)])
-        let other = Keyring(scratch.file("other"))
+        let other = Keyring(scratch.path("other"))
         _ = try other.create(with: [.quick(first)])
         let audit = KeyringAudit([
             .init(name: "a", salt: salt(1), keyring: try copy()),
@@ -83,7 +84,7 @@ struct AuditTests {
     @Test func `what is not a keyring is not a copy of one`() throws {
         expect(.damaged) { try KeyringCopy(contentsOf: Array("litevault-keyring 1\n".utf8)) }
         expect(.damaged) { try KeyringCopy(contentsOf: []) }
-        expect(.noInput) { try KeyringCopy(path: scratch.file("none")) }
+        expect(.noInput) { try KeyringCopy(path: scratch.path("none")) }
     }
 
     @Test func `a keyring at the last generation says so and does not change`() throws {

@@ -1,18 +1,19 @@
 import Foundation
 import LiteVault
 import LiteVaultSystem
+import LiteVaultTestSupport
 import Testing
 
 @testable import LiteVaultKeyring
 
-@Suite(.enabled(if: Engine.encrypts)) struct DatabaseTests {
+@Suite(.enabled(if: EngineInfo.linked.encrypts)) struct DatabaseTests {
     let scratch: Scratch
     let keyring: Keyring
     let database: String
 
     init() throws {
-        scratch = try Scratch()
-        database = scratch.file("notes.db")
+        scratch = Scratch()
+        database = scratch.path("notes.db")
         keyring = Keyring(Keyring.path(beside: database))
     }
 
@@ -50,7 +51,7 @@ import Testing
     @Test func `a missing database is an error, not a new one`() throws {
         _ = try keyring.create(with: [.quick(first)])
         expect(.databaseMissing) { try read(.passphrase(first)) }
-        #expect(scratch.names == ["notes.db.keys"])
+        #expect(try scratch.names() == ["notes.db.keys"])
     }
 
     @Test func `a wrong passphrase leaves database and keyring alone`() throws {
@@ -62,14 +63,14 @@ import Testing
 
     @Test func `the keyring of another database does not open this one`() throws {
         _ = try make([.quick(first)])
-        let other = Keyring(scratch.file("other.keys"))
+        let other = Keyring(scratch.path("other.keys"))
         _ = try other.create(with: [.quick(first)])
         expect(.keyRejected) { try Connection(database, keyring: other, unlockedBy: .passphrase(first)) }
     }
 
     @Test func `after a removal with a new key the old keyring no longer opens the database`() throws {
         var unlocked = try make([.quick(first), .quick(second)])
-        let old = Keyring(scratch.file("old.keys"))
+        let old = Keyring(scratch.path("old.keys"))
         try FileManager.default.copyItem(atPath: keyring.path, toPath: old.path)
         try unlocked.remove([2], rekeying: [database])
         #expect(try read(.passphrase(first)) == "milk")
@@ -86,7 +87,7 @@ import Testing
 
     @Test func `a backup from before the new key opens with the keyring of after`() throws {
         var unlocked = try make([.quick(first), .quick(second)])
-        let copy = scratch.file("copy.db")
+        let copy = scratch.path("copy.db")
         try FileManager.default.copyItem(atPath: database, toPath: copy)
         try unlocked.remove([2], rekeying: [database])
         let db = try Connection(copy, keyring: keyring, unlockedBy: .passphrase(first))
@@ -130,7 +131,7 @@ import Testing
     @Test func `a removal names databases that exist`() throws {
         var unlocked = try make([.quick(first), .quick(second)])
         let before = try scratch.bytes("notes.db.keys")
-        expect(.noInput) { try unlocked.remove([2], rekeying: [scratch.file("typo.db")]) }
+        expect(.noInput) { try unlocked.remove([2], rekeying: [scratch.path("typo.db")]) }
         expect(.usage) { try unlocked.remove([2], rekeying: []) }
         expect(.usage) { try unlocked.remove([1, 2], rekeying: [database]) }
         #expect(try scratch.bytes("notes.db.keys") == before)
@@ -158,7 +159,7 @@ import Testing
         #expect(unlocked.keyCount == 3)
         #expect(try read(.passphrase(first)) == "milk")
         // The keyring of before does not have the key.
-        let older = try scratch.write("older", String(decoding: old, as: UTF8.self))
+        let older = try scratch.write(String(decoding: old, as: UTF8.self), to: "older")
         expect(.keyRejected) {
             try Connection(database, keyring: Keyring(older), unlockedBy: .passphrase(first)).execute(
                 "SELECT 1 FROM note")
@@ -168,7 +169,7 @@ import Testing
     // MARK: Generated keys
 
     @Test func `a generated key in a store opens its database again`() throws {
-        let store = FileKeyStore(scratch.file("notes.key"))
+        let store = FileKeyStore(scratch.path("notes.key"))
         do {
             let db = try Connection(database, keyIn: store)
             try db.execute("CREATE TABLE note (text TEXT); INSERT INTO note VALUES ('milk')")
@@ -181,21 +182,21 @@ import Testing
 
     @Test func `a database without its key is an error, and no key is made`() throws {
         _ = try make([.quick(first)])
-        expect(.keyMissing) { try Connection(database, keyIn: FileKeyStore(scratch.file("notes.key"))) }
-        #expect(!scratch.names.contains("notes.key"))
+        expect(.keyMissing) { try Connection(database, keyIn: FileKeyStore(scratch.path("notes.key"))) }
+        #expect(try !scratch.names().contains("notes.key"))
     }
 
     @Test func `a key without its database is an error, unless an empty one is asked for`() throws {
-        let store = FileKeyStore(scratch.file("notes.key"))
+        let store = FileKeyStore(scratch.path("notes.key"))
         try Connection(database, keyIn: store).close()
         try? FileManager.default.removeItem(atPath: database)
         expect(.databaseMissing) { try Connection(database, keyIn: store) }
-        #expect(scratch.names == ["notes.key"])
+        #expect(try scratch.names() == ["notes.key"])
         try Connection(database, keyIn: store, creation: .withStoredKey).close()
     }
 
     @Test func `the key of another device is rejected, and nothing is created`() throws {
-        let store = FileKeyStore(scratch.file("notes.key"))
+        let store = FileKeyStore(scratch.path("notes.key"))
         let db = try Connection(database, keyIn: store)
         try db.execute("CREATE TABLE note (text TEXT)")
         try db.close()
@@ -207,13 +208,13 @@ import Testing
     }
 
     @Test func `a database that was opened and never written opens again`() async throws {
-        let store = FileKeyStore(scratch.file("notes.key"))
+        let store = FileKeyStore(scratch.path("notes.key"))
         for _ in 1...2 { try Connection(database, keyIn: store).close() }
-        #expect(scratch.names == ["notes.db", "notes.key"])
+        #expect(try scratch.names() == ["notes.db", "notes.key"])
         try Connection(database, keyIn: store, creation: .never).close()
-        let pool = try DatabasePool(scratch.file("pool.db"), keyIn: FileKeyStore(scratch.file("pool.key")))
+        let pool = try DatabasePool(scratch.path("pool.db"), keyIn: FileKeyStore(scratch.path("pool.key")))
         try await pool.close()
-        let queue = try DatabaseQueue(scratch.file("pool.db"), keyIn: FileKeyStore(scratch.file("pool.key")))
+        let queue = try DatabaseQueue(scratch.path("pool.db"), keyIn: FileKeyStore(scratch.path("pool.key")))
         try await queue.close()
         let db = try Connection(database, keyIn: store)
         try db.execute("CREATE TABLE note (text TEXT)")
@@ -221,20 +222,20 @@ import Testing
     }
 
     @Test func `an empty file without a key is a new database, as after a kill before the key was stored`() throws {
-        try scratch.write("notes.db", "")
+        try scratch.write("", to: "notes.db")
         expect(.databaseMissing) {
-            try Connection(database, keyIn: FileKeyStore(scratch.file("notes.key")), creation: .never)
+            try Connection(database, keyIn: FileKeyStore(scratch.path("notes.key")), creation: .never)
         }
-        #expect(scratch.names == ["notes.db"])
-        try Connection(database, keyIn: FileKeyStore(scratch.file("notes.key"))).close()
-        #expect(scratch.names == ["notes.db", "notes.key"])
+        #expect(try scratch.names() == ["notes.db"])
+        try Connection(database, keyIn: FileKeyStore(scratch.path("notes.key"))).close()
+        #expect(try scratch.names() == ["notes.db", "notes.key"])
     }
 
     @Test func `a store that takes no key leaves no file behind`() throws {
         let store = EnvironmentKeyStore("LITEVAULT_NOT_SET")
         // An empty file would hide from the next start that the database was lost.
         expect(.unsupported) { try Connection(database, keyIn: store) }
-        #expect(scratch.names.isEmpty)
+        #expect(try scratch.names().isEmpty)
     }
 
     @Test(arguments: ["", "CREATE TABLE note (text TEXT); INSERT INTO note VALUES ('milk')"])
@@ -256,7 +257,7 @@ import Testing
     @Test(arguments: [true, false])
     func `starts at the same time create one database, and all succeed`(overwriting: Bool) throws {
         let database = database
-        let store: any KeyStore = overwriting ? OverwritingStore() : FileKeyStore(scratch.file("notes.key"))
+        let store: any KeyStore = overwriting ? OverwritingStore() : FileKeyStore(scratch.path("notes.key"))
         let problems = Locked<[String]>([])
         let isReady = DispatchSemaphore(value: 0)
         // Threads of their own: all of them have to run, however few the system's pool has.
@@ -284,7 +285,7 @@ import Testing
             try Connection(
                 database, keyIn: CommandKeyStore(ExternalCommand("exit 2"), storing: ExternalCommand("cat >/dev/null")))
         }
-        #expect(scratch.names.isEmpty)
+        #expect(try scratch.names().isEmpty)
     }
 }
 

@@ -1,5 +1,6 @@
 import Foundation
 import LiteVault
+import LiteVaultTestSupport
 import Testing
 
 @testable import LiteVaultKeyring
@@ -24,8 +25,8 @@ struct Dice: RandomNumberGenerator {
     let code: RecoveryCode
 
     init() throws {
-        scratch = try Scratch()
-        keyring = Keyring(scratch.file("keys"))
+        scratch = Scratch()
+        keyring = Keyring(scratch.path("keys"))
         identity = try .random()
         code = try .random()
         var unlocked = try keyring.create(with: [.quick(first, name: "naïve – größer")])
@@ -101,7 +102,7 @@ struct Dice: RandomNumberGenerator {
     }
 
     @Test func `a slot of another keyring, a removed one and a changed generation do not authenticate`() throws {
-        let other = Keyring(scratch.file("other"))
+        let other = Keyring(scratch.path("other"))
         _ = try other.create(with: [.quick(second)])
         var document = try KeyringParser.parse(try scratch.bytes("keys"))
         let foreign = try KeyringParser.parse(try scratch.bytes("other"))
@@ -185,11 +186,11 @@ struct Dice: RandomNumberGenerator {
     }
 
     @Test func `something that is not a small regular file is rejected`() throws {
-        try scratch.write("large", String(repeating: "x\n", count: 1 << 18))
-        expect(.damaged) { try Keyring(scratch.file("large")).slots() }
-        expect(.wrongKind) { try Keyring(scratch.path).slots() }
-        #expect(mkfifo(scratch.file("fifo"), 0o600) == 0)
-        expect(.wrongKind) { try Keyring(scratch.file("fifo")).slots() }
+        try scratch.write(String(repeating: "x\n", count: 1 << 18), to: "large")
+        expect(.damaged) { try Keyring(scratch.path("large")).slots() }
+        expect(.wrongKind) { try Keyring(scratch.directory).slots() }
+        #expect(mkfifo(scratch.path("fifo"), 0o600) == 0)
+        expect(.wrongKind) { try Keyring(scratch.path("fifo")).slots() }
     }
 
     @Test func `H-SEC-11: passphrase slots that would together take minutes are rejected before any is tried`() throws {

@@ -1,18 +1,19 @@
 import Foundation
 import LiteVault
+import LiteVaultTestSupport
 import Testing
 
 @testable import LiteVaultKeyring
 
 /// A success has been observed: a database has the new key when it opened with it, and no longer with the old one.
-@Suite(.enabled(if: Engine.encrypts)) struct ObservedTests {
+@Suite(.enabled(if: EngineInfo.linked.encrypts)) struct ObservedTests {
     let scratch: Scratch
     let keyring: Keyring
     let database: String
 
     init() throws {
-        scratch = try Scratch()
-        database = scratch.file("notes.db")
+        scratch = Scratch()
+        database = scratch.path("notes.db")
         keyring = Keyring(Keyring.path(beside: database))
     }
 
@@ -22,9 +23,9 @@ import Testing
         let db = try Connection(database, keyring: keyring, unlockedBy: .passphrase(first), creation: .ifMissing)
         try db.execute("CREATE TABLE note (text TEXT); INSERT INTO note VALUES ('milk')")
         try db.close()
-        let copy = scratch.file("copy.db")
+        let copy = scratch.path("copy.db")
         try FileManager.default.copyItem(atPath: database, toPath: copy)
-        try FileManager.default.copyItem(atPath: keyring.path, toPath: scratch.file("old.keys"))
+        try FileManager.default.copyItem(atPath: keyring.path, toPath: scratch.path("old.keys"))
         try unlocked.rekey([database])
         try unlocked.forgetOldKeys()
         try FileManager.default.removeItem(atPath: database)
@@ -42,19 +43,19 @@ import Testing
         }
         #expect(try [scratch.bytes("notes.db"), scratch.bytes("notes.db.keys")] == before)
         // The removed passphrase opens it with an older copy, so the slot has to be there still.
-        let old = Keyring(scratch.file("old.keys"))
+        let old = Keyring(scratch.path("old.keys"))
         try Connection(database, keyring: old, unlockedBy: .passphrase(second)).close()
     }
 
     @Test func `H-KEY-30 the databases that need an old key are found, and no others`() throws {
-        let other = scratch.file("other.db")
+        let other = scratch.path("other.db")
         var unlocked = try keyring.create(with: [.quick(first)])
         for path in [database, other] {
             let db = try Connection(path, keyring: keyring, unlockedBy: .passphrase(first), creation: .ifMissing)
             try db.execute("CREATE TABLE note (text TEXT)")
             try db.close()
         }
-        try scratch.write("text", String(repeating: "t", count: 5000))
+        try scratch.write(String(repeating: "t", count: 5000), to: "text")
         let directory = (database as NSString).deletingLastPathComponent
         #expect(try unlocked.databases(in: [directory], sparingNewest: true) == [])
         #expect(try unlocked.databases(in: [directory], sparingNewest: false) == [database, other])
@@ -81,7 +82,7 @@ import Testing
 
     @Test func `H-KEY-18 one database that no key opens keeps the others and the keyring as they were`() throws {
         var unlocked = try makeForgotten()
-        let other = scratch.file("other.db")
+        let other = scratch.path("other.db")
         let db = try Connection(other, keyring: keyring, unlockedBy: .passphrase(first), creation: .ifMissing)
         try db.execute("CREATE TABLE note (text TEXT)")
         try db.close()

@@ -1,5 +1,6 @@
 import Foundation
 import LiteVault
+import LiteVaultTestSupport
 import Testing
 
 @testable import LiteVaultKeyring
@@ -15,8 +16,8 @@ import Testing
     private let cat = ExternalCommand("cat")
 
     init() throws {
-        scratch = try Scratch()
-        keyring = Keyring(scratch.file("keys"))
+        scratch = Scratch()
+        keyring = Keyring(scratch.path("keys"))
         identity = try .random()
         code = try .random()
         secret = try .random()
@@ -24,18 +25,18 @@ import Testing
 
     /// A keyring with a slot of each kind, all of which have endorsed its key.
     private func makeAll() throws -> [KeyringUnlock] {
-        try scratch.write("secret", String(repeating: "s", count: 40))
+        try scratch.write(String(repeating: "s", count: 40), to: "secret")
         var unlocked = try keyring.create(with: [
             .quick(first), .recoveryCode(code), .recipient(identity.recipient()),
-            .command(wrapping: cat, unwrapping: cat), .secret(.credential, secret), .file(scratch.file("secret")),
-            .store(FileKeyStore(scratch.file("store"))),
+            .command(wrapping: cat, unwrapping: cat), .secret(.credential, secret), .file(scratch.path("secret")),
+            .store(FileKeyStore(scratch.path("store"))),
         ])
         // The secret of a recipient is elsewhere: it endorses when it first writes.
         unlocked = try keyring.unlock(with: .identity(identity), trusting: unlocked.fingerprint)
         try unlocked.add(.quick(second))
         return [
             try .passphrase(first), .recoveryCode(code), .identity(identity), .command(cat), .secret(secret),
-            .file(scratch.file("secret")), .store(FileKeyStore(scratch.file("store"))),
+            .file(scratch.path("secret")), .store(FileKeyStore(scratch.path("store"))),
         ]
     }
 
@@ -76,7 +77,7 @@ import Testing
             let unlocked = try keyring.unlock(with: way)
             #expect(try unlocked.proof() == .endorsed, "slot \(unlocked.slot.id)")
             _ = try unlocked.databaseKey()
-            _ = try unlocked.databaseKey(for: scratch.file("new.db"))
+            _ = try unlocked.databaseKey(for: scratch.path("new.db"))
         }
     }
 
@@ -85,14 +86,14 @@ import Testing
         endorsements: Endorsements
     ) throws {
         let ways = try makeAll()
-        try scratch.write("empty.db", "")
+        try scratch.write("", to: "empty.db")
         try forge(keyring.path, endorsements)
         for way in ways {
             let unlocked = try keyring.unlock(with: way)
             #expect(try unlocked.proof() == .unknown, "slot \(unlocked.slot.id)")
             expect(.keyringUntrusted) { try unlocked.databaseKey() }
             for name in ["new.db", "empty.db"] {
-                expect(.keyringUntrusted) { try unlocked.databaseKey(for: scratch.file(name)) }
+                expect(.keyringUntrusted) { try unlocked.databaseKey(for: scratch.path(name)) }
             }
         }
     }
@@ -124,7 +125,7 @@ import Testing
         try KeyringFile(keyring.path).write(swapped, replacing: true)
         for way in ways { #expect(try keyring.unlock(with: way).proof() == .unknown) }
         // The same secrets in another keyring.
-        let other = Keyring(scratch.file("other"))
+        let other = Keyring(scratch.path("other"))
         var unlocked = try other.create(with: [.recipient(identity.recipient())])
         unlocked = try other.unlock(with: .identity(identity), trusting: unlocked.fingerprint)
         try unlocked.add(.quick(second))
@@ -144,13 +145,13 @@ import Testing
         #expect(try keyring.unlock(with: ways[0]).proof() == .unknown)
     }
 
-    @Test(.enabled(if: Engine.encrypts))
+    @Test(.enabled(if: EngineInfo.linked.encrypts))
     func
         `H-KEY-21 no database is created under the key of a forged keyring, and one that exists does not open with it`()
         async throws
     {
         _ = try keyring.create(with: [.quick(first)])
-        let path = scratch.file("notes.db")
+        let path = scratch.path("notes.db")
         let db = try Connection(path, keyring: keyring, unlockedBy: .passphrase(first), creation: .ifMissing)
         try db.execute("CREATE TABLE note (text TEXT)")
         try db.close()
@@ -158,14 +159,14 @@ import Testing
         let before = try scratch.bytes("notes.db")
         expect(.keyRejected) { try Connection(path, keyring: keyring, unlockedBy: .passphrase(first)) }
         #expect(try scratch.bytes("notes.db") == before)
-        let new = scratch.file("new.db")
+        let new = scratch.path("new.db")
         expect(.keyringUntrusted) {
             try Connection(new, keyring: keyring, unlockedBy: .passphrase(first), creation: .ifMissing)
         }
         expect(.keyringUntrusted) {
             try DatabasePool(new, keyring: keyring, unlockedBy: .passphrase(first), creation: .ifMissing)
         }
-        #expect(scratch.names == ["keys", "notes.db"])
+        #expect(try scratch.names() == ["keys", "notes.db"])
         var unlocked = try keyring.unlock(with: .passphrase(first))
         expect(.keyRejected) { try unlocked.rekey([path]) }
         #expect(try scratch.bytes("notes.db") == before)
@@ -174,7 +175,7 @@ import Testing
     // MARK: What the machine remembers
 
     private func remembering(_ path: String) -> Keyring {
-        Keyring(path, memory: KeyringMemory(directory: scratch.file("state/keyrings")))
+        Keyring(path, memory: KeyringMemory(directory: scratch.path("state/keyrings")))
     }
 
     @Test func `a keyring that was used is remembered by path and key, in files that only their owner can read`() throws
@@ -187,14 +188,14 @@ import Testing
         #expect(try again.proof() == .remembered)
         _ = try again.databaseKey()
         // Through a link it is the same file; a copy is another one.
-        try FileManager.default.createSymbolicLink(atPath: scratch.file("link"), withDestinationPath: "keys")
-        #expect(try remembering(scratch.file("link")).unlock(with: .identity(identity)).proof() == .remembered)
-        try FileManager.default.copyItem(atPath: keyring.path, toPath: scratch.file("copy"))
-        #expect(try remembering(scratch.file("copy")).unlock(with: .identity(identity)).proof() == .unknown)
-        let names = try FileManager.default.contentsOfDirectory(atPath: scratch.file("state/keyrings"))
+        try FileManager.default.createSymbolicLink(atPath: scratch.path("link"), withDestinationPath: "keys")
+        #expect(try remembering(scratch.path("link")).unlock(with: .identity(identity)).proof() == .remembered)
+        try FileManager.default.copyItem(atPath: keyring.path, toPath: scratch.path("copy"))
+        #expect(try remembering(scratch.path("copy")).unlock(with: .identity(identity)).proof() == .unknown)
+        let names = try FileManager.default.contentsOfDirectory(atPath: scratch.path("state/keyrings"))
         try #require(names.count == 1)
         for (name, mode) in [("state/keyrings", 0o700), ("state/keyrings/" + names[0], 0o600)] {
-            let found = try FileManager.default.attributesOfItem(atPath: scratch.file(name))[.posixPermissions] as? Int
+            let found = try FileManager.default.attributesOfItem(atPath: scratch.path(name))[.posixPermissions] as? Int
             #expect(found == mode, "\(name)")
         }
     }
@@ -215,7 +216,7 @@ import Testing
             #expect(try own.unlock(with: way).proof() == .contradicted)
         }
         // Another keyring that the slot has endorsed, put in the place of this one.
-        let other = Keyring(scratch.file("other"))
+        let other = Keyring(scratch.path("other"))
         var unlocked = try other.create(with: [.recipient(identity.recipient())])
         unlocked = try other.unlock(with: .identity(identity), trusting: unlocked.fingerprint)
         try unlocked.add(.quick(second))
@@ -224,22 +225,22 @@ import Testing
         #expect(try own.unlock(with: .identity(identity)).proof() == .contradicted)
     }
 
-    @Test(.enabled(if: Engine.encrypts))
+    @Test(.enabled(if: EngineInfo.linked.encrypts))
     func `H-KEY-25 an old key that a former member brings back is not used where a newer one was`() throws {
         let own = remembering(keyring.path)
-        let path = scratch.file("notes.db")
+        let path = scratch.path("notes.db")
         var unlocked = try own.create(with: [.quick(first), .quick(second)])
         let db = try Connection(path, keyring: own, unlockedBy: .passphrase(first), creation: .ifMissing)
         try db.execute("CREATE TABLE note (text TEXT)")
         try db.close()
-        try FileManager.default.copyItem(atPath: keyring.path, toPath: scratch.file("old"))
-        try FileManager.default.copyItem(atPath: path, toPath: scratch.file("old.db"))
+        try FileManager.default.copyItem(atPath: keyring.path, toPath: scratch.path("old"))
+        try FileManager.default.copyItem(atPath: path, toPath: scratch.path("old.db"))
         let oldKey = unlocked.keys[0]
         try unlocked.remove([2], rekeying: [path])
         try unlocked.remember()
         let newest = try scratch.bytes("keys")
         // As it was, with the endorsements of then.
-        try replace(keyring.path, by: scratch.file("old"))
+        try replace(keyring.path, by: scratch.path("old"))
         #expect(try own.unlock(with: .passphrase(first)).proof() == .contradicted)
         // And made to look newer, with a slot of one's own: the old key authenticates what it likes.
         var document = try KeyringFile(keyring.path).read()
@@ -250,7 +251,7 @@ import Testing
         #expect(try own.unlock(with: .passphrase(first)).proof() == .contradicted)
         expect(.keyringUntrusted) { try own.unlock(with: .passphrase(first)).databaseKey() }
         // Together with the database of then: the new key would be sealed for the former member's slot.
-        try replace(path, by: scratch.file("old.db"))
+        try replace(path, by: scratch.path("old.db"))
         let before = try scratch.bytes("keys")
         var deceived = try own.unlock(with: .passphrase(first))
         expect(.keyringUntrusted) { try deceived.rekey([path]) }
@@ -262,37 +263,37 @@ import Testing
     /// How the older copy comes to be used.
     enum Way: CaseIterable { case linkedFile, linkedDirectory, linkToEqualName }
 
-    @Test(.enabled(if: Engine.encrypts), arguments: Way.allCases, [false, true])
+    @Test(.enabled(if: EngineInfo.linked.encrypts), arguments: Way.allCases, [false, true])
     func `H-KEY-28 an older copy behind a link is known as such`(way: Way, looksNewer: Bool) throws {
         for name in ["own", "copies"] {
             try FileManager.default.createDirectory(
-                atPath: scratch.file(name), withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+                atPath: scratch.path(name), withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
         }
         // Canonically equal names are those of two files.
         let (name, copy) = way == .linkToEqualName ? ("caf\u{e9}", "own/cafe\u{301}") : ("k.keys", "copies/k.keys")
-        let own = remembering(scratch.file("own/" + name))
-        let database = scratch.file("notes.db")
+        let own = remembering(scratch.path("own/" + name))
+        let database = scratch.path("notes.db")
         var unlocked = try own.create(with: [.quick(first), .quick(second)])
         let db = try Connection(database, keyring: own, unlockedBy: .passphrase(first), creation: .ifMissing)
         try db.execute("CREATE TABLE note (text TEXT)")
         try db.close()
-        try FileManager.default.copyItem(atPath: own.path, toPath: scratch.file(copy))
+        try FileManager.default.copyItem(atPath: own.path, toPath: scratch.path(copy))
         let oldKey = unlocked.keys[0]
         try unlocked.remove([2], rekeying: [database])
         try unlocked.remember()
         if looksNewer {
-            var document = try KeyringFile(scratch.file(copy)).read()
+            var document = try KeyringFile(scratch.path(copy)).read()
             document.generation = 1000
             document.authenticate(by: [oldKey])
-            try KeyringFile(scratch.file(copy)).write(document, replacing: true)
+            try KeyringFile(scratch.path(copy)).write(document, replacing: true)
         }
         switch way {
         case .linkedFile:
             try FileManager.default.removeItem(atPath: own.path)
             try FileManager.default.createSymbolicLink(atPath: own.path, withDestinationPath: "../copies/k.keys")
         case .linkedDirectory:
-            try FileManager.default.removeItem(atPath: scratch.file("own"))
-            try FileManager.default.createSymbolicLink(atPath: scratch.file("own"), withDestinationPath: "copies")
+            try FileManager.default.removeItem(atPath: scratch.path("own"))
+            try FileManager.default.createSymbolicLink(atPath: scratch.path("own"), withDestinationPath: "copies")
         case .linkToEqualName:
             try FileManager.default.removeItem(atPath: own.path)
             #expect(symlink("cafe\u{301}", own.path) == 0)
@@ -308,7 +309,7 @@ import Testing
     @Test func `H-KEY-28 another keyring behind a link, endorsed by the same slot, is not the one that was used`() throws {
         let own = remembering(keyring.path)
         try own.create(with: [.quick(first)]).remember()
-        let other = remembering(scratch.file("other"))
+        let other = remembering(scratch.path("other"))
         try other.create(with: [.quick(first)]).remember()
         try FileManager.default.removeItem(atPath: keyring.path)
         try FileManager.default.createSymbolicLink(atPath: keyring.path, withDestinationPath: "other")
@@ -325,9 +326,9 @@ import Testing
         #expect(KeyringMemory.standard(["XDG_STATE_HOME": "/s"])?.directory == "/s/litevault/keyrings")
     }
 
-    @Test(.enabled(if: Engine.encrypts))
+    @Test(.enabled(if: EngineInfo.linked.encrypts))
     func `a key that was changed elsewhere is proven by one's own endorsement, and not by that of others`() throws {
-        let path = scratch.file("notes.db")
+        let path = scratch.path("notes.db")
         let (here, there) = (remembering(keyring.path), keyring)
         try here.create(with: [.quick(first), .quick(second)]).remember()
         let db = try Connection(path, keyring: here, unlockedBy: .passphrase(first), creation: .ifMissing)
@@ -345,17 +346,17 @@ import Testing
     @Test func `H-KEY-26 a memory that is damaged, or that others can write, proves nothing and is an error`() throws {
         let own = remembering(keyring.path)
         try own.create(with: [.quick(first)]).remember()
-        let directory = scratch.file("state/keyrings/")
+        let directory = scratch.path("state/keyrings/")
         let name = try #require(try FileManager.default.contentsOfDirectory(atPath: directory).first)
         let bytes = try scratch.bytes("state/keyrings/" + name)
         for (text, mode) in [
             ("litevault-known-keyring 1\n", 0o600), ("", 0o600), (String(decoding: bytes, as: UTF8.self), 0o622),
             (String(decoding: bytes, as: UTF8.self).replacingOccurrences(of: "path 2f", with: "path 2e"), 0o600),
         ] {
-            try scratch.write("state/keyrings/" + name, text, mode: mode)
+            try scratch.write(text, to: "state/keyrings/" + name, mode: mode)
             #expect(throws: VaultError.self) { try own.unlock(with: .passphrase(first)).databaseKey() }
         }
-        try scratch.write("state/keyrings/" + name, String(repeating: "x", count: 100_000), mode: 0o600)
+        try scratch.write(String(repeating: "x", count: 100_000), to: "state/keyrings/" + name, mode: 0o600)
         expect(.damaged) { try own.unlock(with: .passphrase(first)).databaseKey() }
         // What exists opens all the same: no proof is asked for.
         _ = try own.unlock(with: .passphrase(first)).databaseKeys()
@@ -365,15 +366,15 @@ import Testing
     func `H-KEY-26 a memory behind a link to nothing is not one that knows nothing`(link: String) throws {
         let own = remembering(keyring.path)
         try own.create(with: [.quick(first)]).remember()
-        let directory = scratch.file("state/keyrings/")
+        let directory = scratch.path("state/keyrings/")
         let name = try #require(try FileManager.default.contentsOfDirectory(atPath: directory).first)
-        let path = scratch.file(link.hasSuffix("/") ? link + name : link)
+        let path = scratch.path(link.hasSuffix("/") ? link + name : link)
         // Its volume is not mounted.
-        try FileManager.default.moveItem(atPath: path, toPath: scratch.file("elsewhere"))
-        try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: scratch.file("unmounted"))
+        try FileManager.default.moveItem(atPath: path, toPath: scratch.path("elsewhere"))
+        try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: scratch.path("unmounted"))
         let error = #expect(throws: VaultError.self) { try own.unlock(with: .passphrase(first)).databaseKey() }
         #expect(error?.code == .noInput && error?.path == path)
-        try FileManager.default.moveItem(atPath: scratch.file("elsewhere"), toPath: scratch.file("unmounted"))
+        try FileManager.default.moveItem(atPath: scratch.path("elsewhere"), toPath: scratch.path("unmounted"))
         _ = try own.unlock(with: .passphrase(first)).databaseKey()
     }
 
@@ -391,16 +392,16 @@ import Testing
         for wrong in ["", "-", String(text.dropLast()), text + "0", "g" + text.dropFirst(), text + "\u{301}"] {
             expect(.usage) { try KeyringFingerprint(wrong) }
         }
-        let other = try Keyring(scratch.file("other")).create(with: [.quick(second)])
+        let other = try Keyring(scratch.path("other")).create(with: [.quick(second)])
         expect(.keyringUntrusted) { try keyring.unlock(with: .identity(identity), trusting: other.fingerprint) }
     }
 
-    @Test(.enabled(if: Engine.encrypts))
+    @Test(.enabled(if: EngineInfo.linked.encrypts))
     func `a database is created under a keyring that is trusted by its fingerprint, with an explicit argument`()
         async throws
     {
         let made = try keyring.create(with: [.recipient(identity.recipient())])
-        let path = scratch.file("notes.db")
+        let path = scratch.path("notes.db")
         expect(.keyringUntrusted) {
             try Connection(path, keyring: keyring, unlockedBy: .identity(identity), creation: .ifMissing)
         }
@@ -411,7 +412,7 @@ import Testing
         // What exists opens as before.
         try Connection(path, keyring: keyring, unlockedBy: .identity(identity)).close()
         let queue = try DatabaseQueue(
-            scratch.file("queue.db"), keyring: keyring, unlockedBy: .identity(identity), creation: .ifMissing,
+            scratch.path("queue.db"), keyring: keyring, unlockedBy: .identity(identity), creation: .ifMissing,
             trusting: made.fingerprint)
         try await queue.close()
     }
@@ -448,12 +449,12 @@ import Testing
         }
     }
 
-    @Test(.enabled(if: Engine.encrypts))
+    @Test(.enabled(if: EngineInfo.linked.encrypts))
     func `an old keyring is endorsed when the key of its database is changed, which only its own key could open`()
         throws
     {
         try makeOld()
-        let path = scratch.file("notes.db")
+        let path = scratch.path("notes.db")
         var unlocked = try keyring.unlock(with: .passphrase(first))
         let db = try Connection(path, key: unlocked.databaseKeys()[0])
         try db.execute("CREATE TABLE note (text TEXT)")
@@ -464,9 +465,9 @@ import Testing
         #expect(try keyring.unlock(with: .passphrase(second)).proof() == .unknown)
     }
 
-    @Test(.enabled(if: Engine.encrypts))
+    @Test(.enabled(if: EngineInfo.linked.encrypts))
     func `a slot that is being removed gives no key for new data`() throws {
-        let path = scratch.file("notes.db")
+        let path = scratch.path("notes.db")
         let own = remembering(keyring.path)
         var unlocked = try own.create(with: [.quick(first), .quick(second)])
         try unlocked.remember()

@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import LiteVault
+import LiteVaultTestSupport
 import Testing
 
 @testable import LiteVaultKeyring
@@ -75,8 +76,8 @@ import Testing
     }
 
     @Test func `a public key of low order is rejected, not used`() throws {
-        let scratch = try Scratch()
-        var unlocked = try Keyring(scratch.file("keys")).create(with: [.quick(first)])
+        let scratch = Scratch()
+        var unlocked = try Keyring(scratch.path("keys")).create(with: [.quick(first)])
         let zero = try KeyringRecipient(publicKey: [UInt8](repeating: 0, count: 32))
         expect(.keyRejected) { try unlocked.add(.recipient(zero)) }
     }

@@ -1,13 +1,12 @@
 import Foundation
 import LiteVault
+import LiteVaultTestSupport
 import Testing
 
 @testable import LiteVaultKeyring
 
 @Suite struct StoreTests {
-    let scratch: Scratch
-
-    init() throws { scratch = try Scratch() }
+    let scratch = Scratch()
 
     private func material(_ text: String) throws -> KeyMaterial { try KeyMaterial(text) }
 
@@ -22,22 +21,22 @@ import Testing
     }
 
     @Test func `a file keeps a secret, and is never overwritten`() throws {
-        try behaves(FileKeyStore(scratch.file("key")))
-        let mode = try FileManager.default.attributesOfItem(atPath: scratch.file("key"))[.posixPermissions] as? Int
+        try behaves(FileKeyStore(scratch.path("key")))
+        let mode = try FileManager.default.attributesOfItem(atPath: scratch.path("key"))[.posixPermissions] as? Int
         #expect(mode == 0o600)
-        #expect(scratch.names == ["key"])
+        #expect(try scratch.names() == ["key"])
     }
 
     @Test(arguments: [0o640, 0o604, 0o660, 0o601])
     func `a file that others can use is rejected`(mode: Int) throws {
-        let path = try scratch.write("key", "secret", mode: mode)
+        let path = try scratch.write("secret", to: "key", mode: mode)
         expect(.keyRejected) { try FileKeyStore(path).read() }
     }
 
     @Test func `a file that is no file, empty or too large is rejected`() throws {
-        expect(.wrongKind) { try FileKeyStore(scratch.path).read() }
-        expect(.keyRejected) { try FileKeyStore(scratch.write("empty", "\n")).read() }
-        expect(.keyRejected) { try FileKeyStore(scratch.write("large", String(repeating: "x", count: 70000))).read() }
+        expect(.wrongKind) { try FileKeyStore(scratch.directory).read() }
+        expect(.keyRejected) { try FileKeyStore(scratch.write("\n", to: "empty")).read() }
+        expect(.keyRejected) { try FileKeyStore(scratch.write(String(repeating: "x", count: 70000), to: "large")).read() }
     }
 
     @Test func `a variable is taken out of the environment`() throws {
@@ -55,15 +54,15 @@ import Testing
         expect(.usage) { try CredentialKeyStore("../key") }
         unsetenv("CREDENTIALS_DIRECTORY")
         expect(.keyStoreLocked) { try CredentialKeyStore("key").read() }
-        setenv("CREDENTIALS_DIRECTORY", scratch.path, 1)
+        setenv("CREDENTIALS_DIRECTORY", scratch.directory, 1)
         defer { unsetenv("CREDENTIALS_DIRECTORY") }
-        try scratch.write("key", "from systemd\n", mode: 0o440)
+        try scratch.write("from systemd\n", to: "key", mode: 0o440)
         #expect(try CredentialKeyStore("key").read()?.equals(material("from systemd")) ?? false)
         #expect(try CredentialKeyStore("other").read() == nil)
     }
 
     @Test func `a command keeps a secret`() throws {
-        let file = Quoting.shellWord(scratch.file("kept"))
+        let file = Quoting.shellWord(scratch.path("kept"))
         try behaves(
             CommandKeyStore(
                 ExternalCommand("[ ! -e \(file) ] || cat \(file)"), storing: ExternalCommand("cat > \(file)")))
@@ -75,14 +74,14 @@ import Testing
     /// or until the directory is removed. If its time is over, it leaves the file `over`.
     private var background: String {
         let wait = "for i in $(seq 200); do [ -e text ] || exit; sleep 0.1; done; : > over"
-        return "cd \(Quoting.shellWord(scratch.path)); : > text; setsid sh -c \(Quoting.shellWord(wait)) & "
+        return "cd \(Quoting.shellWord(scratch.directory)); : > text; setsid sh -c \(Quoting.shellWord(wait)) & "
     }
 
     @Test(arguments: [nil, Duration.seconds(15)])
     func `a process that a command leaves in the background is not waited for`(limit: Duration?) throws {
         let secret = try CommandKeyStore(ExternalCommand(background + "printf secret", limit: limit)).read()
         #expect(try secret?.equals(material("secret")) ?? false)
-        #expect(scratch.names == ["text"])
+        #expect(try scratch.names() == ["text"])
     }
 
     @Test(arguments: ["sleep 25", "exec >&-; sleep 25"])
@@ -95,7 +94,7 @@ import Testing
             #expect(error.code == .keyRejected)
             #expect("\(error)".contains("limit"))
         }
-        #expect(!scratch.names.contains("over"))
+        #expect(try !scratch.names().contains("over"))
     }
 
     @Test func `what a command prints at its end is read whole`() throws {
@@ -109,8 +108,8 @@ import Testing
     /// Another program makes it: a test that starts a process meanwhile inherits what this one has open for writing, and
     /// Linux runs no file that somebody has open for writing (ETXTBSY).
     private func secretTool(_ body: String) throws -> String {
-        let text = try scratch.write("text", "#!/bin/sh\n\(body)\n")
-        let program = scratch.file("secret tool")
+        let text = try scratch.write("#!/bin/sh\n\(body)\n", to: "text")
+        let program = scratch.path("secret tool")
         let install = try Process.run(
             URL(fileURLWithPath: "/usr/bin/install"), arguments: ["-m", "700", text, program])
         install.waitUntilExit()
@@ -122,19 +121,19 @@ import Testing
         let program = try secretTool(
             """
             case $1 in
-            lookup) name="$3.$5"; [ -e "\(scratch.path)/$name" ] || exit 1; cat "\(scratch.path)/$name" ;;
-            store) cat > "\(scratch.path)/$4.$6" ;;
+            lookup) name="$3.$5"; [ -e "\(scratch.directory)/$name" ] || exit 1; cat "\(scratch.directory)/$name" ;;
+            store) cat > "\(scratch.directory)/$4.$6" ;;
             esac
             """)
         try behaves(SecretServiceKeyStore(service: "it's $HOME", account: "notes", program: program))
-        #expect(scratch.names.contains("it's $HOME.notes"))
+        #expect(try scratch.names().contains("it's $HOME.notes"))
     }
 
     @Test func `a locked or missing Secret Service is not an empty one`() throws {
         let program = try secretTool("echo 'Cannot autolaunch D-Bus without X11' >&2; exit 1")
         expect(.keyStoreLocked) { try SecretServiceKeyStore(service: "s", account: "a", program: program).read() }
         expect(.unsupported) {
-            try SecretServiceKeyStore(service: "s", account: "a", program: scratch.file("none")).read()
+            try SecretServiceKeyStore(service: "s", account: "a", program: scratch.path("none")).read()
         }
         expect(.usage) { try SecretServiceKeyStore(service: "", account: "a") }
     }

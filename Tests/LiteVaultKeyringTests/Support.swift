@@ -4,37 +4,6 @@ import Testing
 
 @testable import LiteVaultKeyring
 
-enum Engine {
-    static var encrypts: Bool { if case .sqlcipher = EngineInfo.linked.encryption { true } else { false } }
-}
-
-/// A directory that is removed with this object.
-final class Scratch {
-    let path: String
-
-    init() throws {
-        path = NSTemporaryDirectory() + "litevault-keyring-\(UUID().uuidString)"
-        try FileManager.default.createDirectory(
-            atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-    }
-
-    deinit { try? FileManager.default.removeItem(atPath: path) }
-
-    func file(_ name: String) -> String { path + "/" + name }
-
-    var names: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted() }
-
-    @discardableResult
-    func write(_ name: String, _ text: String, mode: Int = 0o600) throws -> String {
-        let file = file(name)
-        try Data(text.utf8).write(to: URL(fileURLWithPath: file))
-        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file)
-        return file
-    }
-
-    func bytes(_ name: String) throws -> [UInt8] { Array(try Data(contentsOf: URL(fileURLWithPath: file(name)))) }
-}
-
 let first = "the first passphrase of the tests"
 let second = "the second passphrase, another one"
 

@@ -1,6 +1,7 @@
 import Foundation
 import LiteVaultBackup
 import LiteVaultObjectStore
+import LiteVaultTestSupport
 import Testing
 
 /// Which certificates are trusted.
@@ -49,6 +50,6 @@ import Testing
             }
         }
         // A directory, as c_rehash makes one.
-        _ = try FaultyS3.store(environment: ["AWS_CA_BUNDLE": scratch.folder])
+        _ = try FaultyS3.store(environment: ["AWS_CA_BUNDLE": scratch.directory])
     }
 }

@@ -2,6 +2,7 @@ import Foundation
 import LiteVaultBackup
 import LiteVaultObjectStore
 import LiteVaultStoreTesting
+import LiteVaultTestSupport
 import Testing
 
 /// The rules of a store, for buckets. One rule at a time: the servers are programs in Python and share the machine.
@@ -13,7 +14,7 @@ import Testing
 
     private func expect(_ rule: ObjectStoreConformance.Rule, in conformance: ObjectStoreConformance) async {
         var conformance = conformance
-        conformance.scratch = scratch.folder
+        conformance.scratch = scratch.directory
         let result = await conformance.run(rule)
         #expect(!result.isFailure, "\(result)")
     }

@@ -1,6 +1,7 @@
 import Foundation
 import LiteVaultBackup
 import LiteVaultObjectStore
+import LiteVaultTestSupport
 import Testing
 
 /// Profiles whose credentials come from a program, a role or a single sign-on.
@@ -21,7 +22,7 @@ import Testing
         try write(config, ".aws/config")
         var environment = variables
         environment["AWS_PROFILE"] = "x"
-        return try await CredentialServers.accessKeys(environment, home: scratch.folder, profile: chosen).last ?? nil
+        return try await CredentialServers.accessKeys(environment, home: scratch.directory, profile: chosen).last ?? nil
     }
 
     private func refusal(_ config: String, _ variables: [String: String] = [:], chosen: String? = nil) async throws
@@ -46,7 +47,7 @@ import Testing
         let end = (Date() + 3600).formatted(.iso8601).replacingOccurrences(of: "Z", with: "+00:00")
         try write(Self.printed + #", "Expiration": "\#(end)"}"#, "printed")
         try write("[profile x]\ncredential_process = echo run >> $HOME/runs; cat '\(scratch.path("printed"))'\n", ".aws/config")
-        let keys = try await CredentialServers.accessKeys(["AWS_PROFILE": "x"], home: scratch.folder, objects: 3)
+        let keys = try await CredentialServers.accessKeys(["AWS_PROFILE": "x"], home: scratch.directory, objects: 3)
         #expect(keys == ["AKIAPROCESS", "AKIAPROCESS", "AKIAPROCESS"])
         // It was given the environment of the store, not that of the tests.
         #expect(try String(contentsOfFile: scratch.path("runs"), encoding: .utf8) == "run\n")

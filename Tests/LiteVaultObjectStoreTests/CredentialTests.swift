@@ -1,13 +1,14 @@
 import Foundation
 import LiteVaultBackup
 import LiteVaultObjectStore
+import LiteVaultTestSupport
 import Testing
 
 @Suite(.enabled(if: FaultyS3.isThere, "no Python with moto: ci/setup judges")) struct CredentialTests {
     let scratch = Scratch()
 
     private func accessKey(_ variables: [String: String]) async throws -> String? {
-        try await CredentialServers.accessKeys(variables, home: scratch.folder).last ?? nil
+        try await CredentialServers.accessKeys(variables, home: scratch.directory).last ?? nil
     }
 
     @Test func `the environment comes first`() async throws {

@@ -1,6 +1,7 @@
 import Foundation
 import LiteVaultBackup
 import LiteVaultObjectStore
+import LiteVaultTestSupport
 import Testing
 
 /// The rules of a store against OpenStack Swift, which shares no code with moto: it checks signatures, the hashes of bodies

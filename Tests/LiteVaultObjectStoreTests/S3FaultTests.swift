@@ -2,6 +2,7 @@ import Foundation
 import LiteVaultBackup
 import LiteVaultObjectStore
 import LiteVaultSystem
+import LiteVaultTestSupport
 import Testing
 
 @Suite(.enabled(if: FaultyS3.isThere, "no Python with moto: ci/setup judges")) struct S3FaultTests {

@@ -1,6 +1,7 @@
 import Foundation
 import LiteVaultBackup
 import LiteVaultObjectStore
+import LiteVaultTestSupport
 import Testing
 
 @Suite(.enabled(if: FaultyS3.isThere, "no Python with moto: ci/setup judges")) struct S3StoreTests {
@@ -59,7 +60,7 @@ import Testing
 
     @Test func `without credentials no request is sent and the error says where they are looked for`() async throws {
         let store = try FaultyS3.store(environment: [
-            "AWS_EC2_METADATA_DISABLED": "true", "HOME": scratch.folder,
+            "AWS_EC2_METADATA_DISABLED": "true", "HOME": scratch.directory,
         ])
         do {
             _ = try await store.get("x")

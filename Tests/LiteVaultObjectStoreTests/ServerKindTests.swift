@@ -2,6 +2,7 @@ import Foundation
 import LiteVaultBackup
 import LiteVaultObjectStore
 import LiteVaultStoreTesting
+import LiteVaultTestSupport
 import Testing
 
 /// Servers that differ in the conditions that they keep and in what they refuse, as a proxy before moto plays them.
@@ -74,7 +75,7 @@ import Testing
                 $0.partSize = 16 << 20
             }
         }
-        (conformance.scratch, conformance.manyObjects, conformance.largeObject) = (scratch.folder, 40, 17 << 20)
+        (conformance.scratch, conformance.manyObjects, conformance.largeObject) = (scratch.directory, 40, 17 << 20)
         let result = await conformance.run(rule)
         #expect(!result.isFailure, "\(result)")
     }

@@ -2,6 +2,7 @@ import Foundation
 import LiteVaultBackup
 import LiteVaultObjectStore
 import LiteVaultSystem
+import LiteVaultTestSupport
 import Testing
 
 @Suite struct SettingsTests {

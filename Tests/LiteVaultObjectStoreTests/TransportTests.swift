@@ -2,6 +2,7 @@ import Foundation
 import LiteVaultBackup
 import LiteVaultObjectStore
 import LiteVaultSystem
+import LiteVaultTestSupport
 import Testing
 
 /// The HTTP client, against servers that do what no server should.

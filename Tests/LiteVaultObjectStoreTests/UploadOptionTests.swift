@@ -1,6 +1,7 @@
 import Foundation
 import LiteVaultBackup
 import LiteVaultObjectStore
+import LiteVaultTestSupport
 import Testing
 
 /// Storage class, encryption at rest and object lock, as moto keeps them and as a proxy before it sees them.

@@ -1,12 +1,12 @@
 import Foundation
 import LiteVault
 import LiteVaultPool
+import LiteVaultTestSupport
 import Testing
 
 /// A closure that continues after its transaction was rolled back would commit each statement by itself.
 @Suite struct AbortedTransactionTests {
-    let scratch: Scratch
-    init() throws { scratch = try Scratch() }
+    let scratch = Scratch()
 
     private static let setup = """
         CREATE TABLE u (k INTEGER UNIQUE ON CONFLICT ROLLBACK, a); INSERT INTO u VALUES (1, 'there')

@@ -1,12 +1,12 @@
 import Foundation
 import LiteVault
 import LiteVaultPool
+import LiteVaultTestSupport
 import Testing
 
 /// Rekey, vacuum, backup and close by tasks.
 @Suite struct AsyncMaintenanceTests {
-    let scratch: Scratch
-    init() throws { scratch = try Scratch() }
+    let scratch = Scratch()
 
     /// Holds a reader until it is released.
     private func holdingReader<T>(of pool: DatabasePool, _ body: () async throws -> T) async throws -> T {
@@ -140,12 +140,12 @@ import Testing
             #expect(try Connection(scratch.path("copy")).count() == 3)
         }
         #expect(
-            try FileManager.default.contentsOfDirectory(atPath: scratch.directory.path).allSatisfy {
+            try FileManager.default.contentsOfDirectory(atPath: scratch.directory).allSatisfy {
                 !$0.contains("tmp")
             })
     }
 
-    @Test(.enabled(if: Engine.encrypts))
+    @Test(.enabled(if: EngineInfo.linked.encrypts))
     func `a rekey that is cancelled leaves the old key, one that is done the new one`() async throws {
         let old = try DatabaseKey.passphrase("old")
         let pool = try scratch.pool(key: old, settings: fast)

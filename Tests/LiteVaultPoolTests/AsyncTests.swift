@@ -1,11 +1,11 @@
 import Foundation
 import LiteVault
 import LiteVaultPool
+import LiteVaultTestSupport
 import Testing
 
 @Suite struct AsyncTests {
-    let scratch: Scratch
-    init() throws { scratch = try Scratch() }
+    let scratch = Scratch()
 
     private static let endless: SQL = """
         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n

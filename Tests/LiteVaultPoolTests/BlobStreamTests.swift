@@ -1,4 +1,5 @@
 import LiteVault
+import LiteVaultTestSupport
 import Testing
 
 @Suite struct BlobStreamTests {
@@ -15,7 +16,7 @@ import Testing
     }
 
     @Test func `a pool's stream is of one moment while others write`() async throws {
-        let scratch = try Scratch()
+        let scratch = Scratch()
         let pool = try DatabasePool(scratch.path("db"))
         try await fill(pool)
         var first: [UInt8] = []
@@ -48,7 +49,7 @@ import Testing
     }
 
     @Test func `a missing row and a closed pool are errors`() async throws {
-        let scratch = try Scratch()
+        let scratch = Scratch()
         let pool = try DatabasePool(scratch.path("db"))
         try await fill(pool)
         await #expect(throws: DatabaseError.self) {

@@ -2,11 +2,11 @@ import Foundation
 import LiteVault
 import LiteVaultCore
 import LiteVaultPool
+import LiteVaultTestSupport
 import Testing
 
 @Suite struct CheckpointTests {
-    let scratch: Scratch
-    init() throws { scratch = try Scratch() }
+    let scratch = Scratch()
 
     private func size(_ name: String) -> Int {
         (try? FileManager.default.attributesOfItem(atPath: scratch.path(name))[.size] as? Int) ?? -1
@@ -63,7 +63,7 @@ import Testing
         #expect(found == committed)
     }
 
-    @Test(arguments: Engine.encrypts ? [false, true] : [false])
+    @Test(arguments: EngineInfo.linked.encrypts ? [false, true] : [false])
     func `H-WAL-01 while a pool checkpoints, no other connection can commit`(encrypted: Bool) throws {
         let key = encrypted ? try DatabaseKey.passphrase("a key") : nil
         var configuration = DatabaseConfiguration()
@@ -191,7 +191,7 @@ import Testing
         let before = size("db")
         #expect(try db.emptyLog() == false)
         // Engines before 3.16 are not to be interrupted there.
-        if EngineInfo.linked.sqliteVersion >= SQLiteVersion(major: 3, minor: 16) { #expect(size("db") == before) }
+        if EngineInfo.linked.isAtLeast(3, 16) { #expect(size("db") == before) }
         #expect(db.lockTimeout == .seconds(0.1))
         try writer.execute("COMMIT")
         #expect(try db.emptyLog())

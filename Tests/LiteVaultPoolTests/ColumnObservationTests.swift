@@ -26,7 +26,7 @@ import Testing
             Self.people, regions: Self.regions,
             reads: [Self.names, Self.ages, Self.older, Self.sorted, Self.counted, "SELECT x FROM other"], onQueue: onQueue)
         // An engine before 3.20 does not tell what a count counts: for it, every column of the table.
-        let counted: Set<String> = Engine.tellsOfCountedTables ? [] : [Self.counted]
+        let counted: Set<String> = EngineInfo.tellsOfCountedTables ? [] : [Self.counted]
         #expect(
             try await observed.told { try $0.run("UPDATE person SET age = age + 1 WHERE id = 2") }
                 == counted.union(["age", "person", "row 2", Self.ages, Self.older, Self.sorted]))
@@ -145,14 +145,14 @@ import Testing
         #expect(try await observed.told { try $0.run("UPDATE person SET id = 2 WHERE id = 20") }.contains("row 2"))
     }
 
-    @Test(.enabled(if: Engine.isAtLeast(3, 31), "needs SQLite 3.31"))
+    @Test(.enabled(if: EngineInfo.linked.isAtLeast(3, 31), "needs SQLite 3.31"))
     func `a generated column changes with the column it is computed from`() async throws {
         let observed = try await Observed(
             "CREATE TABLE g (a, b, double AS (a * 2)); INSERT INTO g VALUES (1, 1)", reads: ["SELECT double FROM g"])
         #expect(try await observed.told { try $0.run("UPDATE g SET a = 2") } == ["SELECT double FROM g"])
     }
 
-    @Test(.enabled(if: Engine.isAtLeast(3, 24), "needs SQLite 3.24"))
+    @Test(.enabled(if: EngineInfo.linked.isAtLeast(3, 24), "needs SQLite 3.24"))
     func `an upsert that updates notifies by its columns`() async throws {
         let observed = try await Observed(Self.people, regions: Self.regions)
         #expect(
@@ -161,7 +161,7 @@ import Testing
             } == ["age", "person", "row 2"])
     }
 
-    @Test(.enabled(if: Engine.isAtLeast(3, 35), "needs SQLite 3.35"))
+    @Test(.enabled(if: EngineInfo.linked.isAtLeast(3, 35), "needs SQLite 3.35"))
     func `a statement that returns rows notifies, read to its end or not`() async throws {
         let observed = try await Observed(Self.people, regions: Self.regions)
         #expect(

@@ -1,11 +1,12 @@
 import Foundation
 import LiteVault
 import LiteVaultPool
+import LiteVaultTestSupport
 import Testing
 
 #if compiler(>=6.2)
     /// Processes that find a file missing at the same time each choose a salt for it. One of them writes its own.
-    @Suite(.enabled(if: Engine.encrypts), .serialized) struct CreationRaceTests {
+    @Suite(.enabled(if: EngineInfo.linked.encrypts), .serialized) struct CreationRaceTests {
         private static let processes = 5
         private static let rounds = 12
 
@@ -96,7 +97,7 @@ import Testing
         @Test func `H-KEY-17 a file that another process creates while a queue opens it is used with its own salt`()
             throws
         {
-            let scratch = try Scratch()
+            let scratch = Scratch()
             let path = scratch.path("db")
             for key in [try DatabaseKey.passphrase("the key"), try .raw([UInt8](repeating: 1, count: 32))] {
                 try? FileManager.default.removeItem(atPath: path)
@@ -114,7 +115,7 @@ import Testing
         }
 
         @Test func `a queue writes the salt when it opens, so that nobody chooses another one`() throws {
-            let scratch = try Scratch()
+            let scratch = Scratch()
             let path = scratch.path("db")
             for key in [try DatabaseKey.passphrase("the key"), try .raw([UInt8](repeating: 1, count: 32))] {
                 try? FileManager.default.removeItem(atPath: path)

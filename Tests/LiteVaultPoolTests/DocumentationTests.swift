@@ -1,5 +1,6 @@
 import Foundation
 import LiteVault
+import LiteVaultTestSupport
 import Testing
 
 /// The code of the articles: it runs here, and what the articles show is what runs.
@@ -10,9 +11,9 @@ import Testing
     let newKey: DatabaseKey
 
     init() throws {
-        scratch = try Scratch()
+        scratch = Scratch()
         path = scratch.path("db")
-        key = Engine.encrypts ? try .passphrase("a passphrase") : nil
+        key = EngineInfo.linked.encrypts ? try .passphrase("a passphrase") : nil
         newKey = try .passphrase("a new passphrase")
     }
 
@@ -60,10 +61,10 @@ import Testing
             pool.releaseMemory()
             try await pool.close()
         } catch let error as VaultError where error.code == .wrongKind {
-            #expect(!Engine.encrypts)
+            #expect(!EngineInfo.linked.encrypts)
         }
         try withoutTasks()
-        #expect(FileManager.default.fileExists(atPath: path + ".copy") == Engine.encrypts)
+        #expect(FileManager.default.fileExists(atPath: path + ".copy") == EngineInfo.linked.encrypts)
     }
 
     /// Synchronous, as in a program without tasks.

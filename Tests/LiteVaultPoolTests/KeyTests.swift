@@ -1,13 +1,13 @@
 import Foundation
 import LiteVault
 import LiteVaultPool
+import LiteVaultTestSupport
 import Testing
 
-@Suite(.enabled(if: Engine.encrypts)) struct PoolKeyTests {
-    let scratch: Scratch
-    init() throws { scratch = try Scratch() }
+@Suite(.enabled(if: EngineInfo.linked.encrypts)) struct PoolKeyTests {
+    let scratch = Scratch()
 
-    private static let compatibilities = Engine.isVersion3 ? [1, 2, 3] : [1, 2, 3, 4]
+    private static let compatibilities = EngineInfo.linked.sqlcipherMajorVersion == 3 ? [1, 2, 3] : [1, 2, 3, 4]
 
     /// Uses as many readers at the same time.
     private func useReaders(_ count: Int, of pool: DatabasePool) {
@@ -60,14 +60,14 @@ import Testing
     @Test func `a raw key needs no derivation, with a salt or without one`() throws {
         let raw = [UInt8](repeating: 7, count: 32)
         for key in [try DatabaseKey.raw(raw), try .raw(raw, salt: [UInt8](repeating: 9, count: 16))] {
-            let place = try Scratch()
+            let place = Scratch()
             let pool = try place.pool(key: key)
             useReaders(2, of: pool)
             #expect(pool.coordinator.keyDerivations == 0)
         }
     }
 
-    @Test(.disabled(if: Engine.isVersion3, "needs the format of SQLCipher 4"))
+    @Test(.disabled(if: EngineInfo.linked.sqlcipherMajorVersion == 3, "needs the format of SQLCipher 4"))
     func `a plaintext header takes its salt from the settings`() throws {
         let settings = CipherSettings(
             kdfIterations: 1000, plaintextHeaderSize: 32, salt: [UInt8](repeating: 5, count: 16))
@@ -81,7 +81,7 @@ import Testing
         #expect(try Connection(scratch.path("db"), key: .passphrase("another"), settings: settings).count() == 3)
     }
 
-    @Test(.disabled(if: Engine.isVersion3, "needs the format of SQLCipher 4"))
+    @Test(.disabled(if: EngineInfo.linked.sqlcipherMajorVersion == 3, "needs the format of SQLCipher 4"))
     func `H-SET-09 a file for a shared container is recognized as one in WAL mode, and needs its key and its salt`() throws {
         let salt = (0..<16).map { _ in UInt8.random(in: .min ... .max) }
         let key = try DatabaseKey.raw([UInt8](repeating: 7, count: 32))
@@ -138,7 +138,7 @@ import Testing
             (try DatabaseKey.passphrase("old"), try DatabaseKey.passphrase("old")), (try .raw(raw), try .raw(raw)),
             (try .raw(raw), try .raw(raw, salt: [UInt8](repeating: 9, count: 16))),
         ] {
-            let place = try Scratch()
+            let place = Scratch()
             let pool = try place.pool(key: old, settings: fast)
             try pool.close()
             let before = try Data(contentsOf: URL(fileURLWithPath: place.path("db")))
@@ -196,8 +196,8 @@ import Testing
 
 @Suite struct PoolWithoutKeyTests {
     @Test func `without encryption a pool with a key throws before a file exists`() throws {
-        let scratch = try Scratch()
-        if Engine.encrypts {
+        let scratch = Scratch()
+        if EngineInfo.linked.encrypts {
             _ = try scratch.pool(key: .passphrase("key"), settings: fast)
         } else {
             #expect { _ = try scratch.pool(key: .passphrase("key")) } throws: {
@@ -208,7 +208,7 @@ import Testing
     }
 
     @Test func `a plain pool has no key to change`() throws {
-        let scratch = try Scratch()
+        let scratch = Scratch()
         let pool = try scratch.pool()
         #expect(throws: VaultError.self) { try pool.rekey(to: .passphrase("new")) }
         #expect(try pool.read { try $0.count() } == 3)

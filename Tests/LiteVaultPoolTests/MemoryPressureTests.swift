@@ -2,12 +2,13 @@ import Foundation
 import LiteVault
 import LiteVaultPool
 import LiteVaultSystem
+import LiteVaultTestSupport
 import Testing
 
 #if !canImport(Darwin)
     @Suite struct MemoryPressureTests {
         let scratch: Scratch
-        init() throws { scratch = try Scratch() }
+        init() throws { scratch = Scratch() }
 
         private func file(_ name: String, _ share: Double) throws -> String {
             let path = scratch.path(name)

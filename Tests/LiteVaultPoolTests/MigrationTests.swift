@@ -1,8 +1,11 @@
 import Foundation
 import LiteVault
+import LiteVaultTestSupport
 import Testing
 
 @Suite struct PoolMigrationTests {
+    private let scratch = Scratch()
+
     private func migrator() -> Migrator {
         var migrator = Migrator()
         for number in 1...3 {
@@ -11,23 +14,15 @@ import Testing
         return migrator
     }
 
-    private func inFolder(_ body: (String) async throws -> Void) async throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        try await body(folder.appendingPathComponent("a.db").path)
-    }
-
     @Test func `a pool and a queue are migrated, with a thread waiting or without`() async throws {
-        try await inFolder { path in
-            let pool = try DatabasePool(path)
-            try await migrator().migrate(pool, upTo: "v1")
-            #expect(try await pool.read { try migrator().completedMigrations($0) } == ["v1"])
-            try await migrator().migrate(pool)
-            #expect(try await pool.read { try migrator().appliedIdentifiers($0) } == ["v1", "v2", "v3"])
-            #expect(try await pool.read { try !migrator().hasSchemaChanges($0) })
-            try await pool.close()
-        }
+        let path = scratch.path("a.db")
+        let pool = try DatabasePool(path)
+        try await migrator().migrate(pool, upTo: "v1")
+        #expect(try await pool.read { try migrator().completedMigrations($0) } == ["v1"])
+        try await migrator().migrate(pool)
+        #expect(try await pool.read { try migrator().appliedIdentifiers($0) } == ["v1", "v2", "v3"])
+        #expect(try await pool.read { try !migrator().hasSchemaChanges($0) })
+        try await pool.close()
         try synchronously()
     }
 

@@ -1,11 +1,11 @@
 import Foundation
 import LiteVault
 import LiteVaultPool
+import LiteVaultTestSupport
 import Testing
 
 @Suite struct ObservationTests {
-    let scratch: Scratch
-    init() throws { scratch = try Scratch() }
+    let scratch = Scratch()
 
     /// Counts the elements of an observation of a region, from the second one on.
     private func counting(
@@ -22,7 +22,7 @@ import Testing
     private func isTold(
         _ region: DatabaseRegion, _ change: @Sendable @escaping (Connection) throws -> Void
     ) async throws -> Bool {
-        let place = try Scratch()
+        let place = Scratch()
         defer { withExtendedLifetime(place) {} }
         let pool = try place.pool()
         try await pool.write {

@@ -1,11 +1,11 @@
 import Foundation
 import LiteVault
 import LiteVaultPool
+import LiteVaultTestSupport
 import Testing
 
 @Suite struct PathTests {
-    let scratch: Scratch
-    init() throws { scratch = try Scratch() }
+    let scratch = Scratch()
 
     /// The path from the current directory to a file in the scratch directory.
     private func relativePath(of name: String) -> String {

@@ -1,11 +1,11 @@
 import Foundation
 import LiteVault
 import LiteVaultPool
+import LiteVaultTestSupport
 import Testing
 
 @Suite struct PoolTests {
-    let scratch: Scratch
-    init() throws { scratch = try Scratch() }
+    let scratch = Scratch()
 
     @Test func `a read sees what was committed before it began, whatever is written meanwhile`() throws {
         let pool = try scratch.pool()

@@ -1,6 +1,7 @@
 import Foundation
 import LiteVault
 import LiteVaultPool
+import LiteVaultTestSupport
 import Testing
 
 /// Changes of the schema, and what is in virtual tables.
@@ -80,7 +81,7 @@ import Testing
         // An engine before 3.20 does not tell that a query reads a virtual table alone.
         #expect(
             try await observed.told { try $0.run("UPDATE t SET a = 2") }
-                == (Engine.tellsOfCountedTables ? ["t", "SELECT a FROM t"] : ["t", "SELECT a FROM t", query]))
+                == (EngineInfo.tellsOfCountedTables ? ["t", "SELECT a FROM t"] : ["t", "SELECT a FROM t", query]))
     }
 
     @Test func `an index kept by triggers notifies with its table, and one over foreign content whenever that may have changed`() async throws {
@@ -98,7 +99,7 @@ import Testing
         #expect(try await kept.told { try $0.run("UPDATE note SET text = 'one two'") } == ["text", "f", query])
         #expect(
             try await kept.told { try $0.run("UPDATE note SET seen = 1") }
-                == (Engine.tellsOfCountedTables ? ["seen"] : ["seen", query]))
+                == (EngineInfo.tellsOfCountedTables ? ["seen"] : ["seen", query]))
         #expect(try await kept.told { try $0.run("INSERT INTO note VALUES (2, 'one', 0)") } == ["seen", "text", "f", query])
         let showing = try await Observed(
             """
@@ -110,7 +111,7 @@ import Testing
     }
 
     @Test func `a change of the schema by another process causes none to be missed`() async throws {
-        let scratch = try Scratch()
+        let scratch = Scratch()
         let pool = try scratch.pool()
         let reads = Flag(0)
         let observation = pool.observe(

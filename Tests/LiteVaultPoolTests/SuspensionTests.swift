@@ -1,14 +1,14 @@
 import Foundation
 import LiteVault
 import LiteVaultPool
+import LiteVaultTestSupport
 import Testing
 
 /// The error of a suspended database.
 private func isSuspension(_ error: any Error) -> Bool { (error as? VaultError)?.code == .suspended }
 
 @Suite struct SuspensionTests {
-    let scratch: Scratch
-    init() throws { scratch = try Scratch() }
+    let scratch = Scratch()
 
     private static let endless: SQL = """
         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n
@@ -71,7 +71,7 @@ private func isSuspension(_ error: any Error) -> Bool { (error as? VaultError)?.
         }
     }
 
-    @Test(arguments: Engine.encrypts ? Kind.allCases : [.pool, .queue])
+    @Test(arguments: EngineInfo.linked.encrypts ? Kind.allCases : [.pool, .queue])
     private func `a suspended database holds no lock, refuses every access, and works again when it is resumed`(
         kind: Kind
     ) async throws {
@@ -106,7 +106,7 @@ private func isSuspension(_ error: any Error) -> Bool { (error as? VaultError)?.
         #expect(try await access.read { try $0.count() } == 3)
         try await access.write { try $0.insert("yes") }
         #expect(try await access.read { try $0.count() } == 4)
-        #expect(access.coordinator.keyDerivations == derivations || Engine.isVersion3)
+        #expect(access.coordinator.keyDerivations == derivations || EngineInfo.linked.sqlcipherMajorVersion == 3)
         try await access.close()
     }
 
@@ -358,8 +358,7 @@ private func isSuspension(_ error: any Error) -> Bool { (error as? VaultError)?.
 
 /// What is not an access, and ends with a suspension, too.
 @Suite struct SuspendedOperationTests {
-    let scratch: Scratch
-    init() throws { scratch = try Scratch() }
+    let scratch = Scratch()
 
     @Test func `an observation emits after the resume what another connection has changed meanwhile`() async throws {
         let pool = try scratch.pool()
@@ -433,7 +432,7 @@ private func isSuspension(_ error: any Error) -> Bool { (error as? VaultError)?.
         #expect(try Connection(copy).count() == 3)
     }
 
-    @Test(.enabled(if: Engine.encrypts, "the linked engine does not encrypt"))
+    @Test(.enabled(if: EngineInfo.linked.encrypts, "the linked engine does not encrypt"))
     func `a change of the key ends, and the old key stays in effect`() async throws {
         let key = try DatabaseKey.passphrase("old")
         let pool = try scratch.pool(key: key, settings: fast)
@@ -470,7 +469,7 @@ private func isSuspension(_ error: any Error) -> Bool { (error as? VaultError)?.
         #expect(all == content)
     }
 
-    @Test(.enabled(if: Engine.isAtLeast(3, 16), "older engines do not interrupt checkpoints"))
+    @Test(.enabled(if: EngineInfo.linked.isAtLeast(3, 16), "older engines do not interrupt checkpoints"))
     func `a checkpoint that runs ends, and the commit before it stays`() async throws {
         var configuration = DatabaseConfiguration()
         configuration.prepare = { if !$0.isReadOnly { try $0.setPragma(.walAutoCheckpoint, to: 20) } }

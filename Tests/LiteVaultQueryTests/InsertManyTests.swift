@@ -102,7 +102,7 @@ private struct Task: Codable {
     }
 
     @Test func `each of several statements returns its rows`() throws {
-        guard EngineInfo.linked.sqliteVersion >= SQLiteVersion(major: 3, minor: 35) else { return }
+        guard EngineInfo.linked.isAtLeast(3, 35) else { return }
         try limitParameters(999)
         let rows = (1...2_000).map { [taskID <- $0, taskName <- "n"] }
         #expect(try db.all(tasks.insertMany(rows).returning(taskID)) == Array(1...2_000))
@@ -168,7 +168,7 @@ private struct Task: Codable {
     @Test func `RETURNING returns the rows of all`() throws {
         let insert = tasks.insertMany([[taskID <- 1, taskState <- "done"], [taskID <- 2, taskNote <- "n"]]).returning(taskID, taskState)
         #expect(insert.description.hasSuffix(#"VALUES (1, 'done', NULL), (2, NULL, 'n') RETURNING "id", "state""#))
-        guard EngineInfo.linked.sqliteVersion >= SQLiteVersion(major: 3, minor: 35) else {
+        guard EngineInfo.linked.isAtLeast(3, 35) else {
             #expect { try db.all(insert) } throws: { ($0 as? VaultError)?.code == .unsupported }
             #expect(try rows() == [])
             return

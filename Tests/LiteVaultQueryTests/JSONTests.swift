@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct JSONTests {
     static let hasJSON = (try? Connection().value("SELECT json('1')", as: String.self)) != nil
-    static let hasJSONB = EngineInfo.linked.sqliteVersion >= SQLiteVersion(major: 3, minor: 45)
+    static let hasJSONB = EngineInfo.linked.isAtLeast(3, 45)
 
     let db: Connection
     let users = Table("user")

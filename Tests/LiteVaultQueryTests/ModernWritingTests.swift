@@ -20,7 +20,7 @@ import Testing
             """)
     }
 
-    private var hasReturning: Bool { EngineInfo.linked.sqliteVersion >= SQLiteVersion(major: 3, minor: 35) }
+    private var hasReturning: Bool { EngineInfo.linked.isAtLeast(3, 35) }
 
     private func expectNeedsReturning(_ body: () throws -> Void) {
         #expect {

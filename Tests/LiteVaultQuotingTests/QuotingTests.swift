@@ -69,7 +69,7 @@ import Testing
     }
 
     static let comparesKeys =
-        EngineInfo.linked.sqliteVersion >= SQLiteVersion(major: 3, minor: 45)
+        EngineInfo.linked.isAtLeast(3, 45)
         && (try? Connection().value("SELECT json('1')", as: String.self)) != nil
 
     @Test(.enabled(if: comparesKeys)) func `every text comes back from SQLite as a key in a JSON path`() throws {

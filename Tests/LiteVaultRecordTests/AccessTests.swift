@@ -1,14 +1,13 @@
 import Foundation
 import LiteVault
+import LiteVaultTestSupport
 import Testing
 
 @Suite struct AccessTests {
-    let directory = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    let scratch = Scratch()
 
     private func withPool(_ body: (DatabasePool) async throws -> Void) async throws {
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: directory) }
-        let pool = try DatabasePool(directory.appendingPathComponent("records.db").path)
+        let pool = try DatabasePool(scratch.path("records.db"))
         try await pool.write { db in
             try db.execute(City.schema)
             try db.execute(Note.schema)

@@ -22,7 +22,7 @@ extension Note: Record, Identifiable {
     static let version = SQLExpression<Int>("version")
 
     /// SQLite 3.31 and later have generated columns; before, a trigger does the same.
-    static let hasGeneratedColumns = EngineInfo.linked.sqliteVersion >= SQLiteVersion(major: 3, minor: 31)
+    static let hasGeneratedColumns = EngineInfo.linked.isAtLeast(3, 31)
 
     static let schema =
         hasGeneratedColumns

@@ -119,7 +119,7 @@ import Testing
     @Test func `values come back by RETURNING where the engine has it`() throws {
         var token = Token(kind: .access)
         let run = try statements(of: db) { try token.insert(db) }
-        if EngineInfo.linked.sqliteVersion >= SQLiteVersion(major: 3, minor: 35) {
+        if EngineInfo.linked.isAtLeast(3, 35) {
             #expect(run == [#"INSERT INTO "token" ("kind") VALUES ('access') RETURNING "code", "kind", "uses""#])
         } else {
             #expect(run.filter { $0.hasPrefix("INSERT") } == [#"INSERT INTO "token" ("kind") VALUES ('access')"#])

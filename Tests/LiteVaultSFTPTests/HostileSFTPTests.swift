@@ -1,6 +1,7 @@
 import Foundation
 import LiteVaultBackup
 import LiteVaultSystem
+import LiteVaultTestSupport
 import Testing
 
 /// Servers that speak the protocol, and mean no good: each behaves in one way that keeps a client busy.

@@ -1,6 +1,7 @@
 import Foundation
 import LiteVaultBackup
 import LiteVaultSystem
+import LiteVaultTestSupport
 import Testing
 
 @Suite(.enabled(if: SFTPServer.isThere, "no sshd: ci/setup tests")) struct SFTPStoreTests {

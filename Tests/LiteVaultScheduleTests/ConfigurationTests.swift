@@ -3,6 +3,7 @@ import LiteVaultBackup
 import LiteVaultQuoting
 import LiteVaultSchedule
 import LiteVaultScheduleFile
+import LiteVaultTestSupport
 import Testing
 
 @Suite struct ConfigurationTests {
@@ -379,15 +380,15 @@ import Testing
             let text = "repository: /r\njobs:\n  - {name: j, every: 1h, \(more)}"
             return SourceList(try #require(try read(text).jobs.first))
         }
-        let found = try list("sources: '\(scratch.folder)/*/*', exclude: 'test-*', database: '{parent}'")
+        let found = try list("sources: '\(scratch.directory)/*/*', exclude: 'test-*', database: '{parent}'")
         #expect(found.databases.map(\.name) == ["a", "b"])
         #expect(found.problems.isEmpty)
-        let colliding = try list("sources: '\(scratch.folder)/*/app.db'")
+        let colliding = try list("sources: '\(scratch.directory)/*/app.db'")
         #expect(colliding.databases.count == 1)
         #expect(colliding.problems.map(\.code) == ["config"])
-        #expect(try list("sources: '\(scratch.folder)/none'").problems.map(\.code) == ["no-input"])
-        #expect(try list("sources: '\(scratch.folder)/none*'").problems.map(\.code) == ["no-input"])
-        #expect(try list("sources: '\(scratch.folder)/none*', allow-none: true").problems.isEmpty)
+        #expect(try list("sources: '\(scratch.directory)/none'").problems.map(\.code) == ["no-input"])
+        #expect(try list("sources: '\(scratch.directory)/none*'").problems.map(\.code) == ["no-input"])
+        #expect(try list("sources: '\(scratch.directory)/none*', allow-none: true").problems.isEmpty)
     }
 
     @Test func `unchanged databases get a snapshot, or are skipped`() throws {

@@ -2,6 +2,7 @@ import Foundation
 import LiteVaultBackup
 import LiteVaultSchedule
 import LiteVaultScheduleFile
+import LiteVaultTestSupport
 import Testing
 
 /// State files and configurations that say what no run and no person would write.
@@ -22,27 +23,27 @@ import Testing
     ])
     func `H-DEC-09 a time or a count in a state file that nothing can be counted with is damage`(member: String) throws
     {
-        let path = try StateFile(directory: scratch.folder, configuration: "x").path
+        let path = try StateFile(directory: scratch.directory, configuration: "x").path
         for value in ["-1e300", "1e300", "1e18", "-1", "9223372036854775807", "1e999", "NaN", "\"x\"", "[]"] {
             let others = ["failed", "databases", "stored"].filter { $0 != member }.map { "\"\($0)\":0," }.joined()
             try Data("{\"version\":1,\"jobs\":{\"a\":{\"problems\":[],\(others)\"\(member)\":\(value)}}}".utf8)
                 .write(to: URL(fileURLWithPath: path))
             #expect(
-                refusal { _ = try StateFile(directory: scratch.folder, configuration: "x") } == .damaged, "\(value)")
+                refusal { _ = try StateFile(directory: scratch.directory, configuration: "x") } == .damaged, "\(value)")
         }
     }
 
     @Test func `H-DEC-09 a state file that is a FIFO, or as long as no state is, is damage`() throws {
-        let path = try StateFile(directory: scratch.folder, configuration: "x").path
+        let path = try StateFile(directory: scratch.directory, configuration: "x").path
         #expect(mkfifo(path, 0o600) == 0)
-        #expect(refusal { _ = try StateFile(directory: scratch.folder, configuration: "x") } == .damaged)
+        #expect(refusal { _ = try StateFile(directory: scratch.directory, configuration: "x") } == .damaged)
         unlink(path)
         try LocalFile(creating: path).truncate(to: 1 << 40)
-        #expect(refusal { _ = try StateFile(directory: scratch.folder, configuration: "x") } == .damaged)
+        #expect(refusal { _ = try StateFile(directory: scratch.directory, configuration: "x") } == .damaged)
     }
 
     @Test func `H-SEC-10: a FIFO in place of the lock of a state file is damage, and is not waited for`() throws {
-        let state = try StateFile(directory: scratch.folder, configuration: "x")
+        let state = try StateFile(directory: scratch.directory, configuration: "x")
         let path = state.path + ".lock"
         #expect(try state.runner() == .none)
         #expect(mkfifo(path, 0o600) == 0)
@@ -60,16 +61,16 @@ import Testing
         unlink(path)
         try state.lock()
         #expect(
-            try StateFile(directory: scratch.folder, configuration: "x").runner()
+            try StateFile(directory: scratch.directory, configuration: "x").runner()
                 == .process(ProcessInfo.processInfo.processIdentifier))
     }
 
     @Test func `local memory is read again under the old member names`() throws {
-        let state = try StateFile(directory: scratch.folder, configuration: "x")
+        let state = try StateFile(directory: scratch.directory, configuration: "x")
         var job = JobState()
         job.lastStart = 1_800_000_000.25
         try state.set("a_job", job)
-        #expect(try StateFile(directory: scratch.folder, configuration: "x").job("a_job") == job)
+        #expect(try StateFile(directory: scratch.directory, configuration: "x").job("a_job") == job)
         #expect(try String(contentsOfFile: state.path, encoding: .utf8).contains("\"lastStart\""))
     }
 
@@ -124,7 +125,7 @@ import Testing
     @Test func `H-SEC-10: a FIFO or a device in place of a configuration file is refused without waiting`() throws {
         let path = scratch.path("a.yml")
         #expect(mkfifo(path, 0o600) == 0)
-        for path in [path, "/dev/zero", scratch.folder] {
+        for path in [path, "/dev/zero", scratch.directory] {
             #expect(refusal { _ = try ScheduleConfiguration(path: path) } == .config)
         }
     }

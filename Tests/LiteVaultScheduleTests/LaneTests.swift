@@ -2,6 +2,7 @@ import Foundation
 import LiteVaultBackup
 import LiteVaultSchedule
 import LiteVaultScheduleFile
+import LiteVaultTestSupport
 import Logging
 import Testing
 
@@ -68,7 +69,7 @@ final class Gate: @unchecked Sendable {  // the condition guards `isOpen`
     }
 
     private func job(_ name: String, _ more: String = "every: 1m") -> String {
-        "  - {name: \(name), sources: '\(scratch.folder)/db/\(name)', \(more)}\n"
+        "  - {name: \(name), sources: '\(scratch.directory)/db/\(name)', \(more)}\n"
     }
 
     /// Runs the lanes until the task is cancelled.

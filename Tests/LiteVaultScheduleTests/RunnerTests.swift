@@ -3,6 +3,7 @@ import LiteVaultBackup
 import LiteVaultSchedule
 import LiteVaultScheduleFile
 import LiteVaultSystem
+import LiteVaultTestSupport
 import Logging
 import Testing
 
@@ -67,7 +68,7 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
         let configuration = try ScheduleConfiguration(
             text: "repository: \(scratch.path("repository"))\nmetrics-file: \(scratch.path("m.prom"))\njobs:\n" + jobs,
             path: scratch.path("backup.yml"))
-        let (journal, folder) = (journal, scratch.folder)
+        let (journal, folder) = (journal, scratch.directory)
         var services = ScheduleServices(
             tool: "tests",
             local: LocalDirectories(
@@ -100,7 +101,7 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
     }
 
     private func job(_ name: String, _ more: String) -> String {
-        "  - {name: \(name), sources: '\(scratch.folder)/db/\(name)*', database: '{file}', \(more)}\n"
+        "  - {name: \(name), sources: '\(scratch.directory)/db/\(name)*', database: '{file}', \(more)}\n"
     }
 
     @Test func `a job runs when it is due, once, however much was missed`() async throws {
@@ -194,7 +195,7 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
     {
         for name in ["x/d.db", "x/e.db", "y/d.db", "z/z.db"] { try makeDatabase(name) }
         func job(_ name: String, _ more: String = "") -> String {
-            "  - {name: \(name), sources: '\(scratch.folder)/db/\(name)/*.db', every: 1h, retention: {last: 1}\(more)}\n"
+            "  - {name: \(name), sources: '\(scratch.directory)/db/\(name)/*.db', every: 1h, retention: {last: 1}\(more)}\n"
         }
         let outcomes = try await runner(job("x") + job("y") + job("z")).runDue()
         let results = Dictionary(uniqueKeysWithValues: outcomes.map { ($0.job, $0) })
@@ -218,7 +219,7 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
         for name in ["x/d.db", "y/d.db"] { try makeDatabase(name) }
         func run(_ place: String) async throws -> JobOutcome {
             clock.advance(3600)
-            let job = "  - {name: d, sources: '\(scratch.folder)/db/\(place)/*.db', every: 1h}\n"
+            let job = "  - {name: d, sources: '\(scratch.directory)/db/\(place)/*.db', every: 1h}\n"
             let outcome = try #require(try await runner(job).runDue().first)
             #expect(outcome.isSuccess)
             #expect(

@@ -2,6 +2,7 @@ import Foundation
 import LiteVaultBackup
 import LiteVaultSchedule
 import LiteVaultScheduleFile
+import LiteVaultTestSupport
 import Testing
 
 private final class Counter: @unchecked Sendable {  // its lock guards the rest

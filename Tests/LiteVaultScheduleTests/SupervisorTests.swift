@@ -2,6 +2,7 @@ import Foundation
 import LiteVaultBackup
 import LiteVaultSchedule
 import LiteVaultScheduleFile
+import LiteVaultTestSupport
 import Logging
 import Testing
 
@@ -26,11 +27,6 @@ import Testing
         try Data(mark.utf8).write(to: URL(fileURLWithPath: database + ".promoted"))
     }
 
-    private func eventually(_ condition: () -> Bool) async -> Bool {
-        for _ in 0..<6000 where !condition() { try? await Task.sleep(for: .milliseconds(50)) }
-        return condition()
-    }
-
     /// A runner whose job `a` follows the database, and whose other jobs do not.
     private func runner(_ others: String = "") async throws -> ScheduleRunner {
         let local = LocalDirectories(
@@ -39,7 +35,7 @@ import Testing
         let configuration = try ScheduleConfiguration(
             text: """
                 repository: \(scratch.path("repository"))
-                jobs: [{name: a, sources: "\(scratch.folder)/*.db", allow-none: true, every: 1h, \
+                jobs: [{name: a, sources: "\(scratch.directory)/*.db", allow-none: true, every: 1h, \
                 follow: {interval: 100ms}}\(others)]
                 """, path: scratch.path("backup.yml"))
         var log = Logger(label: "tests")
@@ -61,7 +57,7 @@ import Testing
     @Test(arguments: [true, false])
     func `after a promotion elsewhere, another database at the same path is followed`(leaves: Bool) async throws {
         try makeDatabase()
-        let runner = try await runner(", {name: b, sources: '\(scratch.folder)/b/*', allow-none: true, every: 1h}")
+        let runner = try await runner(", {name: b, sources: '\(scratch.directory)/b/*', allow-none: true, every: 1h}")
         let supervisor = try #require(runner.supervisor(grace: .seconds(1)))
         let following = Task { try await supervisor.run() }
         func phases() -> [FollowingState.Phase] {

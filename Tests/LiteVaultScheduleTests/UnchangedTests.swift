@@ -1,6 +1,7 @@
 import Foundation
 import LiteVaultBackup
 import LiteVaultSchedule
+import LiteVaultTestSupport
 import Testing
 
 /// What is remembered of the files that snapshots were taken from, with which a job skips databases that nothing has changed.

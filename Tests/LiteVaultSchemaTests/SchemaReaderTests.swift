@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test func `generated columns are there, and say what they are`() throws {
-        guard EngineInfo.linked.sqliteVersion >= SQLiteVersion(major: 3, minor: 31) else { return }
+        guard EngineInfo.linked.isAtLeast(3, 31) else { return }
         try db.execute("CREATE TABLE computed (a INT, b INT AS (a + 1), c TEXT NOT NULL AS (a || '!') STORED)")
         let columns = try schema.columnDefinitions(table: "computed")
         #expect(columns.map(\.name) == ["a", "b", "c"])
@@ -114,7 +114,7 @@ import Testing
 
     @Test func `an intact database has no findings`() throws {
         #expect(try db.schema.integrityCheck().isEmpty)
-        if EngineInfo.linked.sqliteVersion >= SQLiteVersion(major: 3, minor: 33) {
+        if EngineInfo.linked.isAtLeast(3, 33) {
             #expect(try db.schema.integrityCheck(table: "users").isEmpty)
             let error = #expect(throws: DatabaseError.self) { try db.schema.integrityCheck(table: "xxx") }
             #expect(error?.message == "no such table: xxx")

@@ -1,11 +1,11 @@
 internal import LiteVaultSystem
 internal import Foundation
+internal import LiteVaultTestSupport
 internal import Testing
 
 /// Linux only: elsewhere the one thing to show is that leases say so.
 struct FileLeaseTests {
-    let scratch: Scratch
-    init() throws { scratch = try Scratch() }
+    let scratch = Scratch()
 
     #if os(Linux)
         private static let opener = """
@@ -17,7 +17,7 @@ struct FileLeaseTests {
 
         @Test func `a file that only this process has open is leased, and newcomers wait until it is released`() throws
         {
-            let path = try scratch.write("vault.db")
+            let path = try scratch.write("content", to: "vault.db")
             let file = open(path, O_RDWR)
             defer { close(file) }
             let lease = try FileLease(path: path)
@@ -31,7 +31,7 @@ struct FileLeaseTests {
         }
 
         @Test func `a file that another process has open is in use, until that process closes it`() throws {
-            let path = try scratch.write("vault.db")
+            let path = try scratch.write("content", to: "vault.db")
             let file = open(path, O_RDWR)
             defer { close(file) }
             let other = try SecondProcess(Self.opener, path)
@@ -44,7 +44,7 @@ struct FileLeaseTests {
         }
 
         @Test func `a file that another process only reads, or only maps, is in use`() throws {
-            let path = try scratch.write("vault.db")
+            let path = try scratch.write("content", to: "vault.db")
             let file = open(path, O_RDWR)
             defer { close(file) }
             let reader = try SecondProcess(
@@ -59,7 +59,7 @@ struct FileLeaseTests {
         }
 
         @Test func `a file that this process has open twice is in use`() throws {
-            let path = try scratch.write("vault.db")
+            let path = try scratch.write("content", to: "vault.db")
             let (first, second) = (open(path, O_RDWR), open(path, O_RDONLY))
             defer { for file in [first, second] { close(file) } }
             let error = #expect(throws: DurableFileError.self) { _ = try FileLease(path: path) }
@@ -67,14 +67,14 @@ struct FileLeaseTests {
         }
 
         @Test func `a file that is not open here cannot be leased, and is not opened for it`() throws {
-            let path = try scratch.write("vault.db")
+            let path = try scratch.write("content", to: "vault.db")
             let error = #expect(throws: DurableFileError.self) { _ = try FileLease(path: path) }
             #expect(error?.code == EBADF)
         }
 
         @Test func `a lease holds through a rename over its file, and the old file is what a late opener gets`() throws
         {
-            let path = try scratch.write("vault.db")
+            let path = try scratch.write("content", to: "vault.db")
             let file = open(path, O_RDWR)
             defer { close(file) }
             let lease = try FileLease(path: path)
@@ -92,11 +92,11 @@ struct FileLeaseTests {
         func `a lease whose descriptor was closed by its owner is broken, and releasing it touches no other file`()
             throws
         {
-            let path = try scratch.write("vault.db")
+            let path = try scratch.write("content", to: "vault.db")
             let file = open(path, O_RDWR)
             let lease = try FileLease(path: path)
             close(file)
-            let another = open(try scratch.write("other.db"), O_RDWR)
+            let another = open(try scratch.write("content", to: "other.db"), O_RDWR)
             defer { close(another) }
             #expect(lease.isBroken)
             lease.release()
@@ -119,7 +119,7 @@ struct FileLeaseTests {
         }
     #else
         @Test func `a platform without leases throws unsupported`() throws {
-            let path = try scratch.write("vault.db")
+            let path = try scratch.write("content", to: "vault.db")
             let error = #expect(throws: DurableFileError.self) { _ = try FileLease(path: path) }
             #expect(error?.reason == .unsupported)
         }

@@ -1,12 +1,11 @@
 import LiteVaultSystem
+import LiteVaultTestSupport
 import Testing
 
 @Suite struct LockFileTests {
-    let scratch: Scratch
+    let scratch = Scratch()
 
-    init() throws { scratch = try Scratch() }
-
-    private var path: String { scratch.file("lock") }
+    private var path: String { scratch.path("lock") }
 
     private static func failure(_ body: () throws -> LockFile) -> LockFile.Failure? {
         do {
@@ -58,7 +57,7 @@ import Testing
 
     @Test func `a link is not followed, and a missing directory is an error of the system`() throws {
         #expect(symlink("/nowhere", path) == 0)
-        for name in [path, scratch.file("missing/lock")] {
+        for name in [path, scratch.path("missing/lock")] {
             let failure = Self.failure { try LockFile(name) }
             guard case .cannotOpen(let cause)? = failure else {
                 Issue.record("\(String(describing: failure))")

@@ -1,13 +1,13 @@
 internal import LiteVaultSystem
 internal import Foundation
+internal import LiteVaultTestSupport
 internal import Testing
 
 struct ReplacementFileTests {
-    let scratch: Scratch
-    init() throws { scratch = try Scratch() }
+    let scratch = Scratch()
 
     @Test func `a new temporary lies beside its destination, mode 0600`() throws {
-        let file = try ReplacementFile(destination: scratch.file("vault.db"))
+        let file = try ReplacementFile(destination: scratch.path("vault.db"))
         let metadata = try FileMetadata(path: file.path)
         #expect(metadata.mode == 0o600 && metadata.kind == .regular && metadata.size == 0)
         let names = try scratch.names()
@@ -15,17 +15,17 @@ struct ReplacementFileTests {
     }
 
     @Test func `publishing gives the content its final name and leaves nothing else`() throws {
-        let file = try ReplacementFile(destination: scratch.file("vault.db"))
+        let file = try ReplacementFile(destination: scratch.path("vault.db"))
         try fill(file.path, "new")
         try file.publish()
         #expect(try scratch.names() == ["vault.db"])
         #expect(try scratch.text("vault.db") == "new")
-        #expect(try FileMetadata(path: scratch.file("vault.db")).mode == 0o600)
+        #expect(try FileMetadata(path: scratch.path("vault.db")).mode == 0o600)
         #expect(!file.isPending)
     }
 
     @Test func `a writer that begins again leaves nothing of what it wrote before`() throws {
-        let file = try ReplacementFile(destination: scratch.file("vault.db"))
+        let file = try ReplacementFile(destination: scratch.path("vault.db"))
         try [UInt8]("longer than the next".utf8).withUnsafeBytes { try file.write($0, at: 0) }
         try file.removeContent()
         try [UInt8]("short".utf8).withUnsafeBytes { try file.write($0, at: 0) }
@@ -35,8 +35,8 @@ struct ReplacementFileTests {
     }
 
     @Test func `an existing destination is refused, untouched, and the temporary can still be discarded`() throws {
-        try scratch.write("vault.db", "old")
-        let file = try ReplacementFile(destination: scratch.file("vault.db"))
+        try scratch.write("old", to: "vault.db")
+        let file = try ReplacementFile(destination: scratch.path("vault.db"))
         let error = #expect(throws: DurableFileError.self) { try file.publish() }
         #expect(error?.alreadyExists == true)
         #expect(try scratch.text("vault.db") == "old")
@@ -45,9 +45,9 @@ struct ReplacementFileTests {
     }
 
     @Test func `a destination that appears at the last moment is not replaced`() throws {
-        let file = try ReplacementFile(destination: scratch.file("vault.db"))
+        let file = try ReplacementFile(destination: scratch.path("vault.db"))
         let error = #expect(throws: DurableFileError.self) {
-            try file.publish { _ = try scratch.write("vault.db", "theirs") }
+            try file.publish { _ = try scratch.write("theirs", to: "vault.db") }
         }
         #expect(error?.reason == .exists)
         #expect(try scratch.text("vault.db") == "theirs")
@@ -55,14 +55,14 @@ struct ReplacementFileTests {
 
     @Test func `a dangling symbolic link counts as an existing destination`() throws {
         try FileManager.default.createSymbolicLink(
-            atPath: scratch.file("vault.db"), withDestinationPath: scratch.file("elsewhere"))
-        let file = try ReplacementFile(destination: scratch.file("vault.db"))
+            atPath: scratch.path("vault.db"), withDestinationPath: scratch.path("elsewhere"))
+        let file = try ReplacementFile(destination: scratch.path("vault.db"))
         let error = #expect(throws: DurableFileError.self) { try file.publish() }
         #expect(error?.reason == .exists)
     }
 
     @Test func `replacing keeps the mode and owner of the original`() throws {
-        let path = try scratch.write("vault.db", "old")
+        let path = try scratch.write("old", to: "vault.db")
         #expect(chmod(path, 0o640) == 0)
         // Only root can give a file away; others show that their own owner and group stay.
         if geteuid() == 0 { #expect(chown(path, 12345, 23456) == 0) }
@@ -78,28 +78,28 @@ struct ReplacementFileTests {
     }
 
     @Test func `a destination that was exchanged in the meantime is not replaced`() throws {
-        let path = try scratch.write("vault.db", "old")
+        let path = try scratch.write("old", to: "vault.db")
         let original = try FileMetadata(path: path)
         let file = try ReplacementFile(destination: path)
-        try scratch.write("other", "theirs")
-        #expect(rename(scratch.file("other"), path) == 0)
+        try scratch.write("theirs", to: "other")
+        #expect(rename(scratch.path("other"), path) == 0)
         let error = #expect(throws: DurableFileError.self) { try file.publish(replacing: true, like: original) }
         #expect(error?.reason == .changed)
         #expect(try scratch.text("vault.db") == "theirs")
     }
 
     @Test func `a symbolic link or directory is not replaced`() throws {
-        let target = try scratch.write("target", "old")
-        try FileManager.default.createSymbolicLink(atPath: scratch.file("link"), withDestinationPath: target)
-        let file = try ReplacementFile(destination: scratch.file("link"))
+        let target = try scratch.write("old", to: "target")
+        try FileManager.default.createSymbolicLink(atPath: scratch.path("link"), withDestinationPath: target)
+        let file = try ReplacementFile(destination: scratch.path("link"))
         let error = #expect(throws: DurableFileError.self) { try file.publish(replacing: true) }
         #expect(error?.reason == .notRegularFile)
-        #expect(try FileMetadata.resolvedPath(scratch.file("link")) == FileMetadata.resolvedPath(target))
+        #expect(try FileMetadata.resolvedPath(scratch.path("link")) == FileMetadata.resolvedPath(target))
     }
 
     @Test func `an error of the last check stops the publication and changes nothing`() throws {
         struct Refusal: Error {}
-        let path = try scratch.write("vault.db", "old")
+        let path = try scratch.write("old", to: "vault.db")
         let file = try ReplacementFile(destination: path)
         #expect(throws: Refusal.self) { try file.publish(replacing: true) { throw Refusal() } }
         #expect(try scratch.text("vault.db") == "old")
@@ -109,16 +109,16 @@ struct ReplacementFileTests {
 
     @Test(arguments: ["-wal", "-journal"])
     func `a stale journal beside the destination is refused`(ending: String) throws {
-        try scratch.write("vault.db" + ending, "stale")
-        let file = try ReplacementFile(destination: scratch.file("vault.db"))
+        try scratch.write("stale", to: "vault.db" + ending)
+        let file = try ReplacementFile(destination: scratch.path("vault.db"))
         let error = #expect(throws: DurableFileError.self) { try file.publish() }
-        #expect(error?.reason == .leftover && error?.path == scratch.file("vault.db") + ending)
-        #expect(try FileMetadata.ifExists(path: scratch.file("vault.db")) == nil)
+        #expect(error?.reason == .leftover && error?.path == scratch.path("vault.db") + ending)
+        #expect(try FileMetadata.ifExists(path: scratch.path("vault.db")) == nil)
     }
 
     @Test(arguments: ["-wal", "-journal"])
     func `a temporary whose own journal has content is not published`(ending: String) throws {
-        let file = try ReplacementFile(destination: scratch.file("vault.db"))
+        let file = try ReplacementFile(destination: scratch.path("vault.db"))
         try Data("frames".utf8).write(to: URL(fileURLWithPath: file.path + ending))
         let error = #expect(throws: DurableFileError.self) { try file.publish() }
         #expect(error?.reason == .unfinished)
@@ -127,7 +127,7 @@ struct ReplacementFileTests {
     }
 
     @Test func `discarding removes the temporary and SQLite's files beside it`() throws {
-        let file = try ReplacementFile(destination: scratch.file("vault.db"))
+        let file = try ReplacementFile(destination: scratch.path("vault.db"))
         for ending in TemporaryName.companions {
             try Data("x".utf8).write(to: URL(fileURLWithPath: file.path + ending))
         }
@@ -137,25 +137,25 @@ struct ReplacementFileTests {
     }
 
     @Test func `an object released unpublished leaves nothing`() throws {
-        do { _ = try ReplacementFile(destination: scratch.file("vault.db")) }
+        do { _ = try ReplacementFile(destination: scratch.path("vault.db")) }
         #expect(try scratch.names() == [])
     }
 
     @Test func `publishing twice is refused`() throws {
-        let file = try ReplacementFile(destination: scratch.file("vault.db"))
+        let file = try ReplacementFile(destination: scratch.path("vault.db"))
         try file.publish()
         #expect(throws: DurableFileError.self) { try file.publish(replacing: true) }
     }
 
     @Test(arguments: ["", "/", "missing/vault.db", ".", ".."])
     func `a destination that is not a file name is rejected`(name: String) throws {
-        let path = name.hasPrefix("missing") ? scratch.file(name) : name
+        let path = name.hasPrefix("missing") ? scratch.path(name) : name
         #expect(throws: DurableFileError.self) { _ = try ReplacementFile(destination: path) }
     }
 
     @Test func `a destination name of 255 bytes leaves room for the temporary's journal`() throws {
         let name = String(repeating: "ä", count: 126) + "abc"
-        let file = try ReplacementFile(destination: scratch.file(name))
+        let file = try ReplacementFile(destination: scratch.path(name))
         try Data("x".utf8).write(to: URL(fileURLWithPath: file.path + "-journal"))
         #expect(unlink(file.path + "-journal") == 0)
         try file.publish()
@@ -176,4 +176,11 @@ struct ReplacementFileTests {
         try file.publish()
         #expect(try FileMetadata(path: file.destination).kind == .regular)
     }
+}
+
+/// Appends to a file without the library's help, the way SQLite would write to the temporary.
+func fill(_ path: String, _ text: String) throws {
+    let handle = try #require(FileHandle(forWritingAtPath: path))
+    try handle.write(contentsOf: Data(text.utf8))
+    try handle.close()
 }

@@ -1,19 +1,19 @@
 internal import LiteVaultSystem
 internal import Foundation
+internal import LiteVaultTestSupport
 internal import Testing
 
 struct StaleFileSweepTests {
-    let scratch: Scratch
-    init() throws { scratch = try Scratch() }
+    let scratch = Scratch()
 
     /// What a run does first in its directory.
-    private func sweep() throws { try ReplacementFile(destination: scratch.file("next.db")).discard() }
+    private func sweep() throws { try ReplacementFile(destination: scratch.path("next.db")).discard() }
 
     @Test func `a living process's temporary stays, a killed one's goes with its journals`() throws {
         let owner = try SecondProcess("print('ready', flush=True); sys.stdin.readline()")
         #expect(try owner.line() == "ready")
         let name = TemporaryName(for: "vault.db", owner: ProcessIdentity(process: owner.identifier)).name
-        for ending in [""] + TemporaryName.companions { try scratch.write(name + ending) }
+        for ending in [""] + TemporaryName.companions { try scratch.write("content", to: name + ending) }
         try sweep()
         #expect(try scratch.names().count == 4)
         owner.kill()
@@ -27,7 +27,7 @@ struct StaleFileSweepTests {
             process: me.process, start: me.start, boot: me.boot &+ 1, namespace: me.namespace)
         #expect(stranger.state == .unknown)
         let name = TemporaryName(for: "vault.db", owner: stranger).name
-        let path = try scratch.write(name)
+        let path = try scratch.write("content", to: name)
         let owner = try SecondProcess(
             """
             f = open(sys.argv[1]); fcntl.flock(f, fcntl.LOCK_EX)
@@ -46,19 +46,19 @@ struct StaleFileSweepTests {
         let earlier = ProcessIdentity(
             process: me.process, start: me.start &- 1, boot: me.boot, namespace: me.namespace)
         #expect(earlier.state == .dead)
-        try scratch.write(TemporaryName(for: "vault.db", owner: earlier).name)
+        try scratch.write("content", to: TemporaryName(for: "vault.db", owner: earlier).name)
         try sweep()
         #expect(try scratch.names() == [])
     }
 
     @Test func `this process's other temporaries stay`() throws {
-        let other = try ReplacementFile(destination: scratch.file("vault.db"))
+        let other = try ReplacementFile(destination: scratch.path("vault.db"))
         try sweep()
         #expect(try FileMetadata.ifExists(path: other.path) != nil)
     }
 
     @Test func `another process sees the lock of a living temporary`() throws {
-        let file = try ReplacementFile(destination: scratch.file("vault.db"))
+        let file = try ReplacementFile(destination: scratch.path("vault.db"))
         let judge = try SecondProcess(
             """
             try:
@@ -75,23 +75,23 @@ struct StaleFileSweepTests {
     ])
     func `a file whose name only looks similar stays`(name: String) throws {
         #expect(TemporaryName(parsing: name) == nil)
-        try scratch.write(name)
+        try scratch.write("content", to: name)
         try sweep()
         #expect(try scratch.names() == [name])
     }
 
     @Test func `a journal whose temporary file is gone is removed too`() throws {
         let dead = ProcessIdentity(process: Int32.max, start: 1, boot: ProcessIdentity.current.boot, namespace: 0)
-        try scratch.write(TemporaryName(for: "vault.db", owner: dead).name + "-journal")
+        try scratch.write("content", to: TemporaryName(for: "vault.db", owner: dead).name + "-journal")
         try sweep()
         #expect(try scratch.names() == [])
     }
 
     @Test func `a symbolic link under a temporary's name is not followed`() throws {
         let dead = ProcessIdentity(process: Int32.max, start: 1, boot: ProcessIdentity.current.boot, namespace: 0)
-        let target = try scratch.write("target")
+        let target = try scratch.write("content", to: "target")
         let name = TemporaryName(for: "vault.db", owner: dead).name
-        try FileManager.default.createSymbolicLink(atPath: scratch.file(name), withDestinationPath: target)
+        try FileManager.default.createSymbolicLink(atPath: scratch.path(name), withDestinationPath: target)
         try sweep()
         #expect(try scratch.names() == [name, "target"].sorted())
     }

@@ -1,23 +1,23 @@
 internal import LiteVaultSystem
 internal import Foundation
+internal import LiteVaultTestSupport
 internal import Testing
 
 /// What a program removes in a directory to which others may write.
 struct WorkDirectoryTests {
-    let scratch: Scratch
-    init() throws { scratch = try Scratch() }
+    let scratch = Scratch()
 
     private var dead: ProcessIdentity {
         let me = ProcessIdentity.current
         return ProcessIdentity(process: me.process, start: me.start &- 1, boot: me.boot, namespace: me.namespace)
     }
 
-    private func sweep() throws { _ = try WorkDirectory(for: "next", in: scratch.path) }
+    private func sweep() throws { _ = try WorkDirectory(for: "next", in: scratch.directory) }
 
     /// A directory as a killed process leaves it.
     @discardableResult
     private func abandoned(marked: Bool = true) throws -> String {
-        let path = scratch.file(TemporaryName(for: "segments", owner: dead).name)
+        let path = scratch.path(TemporaryName(for: "segments", owner: dead).name)
         try FileManager.default.createDirectory(
             atPath: path, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
         if marked { try Data().write(to: URL(fileURLWithPath: path + "/" + WorkDirectory.marker)) }
@@ -27,15 +27,15 @@ struct WorkDirectoryTests {
 
     /// A directory whose files nobody may lose.
     private func victim(files: Int) throws -> String {
-        let path = scratch.file("victim")
+        let path = scratch.path("victim")
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
-        for number in 0..<files { try scratch.write("victim/\(number)") }
+        for number in 0..<files { try scratch.write("content", to: "victim/\(number)") }
         return path
     }
 
     @Test func `a work directory is private, and gone with its files when it is released`() throws {
         do {
-            let work = try WorkDirectory(for: "segments", in: scratch.path)
+            let work = try WorkDirectory(for: "segments", in: scratch.directory)
             #expect(try FileMetadata(path: work.path).mode == 0o700)
             try Data("frames".utf8).write(to: URL(fileURLWithPath: work.path + "/segment"))
             try sweep()
@@ -54,7 +54,7 @@ struct WorkDirectoryTests {
             """, held + "/" + WorkDirectory.marker)
         #expect(try owner.line() == "ready")
         try sweep()
-        #expect(try scratch.names().map(scratch.file) == [held])
+        #expect(try scratch.names().map(scratch.path) == [held])
         owner.kill()
         try sweep()
         #expect(try scratch.names() == [])
@@ -67,7 +67,7 @@ struct WorkDirectoryTests {
         // Without the marker it is not ours, whatever its owner.
         let unmarked = try abandoned(marked: false)
         // A link in its place, and links in place of its marker, its files and a subdirectory.
-        let link = scratch.file(TemporaryName(for: "segments", owner: dead).name)
+        let link = scratch.path(TemporaryName(for: "segments", owner: dead).name)
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: victim)
         let linked = try abandoned(marked: false)
         try FileManager.default.createSymbolicLink(
@@ -90,7 +90,7 @@ struct WorkDirectoryTests {
         }
         try sweep()
         #expect(try FileManager.default.contentsOfDirectory(atPath: victim).count == 20)
-        #expect(try Set(scratch.names().map(scratch.file)) == Set(kept + [victim]))
+        #expect(try Set(scratch.names().map(scratch.path)) == Set(kept + [victim]))
         #expect(FileManager.default.fileExists(atPath: deep + "/below/file"))
     }
 
@@ -128,46 +128,46 @@ struct WorkDirectoryTests {
 
     @Test func `a tree is removed without what its links lead to`() throws {
         let victim = try victim(files: 3)
-        try FileManager.default.createDirectory(atPath: scratch.file("a/b/c"), withIntermediateDirectories: true)
-        try scratch.write("a/b/c/file")
-        try FileManager.default.createSymbolicLink(atPath: scratch.file("a/b/link"), withDestinationPath: victim)
-        OwnedTree.remove(scratch.file("a"))
+        try FileManager.default.createDirectory(atPath: scratch.path("a/b/c"), withIntermediateDirectories: true)
+        try scratch.write("content", to: "a/b/c/file")
+        try FileManager.default.createSymbolicLink(atPath: scratch.path("a/b/link"), withDestinationPath: victim)
+        OwnedTree.remove(scratch.path("a"))
         #expect(try scratch.names() == ["victim"])
         #expect(try FileManager.default.contentsOfDirectory(atPath: victim).count == 3)
     }
 
     @Test func `the private temporary directory is this user's own, also if another one took its name`() throws {
-        let usual = scratch.file("litevault-\(geteuid())")
-        #expect(try WorkDirectory.temporary(in: scratch.path) == usual)
+        let usual = scratch.path("litevault-\(geteuid())")
+        #expect(try WorkDirectory.temporary(in: scratch.directory) == usual)
         #expect(chmod(usual, 0o755) == 0)
-        #expect(try WorkDirectory.temporary(in: scratch.path) == usual)
+        #expect(try WorkDirectory.temporary(in: scratch.directory) == usual)
         #expect(try FileMetadata(path: usual).mode == 0o700)
         #expect(rmdir(usual) == 0)
         // A link, and a directory that others can write to.
-        let theirs = scratch.file("theirs")
+        let theirs = scratch.path("theirs")
         try FileManager.default.createDirectory(atPath: theirs, withIntermediateDirectories: false)
         try FileManager.default.createSymbolicLink(atPath: usual, withDestinationPath: theirs)
-        let fresh = try WorkDirectory.temporary(in: scratch.path)
+        let fresh = try WorkDirectory.temporary(in: scratch.directory)
         #expect(fresh != usual && fresh.hasPrefix(usual + "-"))
         #expect(try FileMetadata(path: fresh).mode == 0o700)
-        #expect(try WorkDirectory.temporary(in: scratch.path) == fresh)
+        #expect(try WorkDirectory.temporary(in: scratch.directory) == fresh)
         if geteuid() == 0 {
             #expect(unlink(usual) == 0 && rename(theirs, usual) == 0 && chown(usual, 12345, 12345) == 0)
-            #expect(try WorkDirectory.temporary(in: scratch.path) == fresh)
+            #expect(try WorkDirectory.temporary(in: scratch.directory) == fresh)
         }
         // As other processes of this user: they use it, too, instead of leaving one each.
-        let elsewhere = try Scratch()
+        let elsewhere = Scratch()
         for _ in 0..<3 {
-            #expect(symlink(scratch.path, elsewhere.file("litevault-\(geteuid())")) == 0 || errno == EEXIST)
+            #expect(symlink(scratch.directory, elsewhere.file("litevault-\(geteuid())")) == 0 || errno == EEXIST)
             #expect(try WorkDirectory.temporary(in: elsewhere.path).hasPrefix(elsewhere.path))
-            #expect(try WorkDirectory.temporary(in: scratch.path) == fresh)
+            #expect(try WorkDirectory.temporary(in: scratch.directory) == fresh)
         }
         #expect(try scratch.names().count { $0.hasPrefix("litevault-\(geteuid())-") } == 1)
         // But no link of that name, and no directory that others can write to.
-        #expect(rename(fresh, scratch.file("kept")) == 0 && symlink(scratch.file("kept"), fresh) == 0)
+        #expect(rename(fresh, scratch.path("kept")) == 0 && symlink(scratch.path("kept"), fresh) == 0)
         #expect(mkdir(usual + "-0", 0o777) == 0 && chmod(usual + "-0", 0o777) == 0)
         #expect(try WorkDirectory.temporary(in: elsewhere.path).hasPrefix(elsewhere.path))
-        let other = try WorkDirectory.temporary(in: scratch.path)
+        let other = try WorkDirectory.temporary(in: scratch.directory)
         #expect(![fresh, usual, usual + "-0"].contains(other) && other.hasPrefix(usual + "-"))
     }
 }

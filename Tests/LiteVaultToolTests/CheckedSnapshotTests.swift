@@ -3,7 +3,7 @@ import LiteVault
 import Testing
 
 /// What `check` and `restore --verify-with-key` say about the snapshots that they looked at, and no others.
-@Suite(.enabled(if: Engine.encrypts, "the engine does not encrypt")) struct CheckedSnapshotTests {
+@Suite(.enabled(if: EngineInfo.linked.encrypts, "the engine does not encrypt")) struct CheckedSnapshotTests {
     let workspace: Workspace
     private let common = ["--repository", "repository", "--state-directory", "state", "--cache-directory", "cache"]
     /// Of two databases: `a.db` before and after a rekey, and `b.db`.

@@ -3,7 +3,7 @@ import LiteVault
 import Testing
 
 /// The commands that write databases, from end to end.
-@Suite(.enabled(if: Engine.encrypts, "the engine does not encrypt"))
+@Suite(.enabled(if: EngineInfo.linked.encrypts, "the engine does not encrypt"))
 struct ConversionTests {
     let workspace: Workspace
 

@@ -202,7 +202,7 @@ import Testing
         try writer.execute("INSERT INTO t VALUES (3)")
     }
 
-    @Test(.enabled(if: Engine.encrypts)) func `each of the databases may have a key of its own`() throws {
+    @Test(.enabled(if: EngineInfo.linked.encrypts)) func `each of the databases may have a key of its own`() throws {
         try workspace.makeDatabase("p.db")
         for key in ["one", "two"] { try workspace.write(key, to: "\(key).key") }
         #expect(try workspace.tool.run("encrypt", "p.db", "a.db", "--key-file", "one.key").status == 0)

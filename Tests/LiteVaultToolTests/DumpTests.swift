@@ -201,7 +201,7 @@ import Testing
         #expect(try workspace.names() == ["a.db", "a.sql"])
     }
 
-    @Test(.enabled(if: Engine.encrypts))
+    @Test(.enabled(if: EngineInfo.linked.encrypts))
     func `databases under different keys have equal dumps if their content is equal`() throws {
         try make("a.db", Self.everything)
         try workspace.write("secret", to: "key")

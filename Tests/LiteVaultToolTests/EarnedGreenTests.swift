@@ -243,7 +243,7 @@ import Testing
         #expect(!found.errors.contains("execute(") && found.errors.contains("litevault shell"))
     }
 
-    @Test(.enabled(if: Engine.encrypts, "the engine does not encrypt"))
+    @Test(.enabled(if: EngineInfo.linked.encrypts, "the engine does not encrypt"))
     func `encrypting many small tables shows its progress from the start`() throws {
         let database = try Connection(workspace.path("many.db"))
         try database.transaction {

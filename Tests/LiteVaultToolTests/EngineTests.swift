@@ -1,4 +1,5 @@
 import Foundation
+import LiteVault
 import Testing
 
 /// What depends on the engine that is linked. Runs on each of them.
@@ -24,7 +25,7 @@ import Testing
     ) throws {
         let before = try ["notes.db", "vault.db"].map(workspace.bytes)
         let run = try workspace.tool.run(arguments + ["--key-file", "key", "--json"])
-        if Engine.encrypts {
+        if EngineInfo.linked.encrypts {
             #expect(try run.status != 69 || run.failureCode() == "unsupported")
         } else {
             #expect(run.status == 69)
@@ -45,7 +46,7 @@ import Testing
     }
 
     @Test func `a feature of newer engines is rejected with 69`() throws {
-        guard Engine.encrypts, !Engine.isCurrent else { return }
+        guard EngineInfo.linked.sqlcipherMajorVersion == 3 else { return }
         let run = try workspace.tool.run(
             "encrypt", "notes.db", "new.db", "--key-file", "key", "--kdf-algorithm", "sha512", "--json")
         #expect(run.status == 69)

@@ -225,7 +225,7 @@ import Testing
         #expect(try owner("data/v3.db") == nobody)
     }
 
-    @Test(.enabled(if: Engine.encrypts, "the engine does not encrypt"))
+    @Test(.enabled(if: EngineInfo.linked.encrypts, "the engine does not encrypt"))
     func `a rejected key mentions the keyring beside the database, and no temporary file`() throws {
         try workspace.write("a passphrase of many words", to: "words")
         try workspace.write("wrong", to: "wrong")
@@ -308,7 +308,7 @@ import Testing
         #expect(text.hasPrefix("c.db: no damage found") && text.contains("not checked"), "\(text)")
         // Before SQLite 3.33 no single table can be checked.
         let what =
-            EngineInfo.linked.sqliteVersion >= SQLiteVersion(major: 3, minor: 33)
+            EngineInfo.linked.isAtLeast(3, 33)
             ? "structure of table 't'" : "structure"
         #expect(text.contains("The \(what) could not be checked") && !text.contains("intact"), "\(text)")
         let unchecked = try run("verify", "c.db", "--json").json()["unchecked"] as? [String]

@@ -1,4 +1,5 @@
 import Foundation
+import LiteVault
 import Testing
 
 /// `litevault info`.
@@ -45,8 +46,8 @@ import Testing
         try workspace.makeDatabase("notes.db")
         try workspace.write("secret", to: "key")
         let run = try workspace.tool.run("info", "notes.db", "--key-file", "key", "--json")
-        #expect(run.status == (Engine.encrypts ? 66 : 69))
-        #expect(try run.failureCode() == (Engine.encrypts ? "wrong-kind" : "no-encryption"))
+        #expect(run.status == (EngineInfo.linked.encrypts ? 66 : 69))
+        #expect(try run.failureCode() == (EngineInfo.linked.encrypts ? "wrong-kind" : "no-encryption"))
     }
 
     @Test func `a missing file ends with 66`() throws {

@@ -3,7 +3,7 @@ import LiteVault
 import Testing
 
 /// Signals, and what they leave behind.
-@Suite(.enabled(if: Engine.encrypts, "the engine does not encrypt"))
+@Suite(.enabled(if: EngineInfo.linked.encrypts, "the engine does not encrypt"))
 struct InterruptionTests {
     let workspace: Workspace
 

@@ -1,8 +1,9 @@
 import Foundation
+import LiteVault
 import Testing
 
 /// Where keys come from. Each is shown by opening a database that another program made.
-@Suite(.enabled(if: Engine.encrypts, "the engine does not encrypt"))
+@Suite(.enabled(if: EngineInfo.linked.encrypts, "the engine does not encrypt"))
 struct KeySourceTests {
     let workspace: Workspace
 

@@ -3,7 +3,7 @@ import LiteVault
 import Testing
 
 /// New data under the key of a keyring, as a person and a script meet it.
-@Suite(.enabled(if: Engine.encrypts, "the linked engine does not encrypt")) struct KeyringProofTests {
+@Suite(.enabled(if: EngineInfo.linked.encrypts, "the linked engine does not encrypt")) struct KeyringProofTests {
     let workspace: Workspace
     let tool: Tool
 

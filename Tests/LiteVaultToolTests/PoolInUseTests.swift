@@ -3,7 +3,7 @@ import LiteVault
 import Testing
 
 /// A change of the key while a pool of another process has the database open: the tool is the one process, this is the other.
-@Suite(.enabled(if: Engine.encrypts, "the engine does not encrypt"))
+@Suite(.enabled(if: EngineInfo.linked.encrypts, "the engine does not encrypt"))
 struct PoolInUseTests {
     let workspace: Workspace
     private let keys = ["--key-file", "old", "--new-key-file", "new"]

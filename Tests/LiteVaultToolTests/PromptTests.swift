@@ -1,8 +1,9 @@
 import Foundation
+import LiteVault
 import Testing
 
 /// What happens on a terminal: keys are asked for, without echo.
-@Suite(.enabled(if: Engine.encrypts, "the engine does not encrypt"))
+@Suite(.enabled(if: EngineInfo.linked.encrypts, "the engine does not encrypt"))
 struct PromptTests {
     let workspace: Workspace
 

@@ -117,7 +117,7 @@ import Testing
             let error = try #require(body?["error"] as? [String: Any])
             guard error["line"] != nil else {
                 // Before 3.38, SQLite does not tell it.
-                #expect(!Engine.showsPlaces)
+                #expect(!EngineInfo.linked.isAtLeast(3, 38))
                 continue
             }
             #expect(error["line"] as? Int == line && error["column"] as? Int == column, "\(sql): \(run.errors)")
@@ -207,7 +207,7 @@ import Testing
         try writer.execute("INSERT INTO t VALUES (5, 'afterwards', NULL)")
     }
 
-    @Test(.enabled(if: Engine.encrypts)) func `an encrypted database is read with its key`() throws {
+    @Test(.enabled(if: EngineInfo.linked.encrypts)) func `an encrypted database is read with its key`() throws {
         try workspace.write("secret", to: "key")
         #expect(try workspace.tool.run("encrypt", "a.db", "v.db", "--key-file", "key").status == 0)
         let run = try workspace.tool.run(

@@ -55,7 +55,7 @@ import Testing
         var testDescription: String { rawValue }
     }
 
-    static let kinds: [Bool] = Engine.encrypts ? [false, true] : [false]
+    static let kinds: [Bool] = EngineInfo.linked.encrypts ? [false, true] : [false]
 
     private func connection(_ path: String, encrypted: Bool) throws -> Connection {
         try encrypted ? Connection(path, key: .raw(raw)) : Connection(path)
@@ -151,7 +151,7 @@ import Testing
         #expect(try db.value("PRAGMA integrity_check", as: String.self) == "ok")
     }
 
-    @Test(.enabled(if: Engine.encrypts, "the linked engine does not encrypt"), arguments: ["info", "verify"])
+    @Test(.enabled(if: EngineInfo.linked.encrypts, "the linked engine does not encrypt"), arguments: ["info", "verify"])
     func `H-OPEN-10 the log of another encrypted database is reported, and not used`(command: String) throws {
         try make(.log, encrypted: true)
         let log = try workspace.bytes("place/a.db-wal")

@@ -265,7 +265,7 @@ import Testing
         #expect(try run(["secret", "list"])["secrets"] as? [String] == [])
     }
 
-    @Test(.enabled(if: Engine.encrypts, "the engine does not encrypt"))
+    @Test(.enabled(if: EngineInfo.linked.encrypts, "the engine does not encrypt"))
     func `an encrypted database needs its key only for its content`() throws {
         try workspace.write("first passphrase", to: "key")
         let made = try workspace.tool.run(["encrypt", "notes.db", "vault.db", "--key-file", "key"])

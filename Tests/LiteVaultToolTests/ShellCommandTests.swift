@@ -184,7 +184,7 @@ import Testing
         #expect(run.output.hasSuffix("\nchanges: 1   total_changes: 1\n") && run.errors.contains("Run time: "))
     }
 
-    @Test(.enabled(if: Engine.showsPlaces)) func `an error shows the place with line, column and a caret`() throws {
+    @Test(.enabled(if: EngineInfo.linked.isAtLeast(3, 38))) func `an error shows the place with line, column and a caret`() throws {
         let script = try shell("SELECT 1 x; SELECT n,\n  nope FROM t;\n")
         let place = "error: line 1: no such column: nope\n  nope FROM t;\n  ^ line 2, column 3\nhint:"
         #expect(script.errors.contains(place), "\(script.errors)")

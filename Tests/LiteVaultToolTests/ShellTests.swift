@@ -213,7 +213,7 @@ import Testing
         #expect(try workspace.names() == ["a.db"])
     }
 
-    @Test(arguments: Engine.encrypts ? [false, true] : [false])
+    @Test(arguments: EngineInfo.linked.encrypts ? [false, true] : [false])
     func `with --create a new database is made, encrypted if a key is given`(_ isEncrypted: Bool) throws {
         try workspace.write("secret", to: "key")
         let key = isEncrypted ? ["--key-file", "key"] : []
@@ -293,7 +293,7 @@ import Testing
         #expect(run.status == 0, "\(run.errors)")
     }
 
-    @Test(.enabled(if: Engine.encrypts)) func `an encrypted database is opened with its key, by .open too`() throws {
+    @Test(.enabled(if: EngineInfo.linked.encrypts)) func `an encrypted database is opened with its key, by .open too`() throws {
         try workspace.write("secret", to: "key")
         #expect(try workspace.tool.run("encrypt", "a.db", "v.db", "--key-file", "key").status == 0)
         let run = try shell("INSERT INTO t VALUES (3, 'new');\n.backup w.db\n", "v.db", "--key-file", "key")

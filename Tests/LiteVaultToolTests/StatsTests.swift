@@ -96,7 +96,7 @@ import Testing
         try writer.execute("INSERT INTO t VALUES (3)")
     }
 
-    @Test(.enabled(if: Engine.encrypts)) func `an encrypted database is measured with its key`() throws {
+    @Test(.enabled(if: EngineInfo.linked.encrypts)) func `an encrypted database is measured with its key`() throws {
         try workspace.makeDatabase("a.db")
         try workspace.write("secret", to: "key")
         #expect(try workspace.tool.run("encrypt", "a.db", "v.db", "--key-file", "key").status == 0)

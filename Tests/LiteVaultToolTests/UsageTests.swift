@@ -1,4 +1,5 @@
 import Foundation
+import LiteVault
 import Testing
 
 /// Arguments that are wrong, and what `--help` says.
@@ -99,7 +100,7 @@ import Testing
         #expect(run.status == 0)
         #expect(run.output.hasPrefix("litevault "))
         #expect(run.output.contains("SQLite 3."))
-        #expect(run.output.contains(Engine.encrypts ? "SQLCipher" : "no encryption"))
+        #expect(run.output.contains(EngineInfo.linked.encrypts ? "SQLCipher" : "no encryption"))
     }
 
     @Test func `help lists every command`() throws {

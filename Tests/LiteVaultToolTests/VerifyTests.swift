@@ -3,7 +3,7 @@ import LiteVault
 import Testing
 
 /// `litevault verify`: what it finds, and how it says so.
-@Suite(.enabled(if: Engine.encrypts, "the engine does not encrypt"))
+@Suite(.enabled(if: EngineInfo.linked.encrypts, "the engine does not encrypt"))
 struct VerifyTests {
     let workspace: Workspace
 

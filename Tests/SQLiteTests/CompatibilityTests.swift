@@ -1,4 +1,5 @@
 import Foundation
+import LiteVaultTestSupport
 import SQLite
 import Testing
 
@@ -33,10 +34,8 @@ import Testing
     }
 
     private func inFolder(_ body: (String) throws -> Void) throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        try body(folder.appendingPathComponent("a.db").path)
+        let scratch = Scratch()
+        try withExtendedLifetime(scratch) { try body(scratch.path("a.db")) }
     }
 
     @Test func `H-DROP-03 write-ahead logging brings synchronous NORMAL, other modes leave it`() throws {

@@ -65,7 +65,7 @@ import Testing
         }
         #expect(try db.value("SELECT id || fullName || score || teamId FROM player", as: String.self) == "7Ann20000.01")
 
-        guard SQLiteVersion.isLinked(3, 27) else { return }
+        guard EngineInfo.linked.isAtLeast(3, 27) else { return }
         try db.create(virtualTable: "player_ft", using: FTS4()) { t in
             t.synchronize(withTable: "player")
             t.column("fullName")

@@ -51,7 +51,7 @@ import Testing
                 t.column("anything", .any)
             }
         }
-        guard SQLiteVersion.isLinked(3, 37) else {
+        guard EngineInfo.linked.isAtLeast(3, 37) else {
             let error = #expect(throws: VaultError.self) { try create() }?.cause as? EngineInfo.UnsupportedFeature
             #expect(error?.requiredVersion == SQLiteVersion(major: 3, minor: 37))
             return
@@ -215,7 +215,7 @@ import Testing
                 t.column("kept", .integer).generatedAs(Column("score") + Column("bonus"), .stored)
             }
         }
-        guard SQLiteVersion.isLinked(3, 31) else {
+        guard EngineInfo.linked.isAtLeast(3, 31) else {
             let error = #expect(throws: VaultError.self) { try create() }?.cause as? EngineInfo.UnsupportedFeature
             #expect(error?.requiredVersion == SQLiteVersion(major: 3, minor: 31))
             return

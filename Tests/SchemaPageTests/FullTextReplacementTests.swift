@@ -89,7 +89,7 @@ import Testing
     }
 
     // With FTS4 of SQLite 3.15, rows of one statement that replace each other leave stale entries.
-    @Test(.enabled(if: SQLiteVersion.isLinked(3, 40)), arguments: Index.all)
+    @Test(.enabled(if: EngineInfo.linked.isAtLeast(3, 40)), arguments: Index.all)
     func `H-SCH-11 an index stays in step with statements of any policy, in any order`(index: Index) throws {
         let db = try makeDatabase(index)
         var random = Random(state: 33)
@@ -118,7 +118,7 @@ import Testing
 
     @Test(arguments: Index.all)
     func `H-SCH-11 an upsert leaves the index in step`(index: Index) throws {
-        guard SQLiteVersion.isLinked(3, 24) else { return }
+        guard EngineInfo.linked.isAtLeast(3, 24) else { return }
         let db = try makeDatabase(index)
         for action in ["NOTHING", "UPDATE SET text = excluded.text", "UPDATE SET id = 20, text = excluded.text"] {
             try db.run("INSERT INTO document VALUES (2, 'new', 9, 9, 'omega') ON CONFLICT (id) DO \(sql: action)")
@@ -127,7 +127,7 @@ import Testing
     }
 
     // SQLite 3.15 damages such indexes itself when rows are replaced.
-    @Test(.enabled(if: SQLiteVersion.isLinked(3, 40)), arguments: Index.all)
+    @Test(.enabled(if: EngineInfo.linked.isAtLeast(3, 40)), arguments: Index.all)
     func `H-SCH-11 conflicts in partial indexes and indexes of expressions are found`(index: Index) throws {
         let db = try makeDatabase(index)
         try db.execute(

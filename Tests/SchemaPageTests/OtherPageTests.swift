@@ -101,7 +101,7 @@ import Testing
 
     @Test func `an index is on a value in JSON`() throws {
         guard (try? db.untypedValue("SELECT json_extract('{}', '$')")) != nil else {
-            #expect(!SQLiteVersion.isLinked(3, 38), "JSON is a part of SQLite since 3.38")
+            #expect(!EngineInfo.linked.isAtLeast(3, 38), "JSON is a part of SQLite since 3.38")
             return
         }
         try db.create(
@@ -111,7 +111,7 @@ import Testing
                 JSONColumn("address")["country"]
             ])
         let term =
-            SQLiteVersion.isLinked(3, 38)
+            EngineInfo.linked.isAtLeast(3, 38)
             ? #""address" ->> 'country'"# : #"json_extract("address", '$."country"')"#
         #expect(
             try db.sql("index_player_on_country")

@@ -26,10 +26,3 @@ extension Connection {
         return false
     }
 }
-
-extension SQLiteVersion {
-    /// Whether the linked engine is that version or a later one.
-    static func isLinked(_ major: Int, _ minor: Int) -> Bool {
-        EngineInfo.linked.sqliteVersion >= SQLiteVersion(major: major, minor: minor)
-    }
-}

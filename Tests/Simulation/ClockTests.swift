@@ -168,7 +168,7 @@ import Testing
         let store = SimulatedStore(host.clock)
         store.replace(try OldHistory.made(of: host.store.objects))
         let local = LocalDirectories(
-            state: host.folder + "/old-state", cache: host.folder + "/old-cache", spool: host.folder + "/old-spool")
+            state: host.directory + "/old-state", cache: host.directory + "/old-cache", spool: host.directory + "/old-spool")
         return try await Repository.open(store, local: local)
     }
 

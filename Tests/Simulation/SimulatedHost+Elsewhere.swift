@@ -26,7 +26,7 @@ extension SimulatedHost {
         guard result.warnings.isEmpty else { throw Wrong(what: "copy: \(result.warnings)") }
         log("copied \(result.snapshots) snapshots")
         guard let newest = before.newest else { return }
-        let other = try await repository(of: copy, in: folder + "/elsewhere")
+        let other = try await repository(of: copy, in: directory + "/elsewhere")
         let found = try await restored(.latest, from: other)
         guard found.state.number >= newest.number else {
             throw Wrong(what: "the copy's latest is \(found.state), although \(newest) was stored before")
@@ -51,7 +51,7 @@ extension SimulatedHost {
         if let known = elsewhere.standby {
             standby = known
         } else {
-            standby = try await repository.standby(of: "a.db", at: folder + "/standby.db", options: options)
+            standby = try await repository.standby(of: "a.db", at: directory + "/standby.db", options: options)
             elsewhere.standby = standby
         }
         // A whole restore, then the segments behind it. Where segments may still lead to a newer snapshot, it looks twice before it restores that.
@@ -64,7 +64,7 @@ extension SimulatedHost {
             }
             unchanged = update == .unchanged ? unchanged + 1 : 0
         }
-        let db = try Connection(folder + "/standby.db", readonly: true)
+        let db = try Connection(directory + "/standby.db", readonly: true)
         defer { try? db.close() }
         guard try db.value("PRAGMA integrity_check", as: String.self) == "ok" else {
             throw Wrong(what: "the standby is damaged")
@@ -108,7 +108,7 @@ extension SimulatedHost {
         guard let newest = newestAcknowledged else { return }
         if endsStandby { await endStandby() }
         elsewhere.promotions += 1
-        let place = folder + "/host\(elsewhere.promotions)"
+        let place = directory + "/host\(elsewhere.promotions)"
         try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
         clock.step(step)
         let other = try await repository(of: store, in: place)
@@ -148,7 +148,7 @@ extension SimulatedHost {
         let damaged = SimulatedStore(clock, name: "damaged")
         damaged.replace(objects)
         elsewhere.damages += 1
-        let other = try await repository(of: damaged, in: folder + "/damaged\(elsewhere.damages)")
+        let other = try await repository(of: damaged, in: directory + "/damaged\(elsewhere.damages)")
         let whole = try await restored(.latest).state
         var options = CheckOptions()
         options.readsData = true

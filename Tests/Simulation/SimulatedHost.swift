@@ -4,6 +4,7 @@ import LiteVaultBackup
 import LiteVaultSchedule
 import LiteVaultScheduleFile
 import LiteVaultSystem
+import LiteVaultTestSupport
 import Logging
 import Testing
 
@@ -44,7 +45,8 @@ final class SimulatedHost {
         var read: [(place: UInt64, state: State)] = []
     }
 
-    let folder: String
+    private let scratch = Scratch()
+    var directory: String { scratch.directory }
     let clock: SimulatedClock
     let store: SimulatedStore
     /// The directory of this host's files.
@@ -78,15 +80,13 @@ final class SimulatedHost {
 
     /// - Parameter isLarge: whether the database begins with many blocks of pages, of which later snapshots read few.
     init(isConditional: Bool = true, isLarge: Bool = false) async throws {
-        folder = FileManager.default.temporaryDirectory.path + "/litevault-simulation-" + UUID().uuidString
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         clock = SimulatedClock()
         store = SimulatedStore(clock, isConditional: isConditional)
-        place = folder
-        var repository = try await Repository.openOrCreate(store, local: Self.directories(folder))
+        place = scratch.directory
+        var repository = try await Repository.openOrCreate(store, local: Self.directories(scratch.directory))
         repository.clock = clock.host
         self.repository = repository
-        path = folder + "/a.db"
+        path = scratch.path("a.db")
         connection = try Self.opened(path)
         try connection.execute(
             "CREATE TABLE t(a, filler); CREATE TABLE state(n); INSERT INTO state VALUES (0)")
@@ -98,8 +98,6 @@ final class SimulatedHost {
         note(try Self.state(connection))
         synced = try logIndex()
     }
-
-    deinit { try? FileManager.default.removeItem(atPath: folder) }
 
     /// A host whose database is followed, with a commit that is stored.
     static func followed() async throws -> SimulatedHost {
@@ -431,7 +429,7 @@ final class SimulatedHost {
 
     /// The schedule's jobs that are due are run, with the same tool and memory as everything else on this host.
     func runSchedule() async throws {
-        let configuration = try ScheduleConfiguration(text: Self.schedule(path), path: folder + "/schedule.yml")
+        let configuration = try ScheduleConfiguration(text: Self.schedule(path), path: directory + "/schedule.yml")
         var services = ScheduleServices(tool: "simulation", local: Self.directories(place))
         let store = store
         services.store = { _ in store }
@@ -485,7 +483,7 @@ final class SimulatedHost {
         _ selection: SnapshotSelection, from other: Repository? = nil
     ) async throws -> (state: State, reached: Int64) {
         let repository = other ?? self.repository
-        let destination = folder + "/restored-" + UUID().uuidString
+        let destination = directory + "/restored-" + UUID().uuidString
         defer {
             for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: destination + suffix) }
         }

@@ -3,6 +3,7 @@ import LiteVault
 import LiteVaultBackup
 import LiteVaultBackupService
 import LiteVaultSystem
+import LiteVaultTestSupport
 import Logging
 import Metrics
 import MetricsTestKit
@@ -11,10 +12,8 @@ import Testing
 
 /// A directory with databases, a repository and a state, and what a server has besides: a clock, a log, metrics.
 final class Server: Sendable {
-    static let encrypts = EngineInfo.linked.encryption != .none
-
-    let folder: String
-    let clock: TestClock
+    private let scratch = Scratch()
+    let clock = TestClock()
     let log = TestLog()
     /// What hooks wait for.
     let gate = DispatchSemaphore(value: 0)
@@ -22,15 +21,7 @@ final class Server: Sendable {
     let isHanging = Locked(false)
     let hung = Locked(0)
 
-    init() throws {
-        folder = FileManager.default.temporaryDirectory.path + "/litevault-service-" + UUID().uuidString
-        clock = TestClock()
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    }
-
-    deinit { try? FileManager.default.removeItem(atPath: folder) }
-
-    func path(_ name: String) -> String { folder + "/" + name }
+    func path(_ name: String) -> String { scratch.path(name) }
 
     var local: LocalDirectories {
         LocalDirectories(state: path("state"), cache: path("cache"), spool: path("spool"))
@@ -38,7 +29,7 @@ final class Server: Sendable {
 
     /// The key of the databases; nil where the engine has no encryption.
     static func key() throws -> DatabaseKey? {
-        try encrypts ? .hex("2dd29ca851e7b56e4697b0e1f08507293d761a05ce4d1b628663f411a8086d99") : nil
+        try EngineInfo.linked.encrypts ? .hex("2dd29ca851e7b56e4697b0e1f08507293d761a05ce4d1b628663f411a8086d99") : nil
     }
 
     func pool(_ name: String, plaintext: Bool = false) throws -> DatabasePool {

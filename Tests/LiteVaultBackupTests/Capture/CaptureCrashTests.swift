@@ -107,7 +107,7 @@ import Testing
 
     @Test func `a journal with a super-journal is rolled back only while that exists`() throws {
         let crashed = try interrupted()
-        let name = crashed.folder + "/live.db-mj123"
+        let name = crashed.directory + "/live.db-mj123"
         var journal = try crashed.bytes("-journal")
         let sum = name.utf8.reduce(UInt32(0)) { $0 &+ UInt32($1) }
         for word in [UInt32(0x4000_0000 / 4096 + 1)] { journal += word.bytes }

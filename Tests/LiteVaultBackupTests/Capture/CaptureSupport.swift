@@ -1,27 +1,25 @@
 import Foundation
 import LiteVault
 import LiteVaultBackup
+import LiteVaultTestSupport
 import Testing
 
 /// A database in a directory of its own: encrypted where the engine encrypts, plain where it does not.
 final class LiveDatabase {
     static let hexKey = "2dd29ca851e7b56e4697b0e1f08507293d761a05ce4d1b628663f411a8086d99"
-    static let encrypts = EngineInfo.linked.encryption != .none
+    static let encrypts = EngineInfo.linked.encrypts
 
-    let folder: String
+    private let scratch = Scratch()
+    var directory: String { scratch.directory }
     let path: String
     let settings: CipherSettings
 
     init(pageSize: Int? = nil) throws {
-        folder = FileManager.default.temporaryDirectory.path + "/litevault-capture-" + UUID().uuidString
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        path = folder + "/live.db"
+        path = scratch.path("live.db")
         // In pages of 512 bytes there is no room for an authentication code.
         settings = pageSize.map { CipherSettings(pageSize: $0, usesHMAC: $0 > 512) } ?? CipherSettings()
         plainPageSize = pageSize
     }
-
-    deinit { try? FileManager.default.removeItem(atPath: folder) }
 
     private let plainPageSize: Int?
 
@@ -46,7 +44,7 @@ final class LiveDatabase {
 
     func bytes(_ suffix: String = "") throws -> [UInt8] {
         // By another process: a descriptor closed in this one would drop SQLite's locks.
-        let name = folder + "/read-" + UUID().uuidString
+        let name = directory + "/read-" + UUID().uuidString
         try copy(path + suffix, to: name)
         defer { try? FileManager.default.removeItem(atPath: name) }
         return try [UInt8](Data(contentsOf: URL(fileURLWithPath: name)))
@@ -72,7 +70,7 @@ final class LiveDatabase {
 
     /// Writes an image beside the database, checks everything that can be checked of it, and opens it.
     func restore(_ image: [UInt8], sourceLocation: SourceLocation = #_sourceLocation) throws -> Connection {
-        let name = folder + "/image-" + UUID().uuidString + ".db"
+        let name = directory + "/image-" + UUID().uuidString + ".db"
         try Data(image).write(to: URL(fileURLWithPath: name))
         let key = Self.encrypts ? try DatabaseKey.hex(Self.hexKey) : nil
         let report = try DatabaseFile(name).verify(key: key, settings: settings)

@@ -11,7 +11,7 @@ import Testing
         let (image, report) = try capture(live.path)
         #expect(try image == live.bytes())
         #expect(report.mode == .rollback && report.position == nil && report.attempts == 1 && !report.rolledBack)
-        #expect(report.looksPlain == !LiveDatabase.encrypts)
+        #expect(report.looksPlain == !EngineInfo.linked.encrypts)
         #expect(try live.restore(image).number("SELECT sum(v) FROM t") == 3000)
         try db.close()
     }
@@ -121,7 +121,7 @@ import Testing
         let live = try LiveDatabase()
         try Data().write(to: URL(fileURLWithPath: live.path))
         #expect(try capture(live.path).image.isEmpty)
-        for path in [live.path + "-no", live.folder, "", ":memory:", "a\0b"] {
+        for path in [live.path + "-no", live.directory, "", ":memory:", "a\0b"] {
             #expect(throws: VaultError.self) { _ = try capture(path) }
         }
     }
@@ -130,7 +130,7 @@ import Testing
         let live = try LiveDatabase()
         let db = try live.open(.wal)
         try live.fill(db, rows: 10)
-        let link = live.folder + "/link"
+        let link = live.directory + "/link"
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: live.path)
         let (image, report) = try capture(link)
         #expect(report.mode == .wal)

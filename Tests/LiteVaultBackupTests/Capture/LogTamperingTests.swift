@@ -1,6 +1,7 @@
 import Foundation
 import LiteVault
 import LiteVaultBackup
+import LiteVaultTestSupport
 import Testing
 
 /// A write-ahead log that somebody or something has changed, from the database to what is restored of its snapshot.

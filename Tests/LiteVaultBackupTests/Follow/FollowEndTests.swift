@@ -19,9 +19,9 @@ import Testing
 
     private func repository() async throws -> Repository {
         try await Repository.openOrCreate(
-            DirectoryStore(live.folder + "/repository"),
+            DirectoryStore(live.directory + "/repository"),
             local: LocalDirectories(
-                state: live.folder + "/state", cache: live.folder + "/cache", spool: live.folder + "/spool"))
+                state: live.directory + "/state", cache: live.directory + "/cache", spool: live.directory + "/spool"))
     }
 
     /// Begins to follow, and waits until a snapshot is being taken.

@@ -1,6 +1,7 @@
 import Foundation
 import LiteVault
 import LiteVaultBackup
+import LiteVaultTestSupport
 import Testing
 
 /// A follower whose store takes no segments for a time.
@@ -14,7 +15,7 @@ import Testing
         live = try LiveDatabase()
         db = try live.open(.wal)
         try live.fill(db, rows: 5)
-        store = HookedStore(DirectoryStore(live.folder + "/repository"))
+        store = HookedStore(DirectoryStore(live.directory + "/repository"))
     }
 
     private final class Events: @unchecked Sendable {  // its lock guards the rest
@@ -43,7 +44,7 @@ import Testing
         logBytes: Int64 = 256 << 20, _ body: () async throws -> Void
     ) async throws -> Repository {
         let local = LocalDirectories(
-            state: live.folder + "/state", cache: live.folder + "/cache", spool: live.folder + "/spool")
+            state: live.directory + "/state", cache: live.directory + "/cache", spool: live.directory + "/spool")
         let repository = try await Repository.openOrCreate(store, local: local)
         var options = FollowingOptions(database: "live.db")
         options.backoff = 0.05...0.1
@@ -59,20 +60,15 @@ import Testing
         return repository
     }
 
-    private func eventually(_ condition: () -> Bool) async -> Bool {
-        for _ in 0..<30_000 where !condition() { try? await Task.sleep(nanoseconds: 10_000_000) }
-        return condition()
-    }
-
     /// The files of the segments that wait.
     private var spooled: Int {
-        let names = try? FileManager.default.contentsOfDirectory(atPath: live.folder + "/spool")
+        let names = try? FileManager.default.contentsOfDirectory(atPath: live.directory + "/spool")
         return names?.count ?? 0
     }
 
     /// The descriptors of the directory of the spool; nil where they cannot be listed.
     private var directories: Int? {
-        let folder = URL(fileURLWithPath: live.folder + "/spool").resolvingSymlinksInPath().path
+        let folder = URL(fileURLWithPath: live.directory + "/spool").resolvingSymlinksInPath().path
         let files = FileManager.default
         guard let all = try? files.contentsOfDirectory(atPath: "/proc/self/fd") else { return nil }
         return all.count { (try? files.destinationOfSymbolicLink(atPath: "/proc/self/fd/" + $0)) == folder }
@@ -81,7 +77,7 @@ import Testing
     private func commit() throws { try db.execute("UPDATE t SET v = v + 1") }
 
     private func restored(_ repository: Repository) async throws -> Int64? {
-        let path = live.folder + "/restored.db"
+        let path = live.directory + "/restored.db"
         try await repository.restore(.latest, to: path)
         return try live.open(at: path).number("SELECT max(v) FROM t")
     }

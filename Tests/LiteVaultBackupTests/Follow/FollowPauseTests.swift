@@ -39,7 +39,7 @@ import Testing
         attached: @escaping @Sendable () -> Void = {}
     ) async throws -> [(at: Double, again: Double)] {
         let local = LocalDirectories(
-            state: live.folder + "/state", cache: live.folder + "/cache", spool: live.folder + "/spool")
+            state: live.directory + "/state", cache: live.directory + "/cache", spool: live.directory + "/spool")
         var repository = try await Repository.openOrCreate(store, local: local)
         repository.clock = time.clock
         var options = FollowingOptions(database: "followed")
@@ -78,7 +78,7 @@ import Testing
 
     @Test func `H-OBJ-09 a repository that cannot be got at is asked after growing pauses`() async throws {
         let live = try LiveDatabase()
-        let store = HookedStore(DirectoryStore(live.folder + "/repository"))
+        let store = HookedStore(DirectoryStore(live.directory + "/repository"))
         store.setHooks(before: { call, name in
             guard !name.hasPrefix("leases/") else { throw VaultError(.io, "no answer") }
         })
@@ -90,9 +90,9 @@ import Testing
         let live = try LiveDatabase()
         let db = try live.open(.wal)
         try live.fill(db, rows: 5)
-        let base = DirectoryStore(live.folder + "/repository")
+        let base = DirectoryStore(live.directory + "/repository")
         let store = HookedStore(base)
-        let (path, spool) = (live.path, live.folder + "/spool")
+        let (path, spool) = (live.path, live.directory + "/spool")
         store.setHooks(before: { call, name in
             guard call == "put", name.hasPrefix("segments/") else { return }
             try await Self.takeOver(base, spool: spool)
@@ -122,7 +122,7 @@ import Testing
 
     private static func commit(_ path: String) throws {
         let db =
-            LiveDatabase.encrypts
+            EngineInfo.linked.encrypts
             ? try Connection(path, key: .hex(LiveDatabase.hexKey), settings: CipherSettings()) : try Connection(path)
         try db.execute("UPDATE t SET v = v + 1")
     }

@@ -2,6 +2,7 @@ import Foundation
 import LiteVault
 import LiteVaultBackup
 import LiteVaultSystem
+import LiteVaultTestSupport
 import Testing
 
 /// A follower whose repository is exchanged or removed, and comes back; or whose spooled segments are gone.
@@ -37,15 +38,10 @@ import Testing
         }
     }
 
-    private var place: String { live.folder + "/repository" }
-    private var away: String { live.folder + "/away" }
+    private var place: String { live.directory + "/repository" }
+    private var away: String { live.directory + "/away" }
 
     private func count(_ start: String) -> Int { events.value.count { $0.hasPrefix(start) } }
-
-    private func eventually(_ condition: () -> Bool) async -> Bool {
-        for _ in 0..<30_000 where !condition() { try? await Task.sleep(nanoseconds: 10_000_000) }
-        return condition()
-    }
 
     /// Follows while `body` runs.
     private func follow(_ repository: Repository, _ body: () async throws -> Void) async {
@@ -70,11 +66,11 @@ import Testing
     private func open(state: String, spool: String? = nil, isLocal: Bool = true) async throws -> Repository {
         try await Repository.openOrCreate(
             isLocal ? DirectoryStore(place) : HookedStore(DirectoryStore(place)),
-            local: LocalDirectories(state: live.folder + "/" + state, cache: live.folder + "/cache", spool: spool))
+            local: LocalDirectories(state: live.directory + "/" + state, cache: live.directory + "/cache", spool: spool))
     }
 
     private func restored(_ repository: Repository) async throws -> Int64? {
-        let path = live.folder + "/restored.db"
+        let path = live.directory + "/restored.db"
         try await repository.restore(.latest, to: path)
         return try live.open(at: path).number("SELECT max(v) FROM t")
     }
@@ -143,7 +139,7 @@ import Testing
 
     @Test(arguments: [false, true])
     func `a waiting segment whose file is gone is a loss, not tried for ever`(isReset: Bool) async throws {
-        let spool = live.folder + "/spool"
+        let spool = live.directory + "/spool"
         let (fails, isDown) = (Locked(false), Locked(false))
         let store = HookedStore(DirectoryStore(place))
         store.setHooks(before: { call, name in
@@ -156,7 +152,7 @@ import Testing
             }
         }
         let repository = try await Repository.openOrCreate(
-            store, local: LocalDirectories(state: live.folder + "/state", cache: live.folder + "/cache", spool: spool))
+            store, local: LocalDirectories(state: live.directory + "/state", cache: live.directory + "/cache", spool: spool))
         await follow(repository) {
             fails.withLock { $0 = true }
             try commit()

@@ -17,7 +17,7 @@ import Testing
             db = try live.open(.wal)
             try live.fill(db, rows: 20)
             follower = Follower(live.path, limits: limits)
-            folder = SegmentFolder(live.folder)
+            folder = SegmentFolder(live.directory)
             guard case .attached = try follower.poll(into: &folder) else {
                 throw VaultError(.internalFailure, "not attached")
             }
@@ -105,7 +105,7 @@ import Testing
         let before = try Data(contentsOf: URL(fileURLWithPath: live.path))
         do {
             let follower = Follower(live.path)
-            var folder = SegmentFolder(live.folder)
+            var folder = SegmentFolder(live.directory)
             for value in 1...30 {
                 _ = try follower.poll(into: &folder)
                 try db.execute("UPDATE t SET v = \(value)")
@@ -125,7 +125,7 @@ import Testing
         // Gone without a word: the locks are gone too, and a mark says "unused".
         do {
             let follower = Follower(live.path)
-            var folder = SegmentFolder(live.folder)
+            var folder = SegmentFolder(live.directory)
             guard case .attached = try follower.poll(into: &folder) else { return #expect(Bool(false)) }
         }
         try db.execute("UPDATE t SET v = 2")
@@ -158,7 +158,7 @@ import Testing
         let live = try LiveDatabase()
         let db = try live.open(.delete)
         let follower = Follower(live.path)
-        var folder = SegmentFolder(live.folder)
+        var folder = SegmentFolder(live.directory)
         guard case .waiting = try follower.poll(into: &folder) else { return #expect(Bool(false)) }
         try live.fill(db, rows: 10)
         try db.setPragma(.journalMode, to: .wal)
@@ -217,7 +217,7 @@ import Testing
         }
         let stored = followed.folder.stored
         try #require(stored.count == 3)
-        let target = followed.live.folder + "/target"
+        let target = followed.live.directory + "/target"
         try Data(followed.image).write(to: URL(fileURLWithPath: target))
         var applier = try SegmentApplier(image: target)
         try applier.apply(SegmentFile(stored[0].path))

@@ -2,6 +2,7 @@ import Foundation
 import LiteVault
 import LiteVaultBackup
 import LiteVaultSystem
+import LiteVaultTestSupport
 import Testing
 
 /// What following and restoring request of a store: in object storage each request costs money and time.

@@ -133,7 +133,7 @@ private final class Following: @unchecked Sendable {  // the thread owns the fie
 
     init(_ live: LiveDatabase) throws {
         follower = Follower(live.path, limits: .init(interval: 0.02))
-        folder = SegmentFolder(live.folder)
+        folder = SegmentFolder(live.directory)
         guard case .attached = try follower.poll(into: &folder) else { throw VaultError(.internalFailure, "not attached") }
         Thread.detachNewThread { [self] in
             do {

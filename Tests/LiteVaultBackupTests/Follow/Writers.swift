@@ -41,13 +41,13 @@ final class Writers {
 
     init(_ live: LiveDatabase, mode: String, seed: UInt64) throws {
         self.live = live
-        let compatibility = LiveDatabase.encrypts ? CipherEngine.version.map { $0.hasFormat4 ? "4" : "3" } ?? "" : ""
+        let compatibility = EngineInfo.linked.encrypts ? CipherEngine.version.map { $0.hasFormat4 ? "4" : "3" } ?? "" : ""
         for writer in 0..<Self.count {
             let process = Process()
             process.executableURL = URL(fileURLWithPath: Self.python ?? "python3")
             process.arguments = [
-                "-c", Self.script, live.path, LiveDatabase.encrypts ? LiveDatabase.hexKey : "", compatibility, mode,
-                "\(writer)", "\(seed)", live.folder,
+                "-c", Self.script, live.path, EngineInfo.linked.encrypts ? LiveDatabase.hexKey : "", compatibility, mode,
+                "\(writer)", "\(seed)", live.directory,
             ]
             try process.run()
             processes.append(process)
@@ -57,7 +57,7 @@ final class Writers {
     deinit { for process in processes where process.isRunning { process.terminate() } }
 
     func stop() throws {
-        try Data().write(to: URL(fileURLWithPath: live.folder + "/stop"))
+        try Data().write(to: URL(fileURLWithPath: live.directory + "/stop"))
         for process in processes {
             process.waitUntilExit()
             #expect(process.terminationStatus == 0)
@@ -69,7 +69,7 @@ final class Writers {
 
     func log() throws -> [Commit] {
         try (0..<Self.count).flatMap { writer -> [Commit] in
-            let path = live.folder + "/commits-\(writer)"
+            let path = live.directory + "/commits-\(writer)"
             guard FileManager.default.fileExists(atPath: path) else { return [] }
             let text = try String(contentsOfFile: path, encoding: .utf8)
             // The last line may be half written.

@@ -1,6 +1,7 @@
 import Foundation
 import LiteVaultBackup
 import LiteVaultSystem
+import LiteVaultTestSupport
 import Testing
 
 /// Processes that sleep between two requests, while others take them for dead. Tests/Protocol has all orders of all requests; these

@@ -1,5 +1,6 @@
 import Foundation
 import LiteVaultBackup
+import LiteVaultTestSupport
 import Testing
 
 /// A second copy of a repository: complete, verified, resumable, with a retention of its own.

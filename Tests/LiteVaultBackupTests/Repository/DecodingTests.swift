@@ -1,11 +1,12 @@
 import Foundation
 import LiteVaultBackup
+import LiteVaultTestSupport
 import Testing
 
 /// Documents, maps and files that say what no writer of ours would say, with hashes that are right.
 @Suite(.limited) struct DecodingTests {
     let scratch = Scratch()
-    var local: LocalDirectories { LocalDirectories(state: nil, cache: scratch.path("cache"), spool: scratch.folder) }
+    var local: LocalDirectories { LocalDirectories(state: nil, cache: scratch.path("cache"), spool: scratch.directory) }
     var store: DirectoryStore { DirectoryStore(scratch.path("repository")) }
 
     func repository() async throws -> Repository { try await Repository.openOrCreate(store, local: local) }

@@ -2,6 +2,7 @@ import Foundation
 import LiteVault
 import LiteVaultBackup
 import LiteVaultSystem
+import LiteVaultTestSupport
 import Testing
 
 /// A repository that is exchanged while it is open.

@@ -1,11 +1,12 @@
 import Foundation
 import LiteVaultBackup
+import LiteVaultTestSupport
 import Testing
 
 /// Somebody who can write to the store, knows the format and recomputes every hash, but has not the secret.
 @Suite(.limited) struct ForgeryTests {
     let scratch = Scratch()
-    var local: LocalDirectories { LocalDirectories(state: scratch.path("state"), cache: scratch.path("cache"), spool: scratch.folder) }
+    var local: LocalDirectories { LocalDirectories(state: scratch.path("state"), cache: scratch.path("cache"), spool: scratch.directory) }
 
     func problems(_ store: any ObjectStore, _ secret: RepositorySecret) async throws -> [CheckReport.Problem] {
         var options = CheckOptions()

@@ -16,8 +16,8 @@ import Testing
             let db = try live.open(mode)
             try live.fill(db, rows: 40)
             repository = try await Repository.openOrCreate(
-                DirectoryStore(live.folder + "/repository"),
-                local: LocalDirectories(state: live.folder + "/state", cache: live.folder + "/cache"))
+                DirectoryStore(live.directory + "/repository"),
+                local: LocalDirectories(state: live.directory + "/state", cache: live.directory + "/cache"))
             var options = SnapshotOptions()
             options.database = "a.db"
             options.allowsPlaintext = true
@@ -51,7 +51,7 @@ import Testing
         _ mode: Connection.JournalMode
     ) async throws {
         let crashed = try await Crashed(mode)
-        let kept = crashed.left.folder + "/kept.db"
+        let kept = crashed.left.directory + "/kept.db"
         try await crashed.restore(keeping: kept)
         for suffix in ["-wal", "-journal", "-shm"] { #expect(!crashed.left.exists(suffix)) }
         let new = try crashed.left.open()
@@ -66,7 +66,7 @@ import Testing
 
     @Test func `H-REP-22 a restore that was killed once it had kept the old database is completed by the next one`() async throws {
         let crashed = try await Crashed(.wal)
-        let kept = crashed.left.folder + "/kept.db"
+        let kept = crashed.left.directory + "/kept.db"
         // What a kill between the link and the rename leaves.
         try FileManager.default.linkItem(atPath: crashed.left.path, toPath: kept)
         try await crashed.restore(keeping: kept)
@@ -74,7 +74,7 @@ import Testing
         #expect(try new.number("SELECT sum(v) FROM t") == 40)
         #expect(try old.number("SELECT sum(v) FROM t") == 280)
         // Another file under that name is not replaced, and another link is not kept.
-        let other = crashed.left.folder + "/other.db"
+        let other = crashed.left.directory + "/other.db"
         try FileManager.default.linkItem(atPath: crashed.left.path, toPath: other)
         for name in [kept, nil] {
             let error = await #expect(throws: VaultError.self) { try await crashed.restore(keeping: name) }

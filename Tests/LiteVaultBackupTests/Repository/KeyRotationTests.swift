@@ -1,5 +1,6 @@
 import Foundation
 import LiteVaultBackup
+import LiteVaultTestSupport
 import Testing
 
 /// A repository gets a new key: what an old secret or its key can no longer do, and what an interruption leaves.

@@ -1,6 +1,7 @@
 import Foundation
 import LiteVault
 import LiteVaultBackup
+import LiteVaultTestSupport
 import Testing
 
 /// Damage that a check has found is not carried on, is not shown as well, and ends as a recorded loss.

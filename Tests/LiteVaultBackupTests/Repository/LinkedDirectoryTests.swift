@@ -1,5 +1,6 @@
 import Foundation
 import LiteVaultBackup
+import LiteVaultTestSupport
 import Testing
 
 /// A repository in a directory, where somebody has put a link in the place of one of its directories. The link leads to those of another

@@ -2,6 +2,7 @@ import LiteVaultSystem
 import Foundation
 import LiteVault
 import LiteVaultBackup
+import LiteVaultTestSupport
 import Testing
 
 /// Segments of a followed log that somebody removed: they are noticed, what is left is restored, and nothing else alarms.

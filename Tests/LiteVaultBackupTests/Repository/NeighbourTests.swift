@@ -1,5 +1,6 @@
 import Foundation
 import LiteVaultBackup
+import LiteVaultTestSupport
 import Testing
 
 /// A restore needs its own objects and nothing else: damage of others is reported, and stops nothing.

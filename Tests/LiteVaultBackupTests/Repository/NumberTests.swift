@@ -1,5 +1,6 @@
 import Foundation
 import LiteVaultBackup
+import LiteVaultTestSupport
 import Testing
 
 /// The numbers in the names of snapshots and segments: none is used twice, and a name that nobody wrote does not use them up.

@@ -1,6 +1,7 @@
 import Foundation
 import LiteVault
 import LiteVaultBackup
+import LiteVaultTestSupport
 import Testing
 
 /// What anybody could read does not get into a repository by accident.
@@ -107,7 +108,7 @@ import Testing
         try db.close()
     }
 
-    @Test(.enabled(if: EngineInfo.linked.encryption != .none, "the linked engine does not encrypt"))
+    @Test(.enabled(if: EngineInfo.linked.encrypts, "the linked engine does not encrypt"))
     func `an encrypted database that grows, shrinks and is followed raises no alarm`() async throws {
         let path = scratch.path("vault.db")
         let db = try Connection(path, key: .raw(Array(0..<32)), journalMode: .wal)

@@ -1,5 +1,6 @@
 import Foundation
 import LiteVaultBackup
+import LiteVaultTestSupport
 import Testing
 
 /// Others write to the repository, remove from it and fall asleep at the worst moments.

@@ -1,12 +1,13 @@
 import Foundation
 import LiteVault
 import LiteVaultBackup
+import LiteVaultTestSupport
 import Testing
 
 /// Databases are read in a repository, without a restore.
 @Suite(.limited) struct ReadingTests {
     let scratch = Scratch()
-    static let encrypts = EngineInfo.linked.encryption != .none
+    static let encrypts = EngineInfo.linked.encrypts
     static let key = "2dd29ca851e7b56e4697b0e1f08507293d761a05ce4d1b628663f411a8086d99"
 
     var store: DirectoryStore { DirectoryStore(scratch.path("repository")) }

@@ -1,5 +1,6 @@
 import Foundation
 import LiteVaultBackup
+import LiteVaultTestSupport
 import Testing
 
 /// A damaged repository is made usable again, nothing is removed, and losses are reported exactly.

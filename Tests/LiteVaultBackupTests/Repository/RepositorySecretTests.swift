@@ -1,5 +1,6 @@
 import Foundation
 import LiteVaultBackup
+import LiteVaultTestSupport
 import Testing
 
 /// Several secrets of one repository: added, changed and removed without touching anything but `repository.json`.

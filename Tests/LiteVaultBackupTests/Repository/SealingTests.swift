@@ -1,6 +1,7 @@
 import Foundation
 import LiteVault
 import LiteVaultBackup
+import LiteVaultTestSupport
 import Testing
 
 /// Sealed repositories: everything works as in others, and nothing of what is stored can be read.
@@ -193,7 +194,7 @@ import Testing
         let all = try files()
         #expect(all.count > 5)
         let words = [
-            "nobody should see", "customers", "SQLite format", scratch.folder, ProcessInfo.processInfo.hostName,
+            "nobody should see", "customers", "SQLite format", scratch.directory, ProcessInfo.processInfo.hostName,
             "manifest", "\"snapshot\"", "LVdata", "LVtree",
         ]
         for (name, bytes) in all where name != ".lock" {

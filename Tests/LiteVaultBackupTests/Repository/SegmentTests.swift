@@ -2,6 +2,7 @@ import Foundation
 import LiteVault
 import LiteVaultBackup
 import LiteVaultSystem
+import LiteVaultTestSupport
 import Testing
 
 /// A followed log in a repository: every time that was seen is restored.

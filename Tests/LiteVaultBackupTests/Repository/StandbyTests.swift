@@ -2,6 +2,7 @@ import Foundation
 import LiteVault
 import LiteVaultBackup
 import LiteVaultSystem
+import LiteVaultTestSupport
 import Testing
 
 /// A copy that is kept current without the key, with the linked engine as its reader.
@@ -17,7 +18,7 @@ import Testing
         var spool: SegmentSpool
         let writer: SegmentWriter
         var newest = 0
-        var copy: String { live.folder + "/copy.db" }
+        var copy: String { live.directory + "/copy.db" }
 
         init(_ scratch: Scratch, pageSize: Int? = nil) async throws {
             live = try LiveDatabase(pageSize: pageSize)

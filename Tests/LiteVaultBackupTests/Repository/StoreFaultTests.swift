@@ -1,5 +1,6 @@
 import Foundation
 import LiteVaultBackup
+import LiteVaultTestSupport
 import Testing
 
 /// A store that fails at any one call leaves every snapshot that is listed restorable, and the next run works.

@@ -1,5 +1,6 @@
 import Foundation
 import LiteVaultBackup
+import LiteVaultTestSupport
 import Testing
 
 /// Every tampering of the matrix is detected, with a secret and without.

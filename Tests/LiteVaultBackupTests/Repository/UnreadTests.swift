@@ -14,8 +14,8 @@ import Testing
         init(pageSize: Int? = nil) async throws {
             live = try LiveDatabase(pageSize: pageSize)
             repository = try await Repository.openOrCreate(
-                DirectoryStore(live.folder + "/repository"),
-                local: LocalDirectories(state: live.folder + "/state", cache: live.folder + "/cache"))
+                DirectoryStore(live.directory + "/repository"),
+                local: LocalDirectories(state: live.directory + "/state", cache: live.directory + "/cache"))
             options.allowsPlaintext = true
             // Longer than a tick of the kernel's clock.
             options.limits.settling = 0.02
@@ -36,7 +36,7 @@ import Testing
 
         /// Compares the newest snapshot with the database, byte by byte.
         func requireRight(sourceLocation: SourceLocation = #_sourceLocation) async throws {
-            let name = live.folder + "/restored-" + UUID().uuidString
+            let name = live.directory + "/restored-" + UUID().uuidString
             defer { try? FileManager.default.removeItem(atPath: name) }
             try await repository.restore(.latest, to: name)
             let restored = try [UInt8](Data(contentsOf: URL(fileURLWithPath: name)))
@@ -97,7 +97,7 @@ import Testing
             pages = FollowedPages(limit: limit)
             stored.options.followed = pages
             follower = Follower(stored.live.path)
-            spool = try SegmentSpool(directory: stored.live.folder + "/spool", allowsPlaintext: true, pages: pages)
+            spool = try SegmentSpool(directory: stored.live.directory + "/spool", allowsPlaintext: true, pages: pages)
         }
 
         @discardableResult func poll() throws -> FollowerOutcome { try follower.poll(into: &spool) }
@@ -285,7 +285,7 @@ import Testing
         try stored.live.fill(db, rows: 4000)
         try await stored.settle()
         _ = try await stored.snapshot()
-        let trees = stored.live.folder + "/repository/tree"
+        let trees = stored.live.directory + "/repository/tree"
         for folder in try FileManager.default.subpathsOfDirectory(atPath: trees) {
             let path = trees + "/" + folder
             guard var bytes = try? Data(contentsOf: URL(fileURLWithPath: path)), bytes.count > 2000 else { continue }

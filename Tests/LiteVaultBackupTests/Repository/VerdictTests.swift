@@ -1,6 +1,7 @@
 import Foundation
 import LiteVault
 import LiteVaultBackup
+import LiteVaultTestSupport
 import Testing
 
 /// What verifications have found stands until one as thorough finds otherwise.
@@ -110,7 +111,7 @@ import Testing
         #expect(found.isIntact && found.tested.map(\.passed) == [true])
         #expect(found.partlyTested.map(\.snapshot.id) == [snapshot.id] && found.partlyTested.map(\.reached) == [.data])
         // Before SQLite 3.33 no single table can be checked.
-        let checksTables = EngineInfo.linked.sqliteVersion >= SQLiteVersion(major: 3, minor: 33)
+        let checksTables = EngineInfo.linked.isAtLeast(3, 33)
         let unchecked = checksTables ? "'c' could not be checked" : "structure could not be checked"
         #expect(found.remarks.contains { $0.message.contains(unchecked) }, "\(found.remarks)")
         #expect(try await verdicts(repository) == ["data true"])

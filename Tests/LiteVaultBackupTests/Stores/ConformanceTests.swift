@@ -2,6 +2,7 @@ import Foundation
 import LiteVaultBackup
 import LiteVaultStoreTesting
 import LiteVaultSystem
+import LiteVaultTestSupport
 import Testing
 
 /// The rules of a store, for the stores of this package that need no server, and for a small one of one's own.
@@ -10,7 +11,7 @@ import Testing
 
     private func expect(_ rule: ObjectStoreConformance.Rule, in conformance: ObjectStoreConformance) async {
         var conformance = conformance
-        conformance.scratch = scratch.folder
+        conformance.scratch = scratch.directory
         let result = await conformance.run(rule)
         #expect(!result.isFailure, "\(result)")
     }

@@ -2,6 +2,7 @@ import Foundation
 import LiteVaultBackup
 import LiteVaultStoreTesting
 import LiteVaultSystem
+import LiteVaultTestSupport
 import Testing
 
 /// Each of these stores has to be found by the rule that it breaks: otherwise the rule would be no check.
@@ -12,7 +13,7 @@ import Testing
         let rule = try #require(ObjectStoreConformance.rules.first { $0.name.hasPrefix(wrong.rule) }, "\(wrong.rule)")
         let stores = Locked([String: MemoryStore]())
         var conformance = ObjectStoreConformance { wrong.open(MemoryStore.shared($0, stores)) }
-        conformance.scratch = scratch.folder
+        conformance.scratch = scratch.directory
         conformance.largeObject = 66 << 20
         conformance.patience = .seconds(3)
         return await conformance.run(rule)

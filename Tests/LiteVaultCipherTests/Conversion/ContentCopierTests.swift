@@ -1,6 +1,7 @@
 import LiteVault
 import LiteVaultCipher
 import LiteVaultCore
+import LiteVaultTestSupport
 import Testing
 
 /// A database with everything that a careless copy loses.
@@ -131,7 +132,7 @@ private func copied(_ source: Connection) throws -> Connection {
     }
 
     @Test func `a table that needs a collation of its application is an error that names it`() throws {
-        let scratch = try Scratch()
+        let scratch = Scratch()
         let application = try Connection(scratch.path("own.db"))
         try application.createCollation("mine") {
             $0.lowercased() < $1.lowercased() ? .orderedAscending : .orderedSame

@@ -28,7 +28,7 @@ import Testing
         var reports = 0
         try IndexProof(db).proveAll { _ in reports += 1 }
         // SQLCipher 3 (SQLite 3.15) checks the index by `integrity_check`.
-        #expect(reports == (EngineInfo.linked.sqliteVersion < SQLiteVersion(major: 3, minor: 16) ? 4 : 8))
+        #expect(reports == (!EngineInfo.linked.isAtLeast(3, 16) ? 4 : 8))
         return reports
     }
 

@@ -2,13 +2,12 @@ import Foundation
 import LiteVault
 import LiteVaultCipher
 import LiteVaultCore
+import LiteVaultTestSupport
 import Testing
 
 /// What the transfer of records must not lose, and what the comparison must find although indexes are copied, not built.
 @Suite struct TransferTests {
-    let scratch: Scratch
-
-    init() throws { scratch = try Scratch() }
+    let scratch = Scratch()
 
     private func database(_ sql: String, _ name: String = "source.db") throws -> String {
         let db = try Connection(scratch.path(name))
@@ -180,7 +179,7 @@ import Testing
     func `rows that are out of order are refused, and nothing appears`(extra: String) throws {
         let isKeyed = extra == "WITHOUT ROWID"
         // Older engines do not look at the order of such a table.
-        if isKeyed, EngineInfo.linked.sqliteVersion < SQLiteVersion(major: 3, minor: 34) { return }
+        if isKeyed, !EngineInfo.linked.isAtLeast(3, 34) { return }
         let path = try database(
             """
             PRAGMA page_size = 4096;

@@ -1,5 +1,6 @@
 import Foundation
 import LiteVault
+import LiteVaultTestSupport
 import Testing
 
 @Suite(.enabled(if: Engine.encrypts, "the linked engine does not encrypt")) struct AttachHazardTests {
@@ -8,7 +9,7 @@ import Testing
     let other: DatabaseKey
 
     init() throws {
-        scratch = try Scratch()
+        scratch = Scratch()
         key = try .passphrase("main key")
         other = try .passphrase("it's another \"key\"")
     }

@@ -1,12 +1,11 @@
 import Foundation
 import LiteVault
+import LiteVaultTestSupport
 import Testing
 
 /// Backups, on every engine: of a plain database, and of an encrypted one where the engine encrypts.
 @Suite struct BackupHazardTests {
-    let scratch: Scratch
-
-    init() throws { scratch = try Scratch() }
+    let scratch = Scratch()
 
     static let kinds = Engine.encrypts ? [false, true] : [false]
 
@@ -75,7 +74,7 @@ import Testing
         let before = try scratch.bytes("source.db")
         try FileManager.default.linkItem(atPath: path, toPath: scratch.path("hard.db"))
         try FileManager.default.createSymbolicLink(atPath: scratch.path("soft.db"), withDestinationPath: path)
-        for name in ["source.db", "hard.db", "soft.db", "../" + scratch.directory.lastPathComponent + "/source.db"] {
+        for name in ["source.db", "hard.db", "soft.db", "../" + (scratch.directory as NSString).lastPathComponent + "/source.db"] {
             #expect(vaultError { try backup(path, to: name, key) }?.code == .cannotCreate)
         }
         #expect(try scratch.bytes("source.db") == before)

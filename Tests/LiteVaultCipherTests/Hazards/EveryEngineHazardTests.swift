@@ -1,11 +1,10 @@
 import LiteVault
+import LiteVaultTestSupport
 import Testing
 
 /// Hazards that exist on every engine, without encryption too.
 @Suite struct EveryEngineHazardTests {
-    let scratch: Scratch
-
-    init() throws { scratch = try Scratch() }
+    let scratch = Scratch()
 
     @Test(arguments: [
         "PRAGMA key = 'x'", "PRAGMA main.rekey('x')", "PRAGMA textkey = 'x'", "PRAGMA cipher_use_hmac = OFF",

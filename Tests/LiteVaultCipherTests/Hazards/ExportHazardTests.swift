@@ -1,5 +1,6 @@
 import Foundation
 import LiteVault
+import LiteVaultTestSupport
 import Testing
 
 @Suite(.enabled(if: Engine.encrypts, "the linked engine does not encrypt")) struct ExportHazardTests {
@@ -7,7 +8,7 @@ import Testing
     let key: DatabaseKey
 
     init() throws {
-        scratch = try Scratch()
+        scratch = Scratch()
         key = try .passphrase("export")
     }
 
@@ -160,7 +161,7 @@ struct MigrationHazardTests {
     let key: DatabaseKey
 
     init() throws {
-        scratch = try Scratch()
+        scratch = Scratch()
         key = try .passphrase("fixture-pass")
     }
 

@@ -1,5 +1,6 @@
 import Foundation
 import LiteVault
+import LiteVaultTestSupport
 import Testing
 
 @Suite(.enabled(if: Engine.encrypts, "the linked engine does not encrypt")) struct KeyHazardTests {
@@ -7,7 +8,7 @@ import Testing
     let key: DatabaseKey
 
     init() throws {
-        scratch = try Scratch()
+        scratch = Scratch()
         key = try .passphrase("right")
     }
 
@@ -33,7 +34,7 @@ import Testing
         let path = try scratch.makeEncrypted(key: key)
         let db = try Connection(path)
         // The trap itself: without a key these pass. SQLCipher 4.19 reads the first page for each statement, and refuses.
-        if EngineInfo.linked.sqliteVersion < SQLiteVersion(major: 3, minor: 53) {
+        if !EngineInfo.linked.isAtLeast(3, 53) {
             #expect(try db.value("SELECT 1", as: Int.self) == 1)
             try db.execute("BEGIN; ROLLBACK")
         } else {

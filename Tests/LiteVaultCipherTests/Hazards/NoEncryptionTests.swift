@@ -1,12 +1,11 @@
 import Foundation
 import LiteVault
+import LiteVaultTestSupport
 import Testing
 
 /// On every engine: where there is no encryption, no call that asks for it touches a file.
 @Suite struct NoEncryptionTests {
-    let scratch: Scratch
-
-    init() throws { scratch = try Scratch() }
+    let scratch = Scratch()
 
     @Test(.enabled(if: !Engine.encrypts, "the linked engine encrypts"))
     func `H-LINK-01 without encryption every call with a key throws before a file exists or changes`() throws {

@@ -1,5 +1,6 @@
 import Foundation
 import LiteVault
+import LiteVaultTestSupport
 import Testing
 
 @Suite(.serialized, .enabled(if: Engine.encrypts, "the linked engine does not encrypt")) struct PlaintextHazardTests {
@@ -7,7 +8,7 @@ import Testing
     let key: DatabaseKey
 
     init() throws {
-        scratch = try Scratch()
+        scratch = Scratch()
         key = try .passphrase("a passphrase")
     }
 
@@ -94,7 +95,7 @@ import Testing
             try db.execute("UPDATE t SET a = a || ' changed'")
             #expect(throws: DatabaseError.self) { try db.run("UPDATE t SET a = 'the same ' || (id > 1500)") }
             #expect(try scratch.namesWithMarker() == [])
-            let open = try OpenFiles.contents(ofNamesContaining: [scratch.directory.lastPathComponent, "etilqs"])
+            let open = try OpenFiles.contents(ofNamesContaining: [(scratch.directory as NSString).lastPathComponent, "etilqs"])
             #expect(open.filter { containsMarker($0.value) }.keys.sorted() == [])
             journals = try scratch.names().filter { try scratch.bytes($0).count > 1000 }
         }

@@ -1,5 +1,6 @@
 import Foundation
 import LiteVault
+import LiteVaultTestSupport
 import Testing
 
 /// Both ways to change a key: a new file in place of the old one (`DatabaseFile.rekey`), and the engine's own on an
@@ -10,7 +11,7 @@ import Testing
     let new: DatabaseKey
 
     init() throws {
-        scratch = try Scratch()
+        scratch = Scratch()
         old = try .passphrase("old")
         new = try .passphrase("new")
     }

@@ -2,6 +2,7 @@ import CEngineSupport
 import Foundation
 import LiteVault
 import LiteVaultSystem
+import LiteVaultTestSupport
 import Synchronization
 import Testing
 
@@ -37,7 +38,7 @@ private let secret = "secret-key-3b9d"
     let key: DatabaseKey
 
     init() throws {
-        scratch = try Scratch()
+        scratch = Scratch()
         key = try .passphrase(secret)
     }
 

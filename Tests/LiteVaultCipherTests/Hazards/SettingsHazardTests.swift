@@ -1,5 +1,6 @@
 import Foundation
 import LiteVault
+import LiteVaultTestSupport
 import Testing
 
 @Suite(.enabled(if: Engine.encrypts, "the linked engine does not encrypt"), .serialized)
@@ -8,7 +9,7 @@ struct SettingsHazardTests {
     let key: DatabaseKey
 
     init() throws {
-        scratch = try Scratch()
+        scratch = Scratch()
         key = try .passphrase("right")
     }
 

@@ -1,12 +1,11 @@
 import LiteVault
+import LiteVaultTestSupport
 import Testing
 
 /// SQLCipher takes a page size of 512 together with reserved bytes for which SQLite silently makes 1024 of it, and what
 /// both write then is opened by nothing.
 @Suite(.enabled(if: Engine.encrypts, "the linked engine does not encrypt")) struct SmallPageTests {
-    let scratch: Scratch
-
-    init() throws { scratch = try Scratch() }
+    let scratch = Scratch()
 
     @Test func `H-SET-02 a page too small for its authentication is refused before a file exists`() throws {
         for settings in [CipherSettings(pageSize: 512), .init(pageSize: 512, compatibility: 3)] {

@@ -1,6 +1,7 @@
 import CEngineSupport
 import Foundation
 import LiteVault
+import LiteVaultTestSupport
 import Testing
 
 /// Bytes as ciphertext has them.
@@ -127,7 +128,7 @@ private func kind(_ bytes: [UInt8]) -> FileKind {
 
     @Test(arguments: [512, 1024, 2048, 4096, 8192, 16384, 32768, 65536])
     func `H-TMP-03 every page of a plain database is recognized, of any size`(pageSize: Int) throws {
-        let scratch = try Scratch()
+        let scratch = Scratch()
         let path = try make(scratch.path("plain.db"), nil, pageSize: pageSize)
         let bytes = try scratch.bytes("plain.db")
         #expect(kind(bytes) == .plain)
@@ -143,7 +144,7 @@ private func kind(_ bytes: [UInt8]) -> FileKind {
         .enabled(if: Engine.encrypts, "the linked engine does not encrypt"),
         arguments: [512, 1024, 2048, 4096, 8192, 16384, 32768, 65536])
     func `no page that the engine encrypts is taken for plaintext, of any size`(pageSize: Int) throws {
-        let scratch = try Scratch()
+        let scratch = Scratch()
         // Pages of 512 bytes have no room for a code.
         let settings = CipherSettings(pageSize: pageSize, usesHMAC: pageSize > 512)
         _ = try make(scratch.path("cipher.db"), settings, pageSize: pageSize)
@@ -156,7 +157,7 @@ private func kind(_ bytes: [UInt8]) -> FileKind {
     @Test(
         .enabled(if: Engine.format4, "needs the format of SQLCipher 4"), arguments: [512, 1024, 4096, 65536], [32, 96])
     func `a plaintext header is distinguished from a plain database, of any size`(pageSize: Int, length: Int) throws {
-        let scratch = try Scratch()
+        let scratch = Scratch()
         let settings = CipherSettings(
             pageSize: pageSize, usesHMAC: pageSize > 512, plaintextHeaderSize: length, salt: Fixture.saltBytes)
         _ = try make(scratch.path("cipher.db"), settings, pageSize: pageSize)

@@ -1,4 +1,5 @@
 import LiteVault
+import LiteVaultTestSupport
 import Testing
 
 @Suite struct FileKindTests {
@@ -27,7 +28,7 @@ import Testing
     }
 
     @Test func `text padded to whole pages is not taken for ciphertext`() throws {
-        let scratch = try Scratch()
+        let scratch = Scratch()
         let text = Array(String(repeating: "All work and no play. ", count: 400).utf8.prefix(8192))
         let file = try EngineFile(path: scratch.write(text, to: "text.db"))
         #expect(try FileKind.classify(size: file.size()) { try file.read(at: $0, count: $1) } == .notADatabase)

@@ -1,11 +1,10 @@
 import Foundation
 import LiteVault
+import LiteVaultTestSupport
 import Testing
 
 @Suite(.enabled(if: Engine.encrypts, "the linked engine does not encrypt")) struct OpeningTests {
-    let scratch: Scratch
-
-    init() throws { scratch = try Scratch() }
+    let scratch = Scratch()
 
     private func code(_ body: () throws -> Void) -> VaultError? { #expect(throws: VaultError.self, performing: body) }
 

@@ -1,6 +1,7 @@
 import Foundation
 import LiteVault
 import LiteVaultCipher
+import LiteVaultTestSupport
 import Testing
 
 /// Files that the engine reads as an empty database, under any key.
@@ -11,7 +12,7 @@ import Testing
     private let new: DatabaseKey
 
     init() throws {
-        scratch = try Scratch()
+        scratch = Scratch()
         (key, wrong, new) = (try Self.key(1), try Self.key(2), try Self.key(3))
     }
 

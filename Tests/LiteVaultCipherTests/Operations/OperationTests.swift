@@ -1,5 +1,6 @@
 import Foundation
 import LiteVault
+import LiteVaultTestSupport
 import Testing
 
 @Suite(.enabled(if: Engine.encrypts, "the linked engine does not encrypt")) struct OperationTests {
@@ -7,7 +8,7 @@ import Testing
     let key: DatabaseKey
 
     init() throws {
-        scratch = try Scratch()
+        scratch = Scratch()
         key = try .passphrase("operation")
     }
 
@@ -147,7 +148,7 @@ import Testing
         #expect(try Connection(path, key: other, settings: fast).value("SELECT count(*) FROM t", as: Int.self) == 2)
     }
 
-    @Test(.enabled(if: EngineInfo.linked.sqliteVersion >= SQLiteVersion(major: 3, minor: 33)))
+    @Test(.enabled(if: EngineInfo.linked.isAtLeast(3, 33)))
     func `H-VER-11 damage beside a table that needs its application is found, and what was not checked is named`() throws {
         let path = scratch.path("plain.db")
         let db = try Connection(path)
@@ -200,7 +201,7 @@ import Testing
                 .code == .usage)
         #expect(
             vaultError {
-                try DatabaseFile(source).encrypt(to: scratch.directory.path + "/e\0.db", key: key, settings: fast)
+                try DatabaseFile(source).encrypt(to: scratch.directory + "/e\0.db", key: key, settings: fast)
             }?.code == .usage)
         #expect(vaultError { _ = try DatabaseFile("").kind() }?.code == .usage)
         #expect(try scratch.names() == ["plain.db"])

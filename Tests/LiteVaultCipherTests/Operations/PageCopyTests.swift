@@ -1,5 +1,6 @@
 import Foundation
 import LiteVault
+import LiteVaultTestSupport
 import Testing
 
 /// Copies that have the pages of their source: backups, and files under a new key.
@@ -7,7 +8,7 @@ import Testing
     let scratch: Scratch
     static let kinds = Engine.encrypts ? [false, true] : [false]
 
-    init() throws { scratch = try Scratch() }
+    init() throws { scratch = Scratch() }
 
     private func key(_ encrypted: Bool) throws -> DatabaseKey? { encrypted ? try .passphrase("pages") : nil }
 
@@ -158,7 +159,7 @@ import Testing
         try backup(key)
         #expect(try scratch.bytes("copy.db") == scratch.bytes("source.db"))
         // Since SQLite 3.44, integrity_check asks the module.
-        if EngineInfo.linked.sqliteVersion >= SQLiteVersion(major: 3, minor: 44) {
+        if EngineInfo.linked.isAtLeast(3, 44) {
             let settings: CipherSettings = encrypted ? fast : .init()
             let report = try DatabaseFile(scratch.path("copy.db")).verify(key: key, settings: settings)
             #expect(!report.isIntact)
@@ -196,7 +197,7 @@ import Testing
     let other: DatabaseKey
 
     init() throws {
-        scratch = try Scratch()
+        scratch = Scratch()
         key = try .passphrase("pages")
         other = try .passphrase("others")
         let db = try Connection(scratch.path("a.db"), key: key, settings: fast)

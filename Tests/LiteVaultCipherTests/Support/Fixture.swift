@@ -1,5 +1,6 @@
 import Foundation
 import LiteVault
+import LiteVaultTestSupport
 import Testing
 
 /// The interop fixtures, made by other engines (Fixtures/README.md), and the keys that open them.
@@ -79,4 +80,16 @@ struct Fixture: Sendable, CustomTestStringConvertible {
     static let rawAuthenticationKeyFile = Fixture("v4-4.19-rawkey-hmac-salt.db", .rawWithAuthenticationKey)
 
     static let all = format3Files + format4Files + [rawAuthenticationKeyFile]
+}
+
+extension Scratch {
+    /// Copies a fixture, with its `-wal` or `-journal` if it has one, and returns the copy's path.
+    func copy(_ fixture: String, as name: String = "copy.db") throws -> String {
+        for suffix in ["", "-wal", "-journal"] {
+            let source = Fixture.path(fixture + suffix)
+            guard FileManager.default.fileExists(atPath: source) else { continue }
+            try FileManager.default.copyItem(atPath: source, toPath: path(name + suffix))
+        }
+        return path(name)
+    }
 }

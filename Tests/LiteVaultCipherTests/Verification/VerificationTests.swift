@@ -1,12 +1,13 @@
 import Foundation
 import LiteVault
+import LiteVaultTestSupport
 import Testing
 
 @Suite struct VerificationTests {
     let scratch: Scratch
     let settings = CipherSettings(kdfIterations: 1000)
 
-    init() throws { scratch = try Scratch() }
+    init() throws { scratch = Scratch() }
 
     private func verify(
         _ path: String, _ passphrase: String? = "fixture-pass", _ settings: CipherSettings? = nil

@@ -1,5 +1,6 @@
 import Foundation
 import LiteVaultCore
+import LiteVaultTestSupport
 import Testing
 
 @Suite struct BackupTests {
@@ -8,7 +9,7 @@ import Testing
     let target: Connection
 
     init() throws {
-        scratch = try Scratch()
+        scratch = Scratch()
         source = try Connection(try scratch.database())
         try source.execute("CREATE TABLE big(x); INSERT INTO big VALUES (zeroblob(200000))")
         target = try Connection(scratch.path("target.db"))

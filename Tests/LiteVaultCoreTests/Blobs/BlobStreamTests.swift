@@ -1,4 +1,5 @@
 import LiteVaultCore
+import LiteVaultTestSupport
 import Testing
 
 @Suite struct BlobStreamTests {
@@ -138,7 +139,7 @@ import Testing
     }
 
     @Test func `a reader sees the content of the beginning while another connection writes`() throws {
-        let scratch = try Scratch()
+        let scratch = Scratch()
         let writer = try Connection(scratch.path("a.db"), journalMode: .wal)
         try writer.execute("CREATE TABLE file (id INTEGER PRIMARY KEY, content); INSERT INTO file VALUES (1, x'AAAA')")
         let other = try Connection(scratch.path("a.db"))

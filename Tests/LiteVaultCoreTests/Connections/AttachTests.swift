@@ -1,5 +1,6 @@
 import Foundation
 import LiteVaultCore
+import LiteVaultTestSupport
 import Testing
 
 @Suite struct AttachTests {
@@ -7,7 +8,7 @@ import Testing
     let db: Connection
 
     init() throws {
-        scratch = try Scratch()
+        scratch = Scratch()
         db = try Connection(try scratch.database())
         try scratch.database("other #1?.db")
     }

@@ -1,5 +1,6 @@
 import Foundation
 import LiteVaultCore
+import LiteVaultTestSupport
 import Testing
 
 @Suite struct BusyTests {
@@ -8,7 +9,7 @@ import Testing
     let holder: Connection
 
     init() throws {
-        scratch = try Scratch()
+        scratch = Scratch()
         let path = try scratch.database()
         db = try Connection(path)
         holder = try Connection(path)

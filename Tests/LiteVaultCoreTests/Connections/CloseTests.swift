@@ -1,6 +1,7 @@
 import Foundation
 import LiteVaultCore
 import LiteVaultEngine
+import LiteVaultTestSupport
 import Testing
 
 @Suite struct CloseTests {
@@ -8,7 +9,7 @@ import Testing
     let db: Connection
 
     init() throws {
-        scratch = try Scratch()
+        scratch = Scratch()
         db = try Connection(try scratch.database())
     }
 

@@ -1,5 +1,6 @@
 import Foundation
 import LiteVaultCore
+import LiteVaultTestSupport
 import Testing
 
 @Suite struct ConnectionTests {
@@ -7,12 +8,12 @@ import Testing
     func `H-SEC-10: a FIFO beside a database, under the name of its journal, is refused without waiting`(
         ending: String
     ) throws {
-        let scratch = try Scratch()
-        let path = scratch.directory.appendingPathComponent("a.db").path
+        let scratch = Scratch()
+        let path = scratch.path("a.db")
         do { try Connection(path).execute("CREATE TABLE t(x)") }
         #expect(mkfifo(path + ending, 0o600) == 0)
         // By another name, too: the engine looks beside the file itself.
-        let link = scratch.directory.appendingPathComponent("link.db").path
+        let link = scratch.path("link.db")
         #expect(symlink(path, link) == 0)
         for path in [path, link] {
             let error = #expect(throws: VaultError.self) { try Connection(path).number("SELECT count(*) FROM t") }
@@ -37,7 +38,7 @@ import Testing
     }
 
     @Test func `opening a missing file creates it once something is written`() throws {
-        let scratch = try Scratch()
+        let scratch = Scratch()
         let db = try Connection(scratch.path("new.db"))
         #expect(db.description.hasSuffix("/new.db"))
         try db.execute("CREATE TABLE t(x)")
@@ -45,7 +46,7 @@ import Testing
     }
 
     @Test func `opening a missing file read-only fails, names the file and creates nothing`() throws {
-        let scratch = try Scratch()
+        let scratch = Scratch()
         let path = scratch.path("none.db")
         let error = #expect(throws: DatabaseError.self) { try Connection(path, readonly: true) }
         #expect(error?.code == ResultCode.cantOpen.rawValue)
@@ -55,7 +56,7 @@ import Testing
     }
 
     @Test func `a read-only connection reads and refuses to write`() throws {
-        let scratch = try Scratch()
+        let scratch = Scratch()
         let db = try Connection(try scratch.database(), readonly: true)
         #expect(db.isReadOnly)
         #expect(try db.number("SELECT count(*) FROM t") == 3)
@@ -68,13 +69,13 @@ import Testing
     }
 
     @Test func `a directory is not a database`() throws {
-        let scratch = try Scratch()
-        let error = #expect(throws: DatabaseError.self) { try Connection(scratch.directory.path) }
+        let scratch = Scratch()
+        let error = #expect(throws: DatabaseError.self) { try Connection(scratch.directory) }
         #expect(error?.resultCode.primary == .cantOpen)
     }
 
     @Test func `a file that is not a database is rejected by the first statement, with the file's name`() throws {
-        let scratch = try Scratch()
+        let scratch = Scratch()
         let path = scratch.path("letter.db")
         try Data(String(repeating: "Dear Sir or Madam. ", count: 400).utf8).write(to: URL(fileURLWithPath: path))
         let db = try Connection(path)
@@ -85,7 +86,7 @@ import Testing
     }
 
     @Test func `a journal mode given at opening is set`() throws {
-        let scratch = try Scratch()
+        let scratch = Scratch()
         let db = try Connection(scratch.path("wal.db"), journalMode: .wal)
         #expect(try db.pragma(.journalMode) == .wal)
         try db.close()
@@ -96,13 +97,13 @@ import Testing
         #expect(try Connection(.inMemory, journalMode: .wal).pragma(.journalMode) == .memory)
         _ = try Connection(.temporary, journalMode: .wal)
         _ = try Connection(.uri("m", parameters: [.mode(.memory)]), journalMode: .wal)
-        let scratch = try Scratch()
+        let scratch = Scratch()
         #expect(
             try Connection(try scratch.database(), readonly: true, journalMode: .wal).pragma(.journalMode) == .delete)
     }
 
     @Test func `a journal mode that a file cannot have closes the connection and throws`() throws {
-        let scratch = try Scratch()
+        let scratch = Scratch()
         let path = try scratch.database()
         let holder = try Connection(path)
         try holder.execute("BEGIN EXCLUSIVE")
@@ -154,7 +155,7 @@ import Testing
     }
 
     @Test func `closing after a vacuum checkpoints the log`() throws {
-        let scratch = try Scratch()
+        let scratch = Scratch()
         let db = try Connection(scratch.database(), journalMode: .wal)
         try db.vacuum()
         #expect(try scratch.names().contains("test.db-wal"))

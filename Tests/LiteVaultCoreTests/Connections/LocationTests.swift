@@ -1,5 +1,6 @@
 import Foundation
 import LiteVaultCore
+import LiteVaultTestSupport
 import Testing
 
 @Suite struct LocationTests {
@@ -8,7 +9,7 @@ import Testing
         "quote'\"s.db", "file:looks-like-a-uri.db",
     ])
     func `a path opens the file of exactly that name`(name: String) throws {
-        let scratch = try Scratch()
+        let scratch = Scratch()
         let db = try Connection(scratch.path(name))
         try db.execute("CREATE TABLE t(x)")
         try db.close()
@@ -20,7 +21,7 @@ import Testing
         "quote'\"s.db",
     ])
     func `a path with parameters opens the file of exactly that name`(name: String) throws {
-        let scratch = try Scratch()
+        let scratch = Scratch()
         let db = try Connection(.uri(scratch.path(name), parameters: [.mode(.readWriteCreate)]))
         try db.execute("CREATE TABLE t(x)")
         try db.close()
@@ -56,7 +57,7 @@ import Testing
     }
 
     @Test func `every parameter is accepted by the engine`() throws {
-        let scratch = try Scratch()
+        let scratch = Scratch()
         let file = try scratch.database()
         for parameter: Connection.Location.QueryParameter in [
             .cache(.private), .cache(.shared), .immutable(true), .modeOf(file), .mode(.readOnly), .mode(.readWrite),
@@ -69,7 +70,7 @@ import Testing
     }
 
     @Test func `a file: URI is opened as such`() throws {
-        let scratch = try Scratch()
+        let scratch = Scratch()
         let file = try scratch.database("a b.db")
         let db = try Connection("file:" + file.replacingOccurrences(of: " ", with: "%20") + "?mode=ro")
         #expect(try db.number("SELECT count(*) FROM t") == 3)
@@ -77,7 +78,7 @@ import Testing
     }
 
     @Test func `mode read-only refuses to write and to create`() throws {
-        let scratch = try Scratch()
+        let scratch = Scratch()
         let file = try scratch.database()
         let db = try Connection(.uri(file, parameters: [.mode(.readOnly)]))
         let error = #expect(throws: DatabaseError.self) { try db.run("DELETE FROM t") }
@@ -108,7 +109,7 @@ import Testing
 
     @Test(arguments: ["bad\0name.db", "file:bad\0name.db", "\0"])
     func `a name with a NUL is refused, instead of opening the file of the part before it`(name: String) throws {
-        let scratch = try Scratch()
+        let scratch = Scratch()
         let path = name.hasPrefix("file:") ? "file:" + scratch.path(String(name.dropFirst(5))) : scratch.path(name)
         #expect(throws: DatabaseError.self) { try Connection(path) }
         #expect(throws: DatabaseError.self) { try Connection(.uri(path, parameters: [.mode(.readWriteCreate)])) }

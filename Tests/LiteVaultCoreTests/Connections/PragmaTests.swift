@@ -1,4 +1,5 @@
 import LiteVaultCore
+import LiteVaultTestSupport
 import Testing
 
 @Suite struct PragmaTests {
@@ -6,7 +7,7 @@ import Testing
     let db: Connection
 
     init() throws {
-        scratch = try Scratch()
+        scratch = Scratch()
         db = try Connection(try scratch.database())
     }
 
@@ -50,7 +51,7 @@ import Testing
     /// An engine that has read the schema of an emptied file takes another encoding, and writes what it cannot read again.
     @Test(
         .enabled(
-            if: EngineInfo.linked.sqliteVersion >= SQLiteVersion(major: 3, minor: 22),
+            if: EngineInfo.linked.isAtLeast(3, 22),
             "before SQLite 3.22 the schema cannot be read again"),
         arguments: [
             ("one text", "DROP TABLE t", "UTF-8", ["PRAGMA encoding = 'UTF-16le'; CREATE TABLE u (y); INSERT INTO u VALUES ('é')"]),

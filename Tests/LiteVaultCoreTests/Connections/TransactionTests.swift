@@ -1,5 +1,6 @@
 import Foundation
 import LiteVaultCore
+import LiteVaultTestSupport
 import Testing
 
 @Suite struct TransactionTests {
@@ -7,7 +8,7 @@ import Testing
     let db: Connection
 
     init() throws {
-        scratch = try Scratch()
+        scratch = Scratch()
         db = try Connection(try scratch.database())
     }
 
@@ -44,7 +45,7 @@ import Testing
     }
 
     @Test func `a transaction that can no longer write is told to begin as immediate, not to wait`() throws {
-        let scratch = try Scratch()
+        let scratch = Scratch()
         let path = try scratch.database()
         let (one, other) = (try Connection(path), try Connection(path))
         try one.execute("PRAGMA journal_mode = WAL")

@@ -1,5 +1,6 @@
 import Foundation
 import LiteVaultCore
+import LiteVaultTestSupport
 import Testing
 
 @Suite struct VacuumTests {
@@ -7,7 +8,7 @@ import Testing
     let db: Connection
 
     init() throws {
-        scratch = try Scratch()
+        scratch = Scratch()
         db = try Connection(try scratch.database())
         try db.execute("CREATE TABLE big(x); INSERT INTO big VALUES (zeroblob(500000)); DROP TABLE big")
     }
@@ -30,7 +31,7 @@ import Testing
 
     @Test(arguments: ["copy.db", "copy #1?.db", "copy's.db"])
     func `VACUUM INTO writes a small copy, or the engine is reported as too old`(name: String) throws {
-        guard SQLiteVersion.isLinked(3, 27) else {
+        guard EngineInfo.linked.isAtLeast(3, 27) else {
             let error =
                 #expect(throws: VaultError.self) {
                 try db.run("VACUUM INTO ?", with: scratch.path(name))

@@ -1,6 +1,7 @@
 import Foundation
 import LiteVaultCore
 import LiteVaultEngine
+import LiteVaultTestSupport
 import Testing
 
 @Suite struct DatabaseErrorTests {
@@ -97,7 +98,7 @@ import Testing
     }
 
     @Test func `an error about a file names it and the remedy`() throws {
-        let scratch = try Scratch()
+        let scratch = Scratch()
         let path = try scratch.database()
         let holder = try Connection(path)
         try holder.execute("BEGIN EXCLUSIVE")
@@ -109,7 +110,7 @@ import Testing
 
     @Test func `an error in the text has its position, if the engine reports it`() throws {
         let offset = try failure("SELECT id, nonesuch FROM t").context?.byteOffset
-        #expect(offset == (SQLiteVersion.isLinked(3, 38) ? 11 : nil))
+        #expect(offset == (EngineInfo.linked.isAtLeast(3, 38) ? 11 : nil))
         let later = #expect(throws: DatabaseError.self) { try db.execute("SELECT 1; SELECT nonesuch FROM t") }
         #expect(later?.context?.byteOffset == nil, "an offset into the second statement is not one into the text")
     }

@@ -15,7 +15,7 @@ import Testing
             inverse: { $0 -= $1[0] as? Int64 ?? 0 }, result: { $0 })
     }
 
-    private static var isSupported: Bool { SQLiteVersion.isLinked(3, 25) }
+    private static var isSupported: Bool { EngineInfo.linked.isAtLeast(3, 25) }
 
     @Test func `a window function slides, and is an aggregate as well, or the engine is reported as too old`() throws {
         guard Self.isSupported else {

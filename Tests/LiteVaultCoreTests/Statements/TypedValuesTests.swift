@@ -100,7 +100,7 @@ import Testing
         // No lock remains.
         try db.run("INSERT INTO few VALUES (1, 2)")
         let returning: SQL = "INSERT INTO few VALUES (3, 4) RETURNING b"
-        guard SQLiteVersion.isLinked(3, 35) else {
+        guard EngineInfo.linked.isAtLeast(3, 35) else {
             #expect {
                 try db.value(returning, as: Int.self)
             } throws: { "\($0)".hasPrefix("RETURNING needs SQLite 3.35.0 or later") }

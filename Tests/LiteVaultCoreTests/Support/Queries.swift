@@ -1,4 +1,5 @@
 import LiteVaultCore
+import LiteVaultTestSupport
 
 extension Connection {
     /// The first column of every row, as text; "NULL" for NULL.
@@ -14,15 +15,19 @@ extension Connection {
     }
 }
 
+extension Scratch {
+    /// Makes a database with the rows 1, 2 and 3 in `t(x)`.
+    @discardableResult
+    func database(_ name: String = "test.db") throws -> String {
+        let db = try Connection(path(name))
+        try db.execute("CREATE TABLE t(x); INSERT INTO t VALUES (1), (2), (3)")
+        try db.close()
+        return path(name)
+    }
+}
+
 /// An error that nothing in the library throws.
 struct Mishap: Error, Equatable, CustomStringConvertible {
     var text = "mishap"
     var description: String { text }
-}
-
-extension SQLiteVersion {
-    /// The oldest engine that the tests run on.
-    static func isLinked(_ major: Int, _ minor: Int) -> Bool {
-        EngineInfo.linked.sqliteVersion >= SQLiteVersion(major: major, minor: minor)
-    }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import LiteVault
 import LiteVaultPool
+import LiteVaultTestSupport
 import Testing
 
 /// A database with observers of regions and of values, each by a name.
@@ -17,7 +18,7 @@ final class Observed: Sendable {
     init(
         _ setup: String, regions: [String: DatabaseRegion] = [:], reads: [String] = [], onQueue: Bool = false
     ) async throws {
-        let scratch = try Scratch()
+        let scratch = Scratch()
         let access: DatabaseAccess = onQueue ? try DatabaseQueue() : try DatabasePool(scratch.path("db"))
         self.scratch = scratch
         self.access = access
@@ -74,10 +75,7 @@ final class Observed: Sendable {
     }
 }
 
-extension Engine {
-    static func isAtLeast(_ major: Int, _ minor: Int) -> Bool {
-        EngineInfo.linked.sqliteVersion >= SQLiteVersion(major: major, minor: minor)
-    }
+extension EngineInfo {
     /// Whether the engine reports a table of which no column is read.
-    static let tellsOfCountedTables = isAtLeast(3, 20)
+    static let tellsOfCountedTables = linked.isAtLeast(3, 20)
 }

@@ -1,5 +1,6 @@
 import Foundation
 import LiteVaultBackup
+import LiteVaultTestSupport
 
 /// An SSH server of Tests/SFTPTests/sshd, and stores on it. It serves until this process ends.
 final class SFTPServer: @unchecked Sendable {  // set once
@@ -19,7 +20,7 @@ final class SFTPServer: @unchecked Sendable {  // set once
             .deletingLastPathComponent().path
         let (scratch, process, input, output) = (Scratch(), Process(), Pipe(), Pipe())
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = ["python3", "-W", "ignore", "\(tests)/SFTPTests/sshd", scratch.folder]
+        process.arguments = ["python3", "-W", "ignore", "\(tests)/SFTPTests/sshd", scratch.directory]
         process.standardInput = input
         process.standardOutput = output
         do { try process.run() } catch { return nil }
@@ -43,7 +44,7 @@ final class SFTPServer: @unchecked Sendable {  // set once
     ///
     /// - Parameter path: that of another store.
     static func store(_ path: String? = nil, _ change: (inout SFTPSettings) -> Void = { _ in }) throws -> SFTPStore {
-        let folder = shared?.scratch.folder ?? "/nowhere"
+        let folder = shared?.scratch.directory ?? "/nowhere"
         var settings = try SFTPSettings(url: "sftp://127.0.0.1\(path ?? folder + "/stores/" + UUID().uuidString)")
         settings.command =
             "exec ssh -F \(folder)/ssh_config -oBatchMode=yes -p \(shared?.port ?? 1) -s 127.0.0.1 sftp"

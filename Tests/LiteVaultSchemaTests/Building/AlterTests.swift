@@ -58,7 +58,7 @@ import Testing
                 t.add(column: "twice", .integer).generatedAs(Column("score") * 2, .stored)
             }
         }
-        if EngineInfo.linked.sqliteVersion >= SQLiteVersion(major: 3, minor: 31) {
+        if EngineInfo.linked.isAtLeast(3, 31) {
             try stored()
             #expect(try db.value("SELECT twice FROM player WHERE id = 8", as: Int.self) == 40)
         } else {

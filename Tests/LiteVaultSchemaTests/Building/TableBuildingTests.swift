@@ -3,6 +3,7 @@ import LiteVaultCore
 import LiteVaultOperators
 import LiteVaultQuery
 import LiteVaultSchema
+import LiteVaultTestSupport
 import Testing
 
 @Suite struct TableBuildingTests {
@@ -147,8 +148,8 @@ import Testing
     }
 
     @Test func `a temporary table is created while another connection has the lock`() throws {
-        let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).db").path
-        defer { try? FileManager.default.removeItem(atPath: path) }
+        let scratch = Scratch()
+        let path = scratch.path("a.db")
         let other = try Connection(path)
         try other.run("CREATE TABLE a (b)")
         let readonly = try Connection(path, readonly: true)

@@ -1,17 +1,15 @@
 import Foundation
 import LiteVaultCore
 import LiteVaultSchema
+import LiteVaultTestSupport
 import Testing
 
 @Suite struct SimultaneousMigrationTests {
+    private let scratch = Scratch()
+
     @Test(arguments: [Connection.JournalMode.delete, .wal])
     func `connections that migrate at once make each migration once`(mode: Connection.JournalMode) throws {
-        let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).db").path
-        defer {
-            for suffix in ["", "-wal", "-shm", "-journal"] {
-                try? FileManager.default.removeItem(atPath: path + suffix)
-            }
-        }
+        let path = scratch.path("a.db")
         _ = try Connection(path, journalMode: mode)
         var registering = Migrator()
         for number in 1...8 {
@@ -33,8 +31,7 @@ import Testing
     }
 
     @Test func `a database that stays locked is reported as busy`() throws {
-        let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).db").path
-        defer { for suffix in ["", "-journal"] { try? FileManager.default.removeItem(atPath: path + suffix) } }
+        let path = scratch.path("a.db")
         let other = try Connection(path)
         try other.run("CREATE TABLE a (b)")
         try other.run("BEGIN EXCLUSIVE")

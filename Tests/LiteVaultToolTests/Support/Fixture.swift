@@ -11,9 +11,11 @@ enum Fixture {
     static let hexSalt = "00112233445566778899aabbccddeeff"
 
     /// In the format that the linked engine writes, under the passphrase.
-    static var encrypted: String { Engine.isCurrent ? "v4-4.6.1-default.db" : "v3-3.4.1-default.db" }
+    static var encrypted: String { isCurrent ? "v4-4.6.1-default.db" : "v3-3.4.1-default.db" }
     /// In the format that the linked engine writes, under the raw key.
-    static var rawKey: String { Engine.isCurrent ? "v4-4.6.1-rawkey.db" : "v3-3.4.1-rawkey.db" }
+    static var rawKey: String { isCurrent ? "v4-4.6.1-rawkey.db" : "v3-3.4.1-rawkey.db" }
+    /// Whether the engine writes format 4, the current one.
+    private static var isCurrent: Bool { (EngineInfo.linked.sqlcipherMajorVersion ?? 0) >= 4 }
 
     private static let directory = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

@@ -1,19 +1,14 @@
 import Foundation
 import LiteVault
+import LiteVaultTestSupport
 
-/// A directory of one test, removed with it.
+/// A directory of one test, with the tool that runs in it.
 final class Workspace {
+    private let scratch = Scratch()
     let directory: URL
-    /// The tool, run in this directory.
     var tool: Tool { Tool(directory: directory) }
 
-    init() throws {
-        directory = FileManager.default.temporaryDirectory
-            .appendingPathComponent("litevault-tool-\(UUID().uuidString)", isDirectory: true)
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-    }
-
-    deinit { try? FileManager.default.removeItem(at: directory) }
+    init() throws { directory = URL(fileURLWithPath: scratch.directory, isDirectory: true) }
 
     /// The path of a file here.
     func path(_ name: String) -> String { directory.appendingPathComponent(name).path }

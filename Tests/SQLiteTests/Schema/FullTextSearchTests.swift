@@ -118,7 +118,7 @@ struct `FTS5, run` {
         #expect(try subjects(db, emails.match("cafe")) == ["Lunch"])
     }
 
-    @Test(.enabled(if: EngineInfo.linked.sqliteVersion >= SQLiteVersion(major: 3, minor: 34), "trigram is of 3.34"))
+    @Test(.enabled(if: EngineInfo.linked.isAtLeast(3, 34), "trigram is of 3.34"))
     func `trigrams find parts of words`() throws {
         try db.run(emails.drop())
         try db.run(emails.create(.FTS5(FTS5Config().columns([subject, body]).tokenizer(.Trigram()))))

@@ -3,10 +3,6 @@ import LiteVaultQuery
 import SQLite
 import Testing
 
-private func isAtLeast(_ major: Int, _ minor: Int) -> Bool {
-    EngineInfo.linked.sqliteVersion >= SQLiteVersion(major: major, minor: minor)
-}
-
 @Suite struct `Statements of the schema, run` {
     let db: Connection
     let id = SQLExpression<Int64>("id")
@@ -97,7 +93,7 @@ private func isAtLeast(_ major: Int, _ minor: Int) -> Bool {
         #expect(try db.scalar(Table("people").count) == 2)
     }
 
-    @Test(.enabled(if: isAtLeast(3, 37), "STRICT tables are of SQLite 3.37"))
+    @Test(.enabled(if: EngineInfo.linked.isAtLeast(3, 37), "STRICT tables are of SQLite 3.37"))
     func `a strict table refuses values of other types`() throws {
         let strict = Table("strict")
         try db.run(strict.create(strict: true) { $0.column(age) })

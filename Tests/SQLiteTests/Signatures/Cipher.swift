@@ -1,11 +1,10 @@
 import Foundation
+import LiteVaultTestSupport
 import SQLite
 import Testing
 
 @Suite struct CipherSignatures {
-    let scratch: Scratch
-
-    init() throws { scratch = try Scratch() }
+    let scratch = Scratch()
 
     /// What needs encryption; an engine without it throws before it touches a file.
     private func encrypting(_ body: () throws -> Void) throws {

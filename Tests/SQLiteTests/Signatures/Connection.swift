@@ -1,4 +1,5 @@
 import Foundation
+import LiteVaultTestSupport
 import SQLite
 import Testing
 
@@ -15,7 +16,7 @@ import Testing
         #expect(try Connection().description == "")
         #expect(try Connection(.inMemory).description == "")
         #expect(try Connection(.temporary).description == "")
-        let scratch = try Scratch()
+        let scratch = Scratch()
         let path = scratch.path("Some Tests.sqlite3")
         #expect(URL(fileURLWithPath: try Connection(.uri(path)).description).lastPathComponent == "Some Tests.sqlite3")
         #expect(URL(fileURLWithPath: try Connection(path).description).lastPathComponent == "Some Tests.sqlite3")

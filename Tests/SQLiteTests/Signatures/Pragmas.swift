@@ -1,4 +1,5 @@
 import Foundation
+import LiteVaultTestSupport
 import SQLite
 import Testing
 
@@ -7,7 +8,7 @@ import Testing
     let scratch: Scratch
 
     init() throws {
-        scratch = try Scratch()
+        scratch = Scratch()
         db = try Connection(scratch.path("a.db"))
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import LiteVaultTestSupport
 import SQLite
 import Testing
 
@@ -73,7 +74,7 @@ import Testing
     }
 
     @Test func `a statement in the middle of its rows locks the table until it is reset`() throws {
-        let scratch = try Scratch()
+        let scratch = Scratch()
         let db = try Connection(.uri(scratch.path("a.sqlite3")))
         try db.run("PRAGMA journal_mode=WAL;")
         try db.execute("CREATE TABLE users (id INTEGER PRIMARY KEY, email TEXT NOT NULL UNIQUE)")

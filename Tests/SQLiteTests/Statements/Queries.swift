@@ -1,3 +1,4 @@
+import LiteVaultTestSupport
 import SQLite
 import Testing
 
@@ -25,7 +26,7 @@ struct Mishap: Error, Equatable, CustomStringConvertible {
     let db: Connection
 
     init() throws {
-        scratch = try Scratch()
+        scratch = Scratch()
         db = try Connection(scratch.path("test.db"))
         try db.execute("CREATE TABLE t(x); INSERT INTO t VALUES (1)")
     }

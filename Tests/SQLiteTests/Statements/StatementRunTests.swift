@@ -1,3 +1,4 @@
+import LiteVaultTestSupport
 import SQLite
 import Testing
 
@@ -53,7 +54,7 @@ import Testing
             { _ = try $0.first(.init(sql: leave)) { try $0.get(0, as: String.self) } },
         ]
         for way in ways {
-            let scratch = try Scratch()
+            let scratch = Scratch()
             let db = try Connection(scratch.path("test.db"))
             try db.setJournalMode(.wal)
             try db.execute("CREATE TABLE t(x)")

@@ -1,4 +1,5 @@
 import Foundation
+import LiteVaultTestSupport
 import SQLite
 import Testing
 
@@ -50,9 +51,7 @@ import Testing
 }
 
 @Suite struct KeyTrapTests {
-    let scratch: Scratch
-
-    init() throws { scratch = try Scratch() }
+    let scratch = Scratch()
 
     /// An engine without encryption throws before it touches a file.
     private func encrypting(_ body: () throws -> Void) throws {

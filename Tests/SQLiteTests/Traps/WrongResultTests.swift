@@ -1,4 +1,5 @@
 import Foundation
+import LiteVaultTestSupport
 import SQLite
 import Testing
 
@@ -19,7 +20,7 @@ import Testing
     }
 
     init() throws {
-        scratch = try Scratch()
+        scratch = Scratch()
         db = try Connection()
         try db.execute("CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT DEFAULT 'd', other TEXT)")
     }
@@ -125,7 +126,7 @@ import Testing
                 #expect(FileManager.default.fileExists(atPath: path))
             }
         }
-        #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.folder.path).count == 3)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.directory).count == 3)
     }
 
     @Test func `a column dropped as on old engines leaves the table and the rows that refer to it`() throws {

@@ -1,19 +1,4 @@
-import Foundation
 import SQLite
-
-/// A test's own directory, removed with it.
-final class Scratch {
-    let folder: URL
-
-    init() throws {
-        folder = FileManager.default.temporaryDirectory.appendingPathComponent("sqlite-tests-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    }
-
-    deinit { try? FileManager.default.removeItem(at: folder) }
-
-    func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
-}
 
 /// A database with the table that SQLite.swift's own examples use, and every statement that it ran.
 final class UsersDatabase {
