@@ -268,11 +268,15 @@ let package = Package(
             name: "LiteVaultQuotingTests",
             dependencies: ["LiteVaultQuoting", "LiteVault", "LiteVaultCipher", "LiteVaultSFTP"],
             swiftSettings: swift),
-        .testTarget(name: "LiteVaultSystemTests", dependencies: ["LiteVaultTestSupport", "LiteVaultSystem"], swiftSettings: swift),
         .testTarget(
-            name: "LiteVaultCoreTests", dependencies: ["LiteVaultTestSupport", "LiteVaultCore"] + engine, swiftSettings: swift),
+            name: "LiteVaultSystemTests", dependencies: ["LiteVaultTestSupport", "LiteVaultSystem"],
+            swiftSettings: swift),
         .testTarget(
-            name: "LiteVaultCipherTests", dependencies: ["LiteVaultTestSupport", "LiteVault", "LiteVaultSystem"] + engine,
+            name: "LiteVaultCoreTests", dependencies: ["LiteVaultTestSupport", "LiteVaultCore"] + engine,
+            swiftSettings: swift),
+        .testTarget(
+            name: "LiteVaultCipherTests",
+            dependencies: ["LiteVaultTestSupport", "LiteVault", "LiteVaultSystem"] + engine,
             exclude: ["Fixtures"], swiftSettings: swift),
         .testTarget(
             name: "LiteVaultKeyringTests",
@@ -287,7 +291,9 @@ let package = Package(
             swiftSettings: swift),
         .testTarget(
             name: "LiteVaultSchemaTests",
-            dependencies: ["LiteVaultTestSupport", "LiteVaultSchema", "LiteVaultQuery", "LiteVaultOperators", "LiteVaultCore"],
+            dependencies: [
+                "LiteVaultTestSupport", "LiteVaultSchema", "LiteVaultQuery", "LiteVaultOperators", "LiteVaultCore",
+            ],
             swiftSettings: swift),
         .executableTarget(
             name: "MigrationWorker", dependencies: ["LiteVault"], path: "Tests/MigrationKillTests/Worker",
@@ -296,8 +302,12 @@ let package = Package(
         .testTarget(
             name: "CheckedSQLTests", dependencies: ["LiteVault"], swiftSettings: swift,
             plugins: ["LiteVaultSchemaPlugin"]),
-        .testTarget(name: "LiteVaultPoolTests", dependencies: ["LiteVaultTestSupport", "LiteVault"] + engine, swiftSettings: swift),
-        .testTarget(name: "LiteVaultRecordTests", dependencies: ["LiteVaultTestSupport", "LiteVault"] + engine, swiftSettings: swift),
+        .testTarget(
+            name: "LiteVaultPoolTests", dependencies: ["LiteVaultTestSupport", "LiteVault"] + engine,
+            swiftSettings: swift),
+        .testTarget(
+            name: "LiteVaultRecordTests", dependencies: ["LiteVaultTestSupport", "LiteVault"] + engine,
+            swiftSettings: swift),
         .testTarget(
             name: "LiteVaultBackupTests",
             dependencies: [
@@ -344,12 +354,15 @@ let package = Package(
             swiftSettings: swift),
         .testTarget(
             name: "SQLiteTests",
-            dependencies: ["LiteVaultTestSupport", "SQLite", "LiteVaultSchema", "LiteVaultQuery", "LiteVaultOperators"],
+            dependencies: [
+                "LiteVaultTestSupport", "SQLite", "LiteVaultSchema", "LiteVaultQuery", "LiteVaultOperators",
+            ],
             swiftSettings: swift),
         // As a project that was written for SQLite.swift would compile them: without upcoming features.
         .testTarget(name: "SeedTests", dependencies: ["SQLite"], exclude: ["Repairs.md"]),
         .testTarget(
-            name: "LiteVaultToolTests", dependencies: ["LiteVaultTestSupport", "LiteVaultTool", "LiteVault", "LiteVaultSystem"],
+            name: "LiteVaultToolTests",
+            dependencies: ["LiteVaultTestSupport", "LiteVaultTool", "LiteVault", "LiteVaultSystem"],
             swiftSettings: swift),
     ],
     swiftLanguageModes: [.v6]

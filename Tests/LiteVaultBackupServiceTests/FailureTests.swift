@@ -7,11 +7,10 @@ import Testing
 
 /// What fails is logged and counted, and stops nothing else.
 @Suite struct FailureTests {
-    let server: Server
+    let server = Server()
     let metrics = TestMetrics()
 
     init() throws {
-        server = try Server()
         for name in ["good.db", "other.db"] {
             let pool = try server.pool(name)
             try pool.write { try $0.execute("CREATE TABLE note (text)") }

@@ -7,9 +7,7 @@ import Testing
 
 /// A service beside connections of the same process. A process loses its POSIX locks on a file when it closes any descriptor of it.
 @Suite(.serialized) struct InProcessTests {
-    let server: Server
-
-    init() throws { server = try Server() }
+    let server = Server()
 
     /// Bytes of the database file that SQLite locks, and of the index of its log: https://sqlite.org/walformat.html#locks
     private enum LockByte {

@@ -8,9 +8,7 @@ import Testing
 
 /// From the start of a service to its end.
 @Suite struct LifeCycleTests {
-    let server: Server
-
-    init() throws { server = try Server() }
+    let server = Server()
 
     private func makeDatabase(_ name: String) throws {
         let pool = try server.pool(name)

@@ -158,15 +158,15 @@ struct WorkDirectoryTests {
         // As other processes of this user: they use it, too, instead of leaving one each.
         let elsewhere = Scratch()
         for _ in 0..<3 {
-            #expect(symlink(scratch.directory, elsewhere.file("litevault-\(geteuid())")) == 0 || errno == EEXIST)
-            #expect(try WorkDirectory.temporary(in: elsewhere.path).hasPrefix(elsewhere.path))
+            #expect(symlink(scratch.directory, elsewhere.path("litevault-\(geteuid())")) == 0 || errno == EEXIST)
+            #expect(try WorkDirectory.temporary(in: elsewhere.directory).hasPrefix(elsewhere.directory))
             #expect(try WorkDirectory.temporary(in: scratch.directory) == fresh)
         }
         #expect(try scratch.names().count { $0.hasPrefix("litevault-\(geteuid())-") } == 1)
         // But no link of that name, and no directory that others can write to.
         #expect(rename(fresh, scratch.path("kept")) == 0 && symlink(scratch.path("kept"), fresh) == 0)
         #expect(mkdir(usual + "-0", 0o777) == 0 && chmod(usual + "-0", 0o777) == 0)
-        #expect(try WorkDirectory.temporary(in: elsewhere.path).hasPrefix(elsewhere.path))
+        #expect(try WorkDirectory.temporary(in: elsewhere.directory).hasPrefix(elsewhere.directory))
         let other = try WorkDirectory.temporary(in: scratch.directory)
         #expect(![fresh, usual, usual + "-0"].contains(other) && other.hasPrefix(usual + "-"))
     }

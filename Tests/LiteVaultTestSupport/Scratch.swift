@@ -1,4 +1,4 @@
-public import Foundation
+internal import Foundation
 
 /// A directory of a test's own, which is removed with the object.
 ///

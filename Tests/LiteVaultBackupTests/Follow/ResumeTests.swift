@@ -83,7 +83,7 @@ import Testing
             if turn % 10 == 0 { try left.checkpoint("PASSIVE") }
             try left.expectGoesOn()
         }
-        #expect(left.directory.resumed == 100)
+        #expect(left.folder.resumed == 100)
     }
 
     @Test func `a checkpoint without a reset is no gap`() throws {
@@ -97,9 +97,9 @@ import Testing
         let left = try Left()
         try left.checkpoint("PASSIVE")
         try left.set(10)
-        #expect(left.directory.stored.count == 3)
+        #expect(left.folder.stored.count == 3)
         try left.expectGoesOn()
-        #expect(Set(left.directory.stored.map(\.segment.salts)).count == 2)
+        #expect(Set(left.folder.stored.map(\.segment.salts)).count == 2)
     }
 
     @Test func `a log that was reset after a commit that nobody had read is a gap`() throws {
@@ -188,8 +188,8 @@ import Testing
             let (older, log) = (try left.live.bytes(), try left.live.bytes("-wal"))
             try left.set(10)
             let follower = Follower(left.live.path, from: try left.start())
-            _ = try follower.poll(into: &left.directory)
-            _ = try follower.poll(into: &left.directory)
+            _ = try follower.poll(into: &left.folder)
+            _ = try follower.poll(into: &left.folder)
             follower.stop()
             try left.db.close()
             try overwrite(left.live.path, older)
@@ -210,7 +210,7 @@ import Testing
         try left.set(10)
         let (outcome, reason) = try left.goOn(from: late)
         #expect(outcome == .resumed(run: start.run) && reason == nil)
-        #expect(left.directory.stored.last?.segment.seen == late.seen + 1)
+        #expect(left.folder.stored.last?.segment.seen == late.seen + 1)
     }
 
     @Test func `a follower continues from the snapshot if nothing was committed since`() throws {
@@ -218,11 +218,11 @@ import Testing
         let report = try capture(left.live.path).report
         let position = try #require(report.position)
         let start = FollowerStart(
-            run: left.directory.stored[0].segment.run, sequence: 0, began: report.began,
-            seen: left.directory.stored[2].segment.seen,
+            run: left.folder.stored[0].segment.run, sequence: 0, began: report.began,
+            seen: left.folder.stored[2].segment.seen,
             mark: LogMark(position: position, end: try #require(report.end)))
         try left.set(12)
         #expect(try left.goOn(from: start).reason == nil)
-        #expect(left.directory.stored.last?.segment.firstFrame == position.frame + 1)
+        #expect(left.folder.stored.last?.segment.firstFrame == position.frame + 1)
     }
 }

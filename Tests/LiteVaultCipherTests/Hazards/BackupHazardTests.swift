@@ -121,10 +121,8 @@ import Testing
     }
 
     @Suite(.enabled(if: Engine.encrypts, "the linked engine does not encrypt")) struct BetweenFormats {
-        let tests: BackupHazardTests
+        let tests = BackupHazardTests()
         var scratch: Scratch { tests.scratch }
-
-        init() throws { tests = try BackupHazardTests() }
 
         @Test func `H-BAK-01 a page copy between page sizes is refused, a copy of the content is not`() throws {
             let key = try DatabaseKey.passphrase("backup")
