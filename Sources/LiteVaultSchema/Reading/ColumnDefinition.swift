@@ -99,13 +99,15 @@ public struct ColumnDefinition: Equatable, Sendable {
 
         /// Reads the first primary key that an SQL text declares. Returns nil if it declares none.
         public init?(sql: String) {
-            let words = SQLWords(sql)
-            guard let start = words.firstIndex(of: "PRIMARY", "KEY") else { return nil }
-            var rest = words.after(start + 2)
-            rest.skipGroup()
-            if !rest.skip("ASC") { rest.skip("DESC") }
-            onConflict = rest.skip("ON", "CONFLICT") ? rest.next().flatMap(OnConflict.init(rawValue:)) : nil
-            autoIncrement = rest.skip("AUTOINCREMENT")
+            let tokens = SQLTokens(sql).filter(\.isSignificant)
+            guard var rest = tokens[...].after("PRIMARY", "KEY") else { return nil }
+            if let open = rest.indices.first, rest[open].isSymbol("(") {
+                rest = tokens.closing(open).map { tokens[($0 + 1)...] } ?? []
+            }
+            if !rest.skip(["ASC"]) { rest.skip(["DESC"]) }
+            let action = rest.skip(["ON", "CONFLICT"]) ? rest.popFirst() : nil
+            onConflict = action.flatMap { OnConflict(rawValue: foldedKeyword($0.text)) }
+            autoIncrement = rest.skip(["AUTOINCREMENT"])
         }
     }
 

@@ -122,20 +122,7 @@ struct CreateIndexText {
     }
 
     /// The columns and expressions, in order.
-    var terms: [Term] {
-        var terms: [Term] = []
-        var start = open + 1
-        var depth = 0
-        for index in start...close {
-            let token = tokens[index]
-            if token.isSymbol("(") { depth += 1 }
-            if token.isSymbol(")") { depth -= 1 }
-            guard depth < 0 || (depth == 0 && token.isSymbol(",")) else { continue }
-            terms.append(Term(tokens[start..<index]))
-            start = index + 1
-        }
-        return terms
-    }
+    var terms: [Term] { tokens.elements(open, close).map { Term(tokens[$0]) } }
 
     /// The statement with a column renamed.
     func renaming(column: String, to newName: String) -> String {

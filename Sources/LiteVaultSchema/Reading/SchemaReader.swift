@@ -361,8 +361,8 @@ extension SchemaReader {
             try rowidAlias(of: table) != nil
         else { return nil }
         // A bug of an early version that can no longer be fixed: with DESC the column is not the rowid.
-        let words = SQLWords(try createSQL(.table, table) ?? "")
-        return words.firstIndex(of: "PRIMARY", "KEY", "DESC") == nil ? key[0].name : nil
+        let tokens = SQLTokens(try createSQL(.table, table) ?? "").filter(\.isSignificant)
+        return tokens[...].after("PRIMARY", "KEY", "DESC") == nil ? key[0].name : nil
     }
 
     private static let rowidAliases: [SQLName] = ["rowid", "_rowid_", "oid"]
