@@ -237,32 +237,27 @@ extension Parser {
         return .init(target: target, targetCondition: targetCondition, assignments: assignments, condition: condition)
     }
 
-    mutating func update(_ with: [CommonTableExpression]) throws(SQLSyntaxError) -> Update {
-        advance()
-        if skip("OR") { advance() }
+    /// UPDATE or DELETE.
+    mutating func change(_ with: [CommonTableExpression]) throws(SQLSyntaxError) -> Change {
+        let isUpdate = skip("UPDATE")
+        if !isUpdate { try require("DELETE", "FROM") } else if skip("OR") { advance() }
         let table = try tableReference(allowsAlias: true)
-        try require("SET")
-        let assignments = try assignments()
+        var assignments: [Assignment] = []
         var from: Select.From?
-        if current.matches("FROM") {
-            need(.init(3, 33), "UPDATE … FROM")
-            advance()
-            from = try self.from()
+        if isUpdate {
+            try require("SET")
+            assignments = try self.assignments()
+            if current.matches("FROM") {
+                need(.init(3, 33), "UPDATE … FROM")
+                advance()
+                from = try self.from()
+            }
         }
         let condition = skip("WHERE") ? try expression() : nil
         let returning = try returning()
-        return Update(
+        return Change(
             with: with, table: table, assignments: assignments, from: from, condition: condition, returning: returning,
             tail: try tail())
-    }
-
-    mutating func delete(_ with: [CommonTableExpression]) throws(SQLSyntaxError) -> Delete {
-        advance()
-        try require("FROM")
-        let table = try tableReference(allowsAlias: true)
-        let condition = skip("WHERE") ? try expression() : nil
-        let returning = try returning()
-        return Delete(with: with, table: table, condition: condition, returning: returning, tail: try tail())
     }
 
     private mutating func assignments() throws(SQLSyntaxError) -> [Assignment] {

@@ -38,8 +38,7 @@ struct Parser {
         switch current.text {
         case "SELECT", "VALUES": statement = .select(try select(with))
         case "INSERT", "REPLACE": statement = .insert(try insert(with))
-        case "UPDATE": statement = .update(try update(with))
-        case "DELETE": statement = .delete(try delete(with))
+        case "UPDATE", "DELETE": statement = .change(try change(with))
         default:
             throw SQLSyntaxError(
                 current.range.lowerBound, "only SELECT, VALUES, INSERT, REPLACE, UPDATE and DELETE can be checked")
