@@ -13,15 +13,10 @@ struct CatalogReader {
                 name: column.name, typing: typing(column, in: relation), isGenerated: column.isGenerated,
                 isAnnotated: directives.type(of: column.name, in: relation.name) != nil)
         }
-        let kind: Catalog.Kind
-        switch relation.kind {
-        case .table(let hasRowid, let alias): kind = .table(hasRowid: hasRowid, rowidAlias: alias)
-        case .view: kind = .view(sql: relation.sql)
-        case .virtual(let module):
-            kind = .virtual(module: module)
+        if case .virtual(let module) = relation.kind {
             columns += relation.hiddenColumns.map { hidden($0, in: relation, module) }
         }
-        return Catalog.Table(name: relation.name, columns: columns, kind: kind)
+        return Catalog.Table(name: relation.name, columns: columns, kind: relation.kind)
     }
 
     private func hidden(_ name: String, in relation: Relation, _ module: String) -> Catalog.Column {

@@ -2,14 +2,8 @@ internal import LiteVaultQuoting
 
 /// A table, view or virtual table.
 struct Relation {
-    enum Kind {
-        case table(hasRowid: Bool, rowidAlias: String?)
-        case view
-        case virtual(module: String)
-    }
-
     let name: String
-    let kind: Kind
+    let kind: Catalog.Kind
     /// The statement that created it.
     let sql: String
     let columns: [Column]
@@ -53,7 +47,7 @@ struct ModelReader {
                 !virtual.contains(SQLName(name))
             else { return nil }
             let rows = try self.rows(name)
-            if object[0] == "view" { return relation(name, .view, sql, rows) }
+            if object[0] == "view" { return relation(name, .view(sql: sql), sql, rows) }
             if let module = Self.module(sql) { return relation(name, .virtual(module: module), sql, rows) }
             let hasRowid = (try? database.compile("SELECT rowid FROM \(quoted(name))")) != nil
             let alias = hasRowid ? try rowidAlias(name, rows) : nil
@@ -74,7 +68,7 @@ struct ModelReader {
         return rows.isEmpty ? try database.rows("PRAGMA table_info(\(quoted(table)))") : rows
     }
 
-    private func relation(_ name: String, _ kind: Relation.Kind, _ sql: String, _ rows: [[String?]]) -> Relation {
+    private func relation(_ name: String, _ kind: Catalog.Kind, _ sql: String, _ rows: [[String?]]) -> Relation {
         var columns: [Column] = []
         var hidden: [String] = []
         for row in rows {
