@@ -247,7 +247,7 @@ extension Analyzer {
             expect(arguments[0], Typing(.text, canBeNull: false))
             let typings = try arguments.map { argument throws(SQLSyntaxError) in try type(argument, in: scope) }
             let isBlob = typings[0].type?.storage == .blob
-            return Typing(isBlob ? .blob : .text, canBeNull: typings.contains(where: \.canBeNull))
+            return Typing(isBlob ? .blob : .text, of: typings)
         case ("json_extract", 2...):
             try types(of: arguments, expected: .text, in: scope)
             // Several paths give an array.

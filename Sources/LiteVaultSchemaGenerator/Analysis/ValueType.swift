@@ -76,6 +76,9 @@ struct Typing: Sendable {
 
     init(_ type: ValueType, canBeNull: Bool) { self.init(.value(type), canBeNull: canBeNull) }
 
+    /// What an operator makes of operands, NULL if one of them is.
+    init(_ type: ValueType, of operands: [Typing]) { self.init(type, canBeNull: operands.contains(where: \.canBeNull)) }
+
     static func unknown(_ why: String, canBeNull: Bool = true) -> Typing { Typing(.unknown(why), canBeNull: canBeNull) }
 
     var type: ValueType? { if case .value(let type) = content { type } else { nil } }
