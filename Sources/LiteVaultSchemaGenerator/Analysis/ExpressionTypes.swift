@@ -204,33 +204,21 @@ extension Analyzer {
     private func type(
         _ operand: Expression, in members: Expression.Members, _ scope: Scope
     ) throws(SQLSyntaxError) -> Typing {
-        var canBeNull: Bool
         switch members {
-        case .list(let list): canBeNull = try types(of: [operand] + list, in: scope).contains(where: \.canBeNull)
+        case .list(let list): return Typing(.boolean, of: try types(of: [operand] + list, in: scope))
         case .select(let select):
-            var written: [Typing?] = []
-            switch operand.form {
-            case .row(let elements):
-                canBeNull = false
-                for element in elements {
-                    let typing = try type(element, in: scope)
-                    canBeNull = canBeNull || typing.canBeNull
-                    written.append(Typing(typing.content, canBeNull: false))
-                }
-            default:
-                let typing = try type(operand, in: scope)
-                canBeNull = typing.canBeNull
-                written = [Typing(typing.content, canBeNull: false)]
-            }
+            var elements = [operand]
+            if case .row(let several) = operand.form { elements = several }
+            let typings = try elements.map { element throws(SQLSyntaxError) in try type(element, in: scope) }
+            let written = typings.map { Typing($0.content, canBeNull: false) }
             let columns = try columns(of: select, in: Scope(in: scope), written: written)
             if let first = columns.first { expect(operand, Typing(first.typing.content, canBeNull: false)) }
-            canBeNull = canBeNull || columns.contains { $0.typing.canBeNull }
+            return Typing(.boolean, of: typings + columns.map(\.typing))
         case .table(let reference):
             let columns = try source(reference, in: scope).columns
             if let first = columns.first { expect(operand, Typing(first.typing.content, canBeNull: false)) }
-            canBeNull = try type(operand, in: scope).canBeNull || columns.contains { $0.typing.canBeNull }
+            return Typing(.boolean, of: [try type(operand, in: scope)] + columns.map(\.typing))
         }
-        return Typing(.boolean, canBeNull: canBeNull)
     }
 
     private func type(
