@@ -100,7 +100,7 @@ struct StatementChecks {
         else { return }
         throw Diagnostics(
             statement.location(at: need.offset),
-            "\(need.feature) needs SQLite \(need.version), and '-- litevault: engine \(oldestEngine)' names an older one"
+            "\(need.feature.name) needs SQLite \(need.version), and '-- litevault: engine \(oldestEngine)' names an older one"
         )
     }
 
@@ -111,7 +111,7 @@ struct StatementChecks {
             if let need = needs.max(by: { $0.version < $1.version }), need.version > linked {
                 throw Diagnostics(
                     statement.location(at: need.offset),
-                    "\(need.feature) needs SQLite \(need.version), and the engine of this build is \(linked): \(error.message)"
+                    "\(need.feature.name) needs SQLite \(need.version), and the engine of this build is \(linked): \(error.message)"
                 )
             }
             throw Diagnostics(statement.location(at: place(of: error, in: statement)), error.message)

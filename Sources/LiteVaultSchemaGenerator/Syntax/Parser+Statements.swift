@@ -9,7 +9,7 @@ extension Parser {
             let columns = try parser.names()
             try parser.require("AS")
             if parser.current.matches("NOT", "MATERIALIZED") {
-                parser.need(.init(3, 35), "a materialization hint")
+                parser.need(.materialization)
                 _ = parser.skip("NOT")
                 try parser.require("MATERIALIZED")
             }
@@ -48,7 +48,7 @@ extension Parser {
         return try list { parser throws(SQLSyntaxError) in
             let term = try parser.term()
             if parser.current.matches("NULLS") {
-                parser.need(.init(3, 30), "NULLS \(parser.token(after: 1).text)")
+                parser.need(.nulls(parser.token(after: 1).text))
                 parser.advance(by: 2)
             }
             return term
@@ -148,7 +148,7 @@ extension Parser {
         let isNatural = skip("NATURAL")
         var kind = Select.Join.Kind.inner
         if current.kind == .word, let named = Self.joins[current.text] {
-            if current.matches("RIGHT", "FULL") { need(.init(3, 39), "a \(current.text) JOIN") }
+            if current.matches("RIGHT", "FULL") { need(.join(current.text)) }
             advance()
             if named != .inner { _ = skip("OUTER") }
             kind = named
@@ -216,9 +216,7 @@ extension Parser {
     }
 
     private mutating func upsert(isFurther: Bool) throws(SQLSyntaxError) -> Insert.Upsert {
-        need(
-            isFurther ? .init(3, 35) : .init(3, 24),
-            isFurther ? "several ON CONFLICT clauses" : "an upsert (ON CONFLICT … DO)")
+        need(isFurther ? .upserts : .upsert)
         try require("ON", "CONFLICT")
         var target: [Expression] = []
         var targetCondition: Expression?
@@ -248,7 +246,7 @@ extension Parser {
             try require("SET")
             assignments = try self.assignments()
             if current.matches("FROM") {
-                need(.init(3, 33), "UPDATE … FROM")
+                need(.updateFrom)
                 advance()
                 from = try self.from()
             }
@@ -271,7 +269,7 @@ extension Parser {
 
     private mutating func returning() throws(SQLSyntaxError) -> [Select.Result] {
         guard current.matches("RETURNING") else { return [] }
-        need(.init(3, 35), "RETURNING")
+        need(.returning)
         advance()
         return try results()
     }

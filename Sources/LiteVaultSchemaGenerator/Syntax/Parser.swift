@@ -122,15 +122,15 @@ extension Parser {
         parameters.append(Occurrence(name: token.text, range: token.range, isList: isList))
     }
 
-    /// Notes that the current token needs a version.
-    mutating func need(_ version: EngineVersion, _ feature: String) {
-        needs.append(EngineNeed(version: version, feature: feature, offset: current.range.lowerBound))
+    /// Notes that the current token needs the version that has a feature.
+    mutating func need(_ feature: SQLFeature) {
+        needs.append(EngineNeed(feature: feature, offset: current.range.lowerBound))
     }
 
     /// Notes what a function needs. JSON counts as had: engines of any version may have it.
     mutating func need(function name: String) {
         guard let minor = SQLFunctions.minorVersion(of: name), !name.hasPrefix("json") || minor > 38 else { return }
-        need(.init(3, minor), "the function \(name)()")
+        need(SQLFeature("the function \(name)()", minor))
     }
 }
 
@@ -161,8 +161,9 @@ struct EngineVersion: Comparable, Sendable, CustomStringConvertible {
 
 /// Something that older engines do not have.
 struct EngineNeed: Sendable {
-    let version: EngineVersion
-    let feature: String
+    let feature: SQLFeature
     /// Where it is needed, in bytes.
     let offset: Int
+
+    var version: EngineVersion { EngineVersion(3, feature.minorVersion) }
 }
