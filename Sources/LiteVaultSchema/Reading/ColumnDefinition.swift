@@ -56,19 +56,7 @@ public struct ColumnDefinition: Equatable, Sendable {
 
         /// The affinity of a declared type such as `VARCHAR(20)`, by SQLite's rules.
         public init(_ declaredType: String) {
-            let type = foldedKeyword(declaredType)
-            func contains(_ word: String) -> Bool { type.firstRange(ofText: word) != nil }
-            if contains("INT") {
-                self = .INTEGER
-            } else if ["CHAR", "CLOB", "TEXT"].contains(where: contains) {
-                self = .TEXT
-            } else if contains("BLOB") || type.allSatisfy(\.isWhitespace) {
-                self = .BLOB
-            } else if ["REAL", "FLOA", "DOUB"].contains(where: contains) {
-                self = .REAL
-            } else {
-                self = .NUMERIC
-            }
+            self = Affinity(rawValue: SQLAffinity(declaredType).rawValue) ?? .NUMERIC
         }
 
         /// The affinity's name.
