@@ -106,9 +106,8 @@ struct SchemaChecks {
 
     /// Compiles a statement that fires the trigger, which compiles the trigger.
     private func trigger(_ name: String, on table: String, _ sql: String) -> [Diagnostic] {
-        let words = foldedKeyword(sql).split { !$0.isLetter && $0 != "_" }
-        let event = words.first { ["INSERT", "UPDATE", "DELETE"].contains($0) }
-        switch event {
+        let words = SQLTokens(sql).lazy.filter { $0.kind == .word }.map { foldedKeyword($0.text) }
+        switch words.first(where: ["INSERT", "UPDATE", "DELETE"].contains) {
         case "INSERT": return broken(name, "INSERT INTO \(quoted(table)) DEFAULT VALUES")
         case "DELETE": return broken(name, "DELETE FROM \(quoted(table))")
         default:

@@ -5,11 +5,7 @@ internal import LiteVaultSystem
 package enum SchemaName {
     /// A name as SQL text, in quotes only where SQL needs them.
     package static func quotedWhereNeeded(_ name: String) -> String {
-        let isPlain = name.utf8.allSatisfy { byte in
-            byte == UInt8(ascii: "_") || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
-                || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
-                || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-        }
+        let isPlain = name.utf8.allSatisfy { $0 == UInt8(ascii: "_") || Quoting.isLetterOrDigit($0) }
         let startsWithDigit = name.first.map(\.isNumber) ?? true
         return isPlain && !startsWithDigit && !keywords.contains(foldedKeyword(name)) ? name : quoted(name)
     }
