@@ -112,15 +112,9 @@ public struct ColumnDefinition: Equatable, Sendable {
         /// The action when the referenced row is deleted. nil for `NO ACTION`.
         public let onDelete: String?
 
-        /// Creates the reference of a column that is being defined.
-        public init(toTable: String, toColumn: String? = nil, onUpdate: String? = nil, onDelete: String? = nil) {
-            self.init(
-                fromColumn: "", toTable: toTable, toColumn: toColumn, onUpdate: onUpdate, onDelete: onDelete)
-        }
-
-        /// Creates the reference of a column.
+        /// Creates the reference of a column, by default of the one that is being defined with it.
         public init(
-            fromColumn: String, toTable: String, toColumn: String? = nil, onUpdate: String? = nil,
+            fromColumn: String = "", toTable: String, toColumn: String? = nil, onUpdate: String? = nil,
             onDelete: String? = nil
         ) {
             self.fromColumn = fromColumn

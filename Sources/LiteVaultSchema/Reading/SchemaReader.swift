@@ -217,8 +217,9 @@ public final class SchemaReader {
                 table: table, name: row.name, unique: row.isUnique,
                 columns: names.enumerated().map { position, name in
                     name ?? (position < terms.count ? terms[position].text : "")
-                }, expressions: Set(names.indices.filter { names[$0] == nil }),
-                origin: IndexDefinition.Origin(rawValue: row.origin), statement: statement)
+                }, where: statement?.condition, orders: statement?.orders,
+                origin: IndexDefinition.Origin(rawValue: row.origin),
+                expressions: Set(names.indices.filter { names[$0] == nil }))
         }
     }
 
