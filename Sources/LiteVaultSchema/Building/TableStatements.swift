@@ -99,15 +99,18 @@ private struct Writer {
     }
 
     private func names(of key: TableSpecification.PrimaryKey) throws -> [String] {
-        var names = key.names
-        for element in key.columns {
-            switch element {
-            case .column(let column): names.append(column.name)
-            case .belongsTo(let reference): names += try reference.resolve(keys).columns.map(\.name)
-            case .raw: break
-            }
+        try key.names + key.columns.flatMap { try $0.columns(keys).map(\.name) }
+    }
+}
+
+extension TableSpecification.Element {
+    /// The columns that it adds; none for SQL text.
+    fileprivate func columns(_ keys: KeyResolver) throws -> [ColumnSpecification] {
+        switch self {
+        case .column(let column): [column]
+        case .belongsTo(let key): try key.resolve(keys).columns
+        case .raw: []
         }
-        return names
     }
 }
 
@@ -127,23 +130,14 @@ private struct OwnKey {
             case .belongsTo: nil
             }
         }
+        // Without a key of its own, so that a reference to itself is detected.
+        let keys = KeyResolver(schema: schema, table: table.name, ownKey: [], isForOwnKey: true)
         let ofClauses = try table.primaryKeys.map { key in
-            try key.columns.isEmpty ? key.names.map(column(named:)) : key.columns.flatMap(columns(of:))
+            try key.names.map(column(named:)) + key.columns.flatMap { try $0.columns(keys).map(\.asKeyColumn) }
         }
-        let keys = ofColumns + ofClauses + table.constraints.compactMap { key(ofConstraint: $0.sql) }
-        guard keys.count < 2 else { throw VaultError.severalPrimaryKeys(table: table.name) }
-        return keys.first ?? []
-    }
-
-    private func columns(of element: TableSpecification.Element) throws -> [SchemaReader.KeyColumn] {
-        switch element {
-        case .column(let column): return [column.asKeyColumn]
-        case .belongsTo(let key):
-            // Without a key of its own, so that a reference to itself is detected.
-            let keys = KeyResolver(schema: schema, table: table.name, ownKey: [], isForOwnKey: true)
-            return try key.resolve(keys).columns.map(\.asKeyColumn)
-        case .raw: return []
-        }
+        let found = ofColumns + ofClauses + table.constraints.compactMap { key(ofConstraint: $0.sql) }
+        guard found.count < 2 else { throw VaultError.severalPrimaryKeys(table: table.name) }
+        return found.first ?? []
     }
 
     private func column(named name: String) -> SchemaReader.KeyColumn {
