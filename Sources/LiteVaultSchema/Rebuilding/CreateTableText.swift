@@ -25,8 +25,6 @@ struct CreateTableText {
         elements = tokens.elements(open, close).map { [tokens] in Element(range: $0, column: Self.column(tokens[$0])) }
     }
 
-    var sql: String { tokens.map(\.text).joined() }
-
     /// The statement for a table of another name.
     func named(_ name: String) -> String {
         var texts = tokens.map(\.text)
