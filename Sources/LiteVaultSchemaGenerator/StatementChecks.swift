@@ -83,7 +83,7 @@ struct StatementChecks {
                 annotations: statement.parameters.mapValues { CatalogReader.annotated($0.type) })
             try compare(result, compiled, statement)
             try requireKind(result, statement)
-            if statement.isIndexed { try requireIndex(statement) }
+            if statement.isIndexed { try requireIndex(statement, parser.derived) }
             return CheckedStatement(
                 statement: statement, columns: try columns(result, compiled, statement),
                 parameters: try parameters(result, statement), occurrences: parser.parameters,
@@ -151,23 +151,12 @@ struct StatementChecks {
     }
 
     /// Statements are refused that read a table or an index from end to end.
-    private func requireIndex(_ statement: NamedStatement) throws {
+    ///
+    /// - Parameter derived: the names of what is no table in FROM.
+    private func requireIndex(_ statement: NamedStatement, _ derived: Set<SQLName>) throws {
         let rows: [[String?]]
         do { rows = try database.rows("EXPLAIN QUERY PLAN " + statement.sql) } catch {
             throw Diagnostics(statement.location, error.message)
-        }
-        var derived: Set<SQLName> = []
-        for (index, token) in statement.tokens.enumerated() where token.kind == .sign && token.text == ")" {
-            // Names of subqueries, and of common tables before their parentheses.
-            let next = statement.tokens[min(index + 1, statement.tokens.count - 1)]
-            let name = next.text == "AS" ? statement.tokens[min(index + 2, statement.tokens.count - 1)] : next
-            derived.insert(SQLName(name.text))
-        }
-        for (index, token) in statement.tokens.enumerated() where index + 2 < statement.tokens.count {
-            let next = statement.tokens[index + 1]
-            let isCommon = next.text == "AS" && statement.tokens[index + 2].text == "(" || next.text == "("
-            let before = index > 0 ? statement.tokens[index - 1].text : ""
-            if isCommon, ["WITH", "RECURSIVE", ","].contains(before) { derived.insert(SQLName(token.text)) }
         }
         for detail in rows.compactMap({ $0.last ?? nil }) {
             let words = detail.split(separator: " ").map { foldedKeyword($0) }

@@ -6,6 +6,7 @@ extension Parser {
         if !token(after: 1).matches("AS") { _ = skip("RECURSIVE") }
         return try list { parser throws(SQLSyntaxError) in
             let name = try parser.name()
+            parser.note(derived: name)
             let columns = try parser.names()
             try parser.require("AS")
             if parser.current.matches("NOT", "MATERIALIZED") {
@@ -168,7 +169,9 @@ extension Parser {
         guard current.matches("(") else { return .table(try tableReference(allowsAlias: true, allowsArguments: true)) }
         if token(after: 1).beginsSelect {
             let select = try parenthesized { parser throws(SQLSyntaxError) in try parser.select() }
-            return .subquery(select, alias: try alias())
+            let alias = try alias()
+            note(derived: alias)
+            return .subquery(select, alias: alias)
         }
         return try nested { parser throws(SQLSyntaxError) in
             try parser.parenthesized { parser throws(SQLSyntaxError) in try parser.from() }
@@ -188,6 +191,7 @@ extension Parser {
         let end = lastEnd
         let arguments = allowsArguments && skip("(") ? try expressionsToParenthesis() : nil
         let alias = allowsAlias ? try alias() : nil
+        if arguments != nil { note(derived: alias) }
         if skip("INDEXED") {
             try require("BY")
             _ = try self.name()

@@ -13,6 +13,8 @@ struct Parser {
 
     /// The parameters, each time that one occurs.
     private(set) var parameters: [Occurrence] = []
+    /// The names of common tables, and of subqueries and calls in FROM.
+    private(set) var derived: Set<SQLName> = []
     /// What the statement needs of newer engines.
     private(set) var needs: [EngineNeed] = []
 
@@ -121,6 +123,8 @@ extension Parser {
     mutating func note(parameter token: Token, isList: Bool) {
         parameters.append(Occurrence(name: token.text, range: token.range, isList: isList))
     }
+
+    mutating func note(derived name: String?) { if let name { derived.insert(SQLName(name)) } }
 
     /// Notes that the current token needs the version that has a feature.
     mutating func need(_ feature: SQLFeature) {
