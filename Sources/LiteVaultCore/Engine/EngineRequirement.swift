@@ -15,10 +15,10 @@ package enum EngineRequirement {
         let statements = Array(words).split(separator: ";").map(Array.init)
         if let limited = statements.lazy.compactMap(unmetLimit).first { return limited }
         let needs = statements.flatMap { tokens in tokens.indices.compactMap { need(tokens, at: $0) } }
-        guard let most = needs.max(by: { $0.minorVersion < $1.minorVersion }) else { return nil }
-        let version = SQLiteVersion(major: 3, minor: most.minorVersion)
-        guard version > EngineInfo.linked.sqliteVersion else { return nil }
-        return VaultError.unsupported(most.name, requiredVersion: version)
+        guard let most = needs.max(by: { $0.minorVersion < $1.minorVersion }),
+            SQLiteVersion(most) > EngineInfo.linked.sqliteVersion
+        else { return nil }
+        return VaultError.unsupported(most.name, requiredVersion: SQLiteVersion(most))
     }
 
     /// The second is the message of engines before 3.39 for RIGHT and FULL joins.
