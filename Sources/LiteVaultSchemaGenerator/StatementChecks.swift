@@ -202,23 +202,9 @@ struct StatementChecks {
                 isSameName($0.column, name) ? names.given(to: $0.column, in: $0.table) : nil
             }
             let member = given ?? SwiftNames.member(name)
-            if let annotation = unused.removeValue(forKey: name) {
-                columns.append(.init(name: member, type: annotation.type))
-                continue
-            }
-            let why: String
-            var optional = column.typing.canBeNull ? "?" : ""
-            switch column.typing.content {
-            case .value(let type):
-                columns.append(.init(name: member, type: type.swift + optional))
-                continue
-            case .nothing: (why, optional) = ("it is NULL", "?")
-            case .unknown(let reason): why = reason
-            }
-            throw Diagnostics(
-                location,
-                "the type of \(name) cannot be known: \(why); write '-- column \(name): Type\(optional)' above the statement"
-            )
+            let annotated = unused.removeValue(forKey: name)?.type
+            let type = try annotated ?? Self.type(column.typing, of: name, location) { "column \(name): Type\($0)" }
+            columns.append(.init(name: member, type: type))
         }
         if let (name, annotation) = unused.first {
             throw Diagnostics(annotation.location, "the statement has no column \(name)")
@@ -230,6 +216,24 @@ struct StatementChecks {
                 "two columns would be called \(column.name) in Swift; name one with AS")
         }
         return columns
+    }
+
+    /// The type in Swift, with `?` if the value can be NULL.
+    ///
+    /// - Parameter comment: what the author writes to give a type, with `?` or not.
+    private static func type(
+        _ typing: Typing, of name: String, _ location: Location, comment: (String) -> String
+    ) throws -> String {
+        let why: String
+        var optional = typing.canBeNull ? "?" : ""
+        switch typing.content {
+        case .value(let type): return type.swift + optional
+        case .nothing: (why, optional) = ("it is NULL", "?")
+        case .unknown(let reason): why = reason
+        }
+        throw Diagnostics(
+            location,
+            "the type of \(name) cannot be known: \(why); write '-- \(comment(optional))' above the statement")
     }
 
     /// A call that is a column of its own is called after the function: `count(*)` is `count`.
@@ -252,20 +256,12 @@ struct StatementChecks {
             else {
                 throw Diagnostics(location, "a parameter needs a name, as in :text")
             }
-            guard case .value(let type) = parameter.typing.content else {
-                var why = "nothing says what type it has"
-                if case .unknown(let reason) = parameter.typing.content { why = reason }
-                throw Diagnostics(
-                    location,
-                    "the type of \(parameter.name) cannot be known: \(why); write '-- param \(name): Type' above the statement"
-                )
-            }
+            let type = try Self.type(parameter.typing, of: parameter.name, location) { _ in "param \(name): Type" }
             let member = SwiftNames.member(name)
             parameters.append(
                 .init(
                     sqlName: parameter.name, name: member, external: SwiftNames.externalLabel(name, of: member),
-                    type: type.swift + (parameter.typing.canBeNull ? "?" : ""), isList: parameter.isList,
-                    isFilter: parameter.isFilter))
+                    type: type, isList: parameter.isList, isFilter: parameter.isFilter))
         }
         for (name, annotation) in statement.parameters
         where !result.parameters.contains(where: { $0.name.dropFirst() == name }) {
