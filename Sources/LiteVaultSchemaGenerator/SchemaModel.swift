@@ -39,8 +39,8 @@ struct ModelReader {
             WHERE type IN ('table', 'view') ORDER BY place, number
             """)
         let virtual = objects.flatMap { object -> [SQLName] in
-            guard let name = object[1], let shadows = object[2].flatMap(VirtualTableText.init)?.shadows else { return [] }
-            return shadows.map { SQLName("\(name)_\($0)") }
+            guard let name = object[1], let text = object[2].flatMap(VirtualTableText.init) else { return [] }
+            return (text.shadows ?? []).map { SQLName("\(name)_\($0)") }
         }
         return try objects.compactMap { object in
             guard let name = object[1], let sql = object[2], !foldedName(name).hasPrefix("sqlite_"),

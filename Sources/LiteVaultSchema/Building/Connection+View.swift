@@ -11,8 +11,8 @@ public struct ViewOptions: OptionSet, Sendable {
 
     /// Does nothing if one of that name already exists (`IF NOT EXISTS`).
     public static let ifNotExists = Self(rawValue: 1 << 0)
-    /// It is visible to this connection only, and dropped when it closes (`TEMPORARY`; a virtual table is created in the
-    /// database `temp`).
+    /// It is visible to this connection only, and dropped when it closes (`TEMPORARY`; for a virtual table, the database
+    /// `temp`).
     public static let temporary = Self(rawValue: 1 << 1)
 }
 
