@@ -35,20 +35,7 @@ extension FTS4 {
     /// The columns and options of an FTS4 table.
     public final class Definition: VirtualTable.FullTextDefinition {
         /// A column of an FTS4 table.
-        public final class FullTextColumn {
-            fileprivate let name: String
-            fileprivate var isIndexed = true
-            fileprivate var isLanguageID = false
-
-            fileprivate init(_ name: String) { self.name = name }
-
-            /// Stores the column without indexing it (`notindexed`).
-            @discardableResult
-            public func notIndexed() -> Self {
-                isIndexed = false
-                return self
-            }
-
+        public final class FullTextColumn: VirtualTable.FullTextDefinition.FullTextColumn {
             /// Makes it the hidden column for the number of the text's language (`languageid`).
             @discardableResult
             public func asLanguageId() -> Self {
@@ -63,7 +50,6 @@ extension FTS4 {
         public var uncompress: String?
         /// `.fts3` to store less for `matchinfo()`.
         public var matchinfo: MatchInfo?
-        private var columns: [FullTextColumn] = []
 
         fileprivate init(_ configuration: VirtualTable.Configuration) { super.init(configuration, .fts4) }
 
@@ -75,12 +61,9 @@ extension FTS4 {
             return column
         }
 
-        override var texts: [String] { columns.filter { !$0.isLanguageID }.map(\.name) }
-
         override var arguments: FullTextArguments {
             var arguments = super.arguments
             arguments.languageColumn = columns.last(where: \.isLanguageID)?.name
-            arguments.columns = columns.filter { !$0.isLanguageID }.map { (.identifier($0.name), !$0.isIndexed) }
             arguments.compress = compress
             arguments.uncompress = uncompress
             arguments.matchInfo = matchinfo

@@ -36,28 +36,12 @@ public struct FTS5: VirtualTableModule, Sendable {
 extension FTS5 {
     /// The columns and options of an FTS5 table.
     public final class Definition: VirtualTable.FullTextDefinition {
-        /// A column of an FTS5 table.
-        public final class FullTextColumn {
-            fileprivate let name: String
-            fileprivate var isIndexed = true
-
-            fileprivate init(_ name: String) { self.name = name }
-
-            /// Stores the column without indexing it (`UNINDEXED`).
-            @discardableResult
-            public func notIndexed() -> Self {
-                isIndexed = false
-                return self
-            }
-        }
-
         /// The column of the content table that is its rowid (`content_rowid`).
         public var contentRowID: String?
         /// 1 to store the lengths of texts, 0 to compute them for ranking (`columnsize`). The module's default is 1.
         public var columnSize: Int?
         /// How much of a word's position is stored. The module's default is `.full`.
         public var detail: Detail?
-        private var columns: [FullTextColumn] = []
 
         fileprivate init(_ configuration: VirtualTable.Configuration) { super.init(configuration, .fts5) }
 
@@ -69,11 +53,8 @@ extension FTS5 {
             return column
         }
 
-        override var texts: [String] { columns.map(\.name) }
-
         override var arguments: FullTextArguments {
             var arguments = super.arguments
-            arguments.columns = columns.map { (.identifier($0.name), !$0.isIndexed) }
             arguments.columnSize = columnSize
             arguments.detail = detail
             arguments.contentRowid = contentRowID.map { .identifier($0) }

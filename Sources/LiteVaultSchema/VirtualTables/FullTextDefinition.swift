@@ -4,6 +4,22 @@ public import LiteVaultQuery
 extension VirtualTable {
     /// What the definitions of ``FTS4`` and ``FTS5`` tables have in common.
     public class FullTextDefinition {
+        /// A column of a full-text table.
+        public class FullTextColumn {
+            let name: String
+            final var isLanguageID = false
+            fileprivate final var isIndexed = true
+
+            init(_ name: String) { self.name = name }
+
+            /// Stores the column without indexing it (`notindexed` of FTS4, `UNINDEXED` of FTS5).
+            @discardableResult
+            public final func notIndexed() -> Self {
+                isIndexed = false
+                return self
+            }
+        }
+
         /// How texts are split into words; nil for the module's default.
         public final var tokenizer: Tokenizer?
         /// The lengths of indexed word prefixes, in characters.
@@ -12,6 +28,7 @@ extension VirtualTable {
         /// texts (`content`). ``synchronize(withTable:)`` does the synchronization itself.
         public final var content: String? { didSet { isSynchronized = false } }
         private var isSynchronized = false
+        final var columns: [FullTextColumn] = []
         private let configuration: VirtualTable.Configuration
         private let module: FullTextTriggers.Module
 
@@ -29,8 +46,7 @@ extension VirtualTable {
             isSynchronized = true
         }
 
-        /// The names of the text columns.
-        var texts: [String] { [] }
+        private var textColumns: [FullTextColumn] { columns.filter { !$0.isLanguageID } }
 
         /// The arguments of the module, to which those of one module are added.
         var arguments: FullTextArguments {
@@ -38,6 +54,7 @@ extension VirtualTable {
             arguments.tokenizer = tokenizer
             arguments.prefixes = prefixes?.sorted() ?? []
             arguments.content = content
+            arguments.columns = textColumns.map { (.identifier($0.name), !$0.isIndexed) }
             return arguments
         }
 
@@ -59,11 +76,12 @@ extension VirtualTable {
             return try FullTextTriggers.rowid(of: synchronizedTable, connection)
         }
 
-        /// Does something with the triggers that synchronize the index with its table, if there are to be any.
-        fileprivate final func withTriggers(_ index: String, _ body: (FullTextTriggers, String) throws -> Void) throws {
-            if let synchronizedTable {
-                try body(FullTextTriggers(index: index, module: module), synchronizedTable)
-            }
+        /// Does something with the triggers that synchronize the columns of the index with its table, if there are to be any.
+        fileprivate final func withTriggers(
+            _ index: String, _ body: (_ triggers: FullTextTriggers, _ table: String, _ columns: [String]) throws -> Void
+        ) throws {
+            guard let synchronizedTable else { return }
+            try body(FullTextTriggers(index: index, module: module), synchronizedTable, textColumns.map(\.name))
         }
     }
 }
@@ -73,18 +91,14 @@ extension VirtualTableModule where TableDefinition: VirtualTable.FullTextDefinit
     public func database(
         _ connection: Connection, didCreate tableName: String, using definition: TableDefinition
     ) throws {
-        try definition.withTriggers(tableName) { triggers, table in
-            try triggers.createFirst(on: table, columns: definition.texts, connection)
-        }
+        try definition.withTriggers(tableName) { try $0.createFirst(on: $1, columns: $2, connection) }
     }
 
     /// Recreates the triggers if some of them were lost, and fills the index.
     public func database(
         _ connection: Connection, didKeep tableName: String, using definition: TableDefinition
     ) throws {
-        try definition.withTriggers(tableName) { triggers, table in
-            try triggers.restore(on: table, columns: definition.texts, connection)
-        }
+        try definition.withTriggers(tableName) { try $0.restore(on: $1, columns: $2, connection) }
     }
 }
 
