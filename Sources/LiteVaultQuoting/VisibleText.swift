@@ -20,24 +20,13 @@ extension Quoting {
 
     /// Lines for a terminal: as ``terminal(_:)``, but with their line breaks and tabs.
     package static func terminalLines(_ text: String) -> String {
-        guard text.unicodeScalars.contains(where: { isHazard($0) && $0 != "\n" && $0 != "\t" }) else { return text }
-        var result = String.UnicodeScalarView()
         let scalars = text.unicodeScalars
-        for index in scalars.indices {
-            let scalar = scalars[index]
+        guard scalars.contains(where: { isHazard($0) && $0 != "\n" && $0 != "\t" }) else { return text }
+        return escapedScalars(text) { index in
             let next = scalars.index(after: index)
-            let endsLine = scalar == "\r" && next < scalars.endIndex && scalars[next] == "\n"
-            if !isHazard(scalar) || scalar == "\n" || scalar == "\t" || endsLine {
-                result.append(scalar)
-            } else {
-                result.append(contentsOf: escape(scalar))
-            }
+            let endsLine = scalars[index] == "\r" && next < scalars.endIndex && scalars[next] == "\n"
+            return scalars[index] == "\n" || scalars[index] == "\t" || endsLine
         }
-        return String(result)
-    }
-
-    private static func escape(_ scalar: Unicode.Scalar) -> String.UnicodeScalarView {
-        ("\\u{" + String(scalar.value, radix: 16) + "}").unicodeScalars
     }
 
     /// The content of a comment in Swift source that is one line: a line break would end it, and the rest become code.
@@ -102,11 +91,14 @@ extension Quoting {
         return longest
     }
 
-    private static func escapedScalars(_ text: String) -> String {
+    private static func escapedScalars(
+        _ text: String, except isKept: (String.Index) -> Bool = { _ in false }
+    ) -> String {
         var result = String.UnicodeScalarView()
-        for scalar in text.unicodeScalars {
-            if isHazard(scalar) {
-                result.append(contentsOf: escape(scalar))
+        for index in text.unicodeScalars.indices {
+            let scalar = text.unicodeScalars[index]
+            if isHazard(scalar), !isKept(index) {
+                result.append(contentsOf: ("\\u{" + String(scalar.value, radix: 16) + "}").unicodeScalars)
             } else {
                 result.append(scalar)
             }

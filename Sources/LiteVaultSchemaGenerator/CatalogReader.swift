@@ -13,18 +13,13 @@ struct CatalogReader {
                 name: column.name, typing: typing(column, in: relation), isGenerated: column.isGenerated,
                 isAnnotated: directives.type(of: column.name, in: relation.name) != nil)
         }
-        let kind: Catalog.Kind
-        switch relation.kind {
-        case .table(let hasRowid, let alias): kind = .table(hasRowid: hasRowid, rowidAlias: alias)
-        case .view: kind = .view(sql: relation.sql)
-        case .virtual(let module):
-            kind = .virtual(module: module)
-            columns += relation.hiddenColumns.map { hidden($0, in: relation, module) }
+        if case .virtual(let module) = relation.kind {
+            columns += relation.hiddenColumns.map { hidden($0, module) }
         }
-        return Catalog.Table(name: relation.name, columns: columns, kind: kind)
+        return Catalog.Table(name: relation.name, columns: columns, kind: relation.kind)
     }
 
-    private func hidden(_ name: String, in relation: Relation, _ module: String) -> Catalog.Column {
+    private func hidden(_ name: String, _ module: String) -> Catalog.Column {
         var typing = Typing(.unknown("the schema does not say what it holds"), canBeNull: true)
         if module.hasPrefix("fts") {
             let type: ValueType = name == "rank" ? .real : name == "docid" ? .integer : .text
@@ -42,7 +37,10 @@ struct CatalogReader {
             return Typing(
                 .value(ValueType(storage, name)), canBeNull: asked.hasSuffix("?"), origin: origin)
         }
-        if case .virtual(let module) = relation.kind, module.hasPrefix("fts"), isUnindexed(column.name, relation.sql) {
+        // A full-text table only stores the column. What it indexes is text.
+        if case .virtual(let module) = relation.kind, module.hasPrefix("fts"),
+            VirtualTableText(relation.sql)?.hasArgument(column.name, "UNINDEXED") == true
+        {
             return Typing(
                 .unknown("\(relation.name).\(column.name) is UNINDEXED, so it holds values of any type"),
                 canBeNull: true, origin: origin)
@@ -60,14 +58,6 @@ struct CatalogReader {
         // What an index of words says of a term; the column is NULL if the index keeps no columns.
         if case .virtual("fts5vocab") = relation.kind { canBeNull = column.name == "col" || column.name == "offset" }
         return Typing(.value(type), canBeNull: canBeNull, origin: origin)
-    }
-
-    /// Whether a full-text table only stores a column. What it indexes is text.
-    private func isUnindexed(_ column: String, _ sql: String) -> Bool {
-        let words = sql.split { !$0.isLetter && !$0.isNumber && $0 != "_" && $0 != "," }.map { foldedName($0) }
-        return zip(words, words.dropFirst()).contains { word, next in
-            isSameName(word.split(separator: ",").last.map(String.init) ?? "", column) && next.hasPrefix("unindexed")
-        }
     }
 
     /// The types that declared types stand for.

@@ -102,13 +102,11 @@ struct QueryWriter {
     }
 
     private func lines(of row: Shapes.Row) -> [String] {
-        let members = row.columns.map { (name: $0.name, type: $0.type) }
-        var protocols = ["Sendable"]
+        let members = row.columns
         let isStandard = members.allSatisfy { CatalogReader.standard[$0.type.filter { $0 != "?" }] != nil }
-        if isStandard { protocols.append("Hashable") }
         var lines = [
             "    /// A row of `\(row.statement)`, and of statements with the same columns.",
-            "    \(access)struct \(row.name): \(protocols.joined(separator: ", ")) {",
+            "    \(access)struct \(row.name): Sendable\(isStandard ? ", Hashable" : "") {",
         ]
         lines += members.map { "        \(access)var \($0.name): \($0.type)" }
         let initializer = members.map { "\(SwiftNames.parameter($0.name)): \($0.type)" }.joined(separator: ", ")

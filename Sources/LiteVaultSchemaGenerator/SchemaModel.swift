@@ -2,14 +2,8 @@ internal import LiteVaultQuoting
 
 /// A table, view or virtual table.
 struct Relation {
-    enum Kind {
-        case table(hasRowid: Bool, rowidAlias: String?)
-        case view
-        case virtual(module: String)
-    }
-
     let name: String
-    let kind: Kind
+    let kind: Catalog.Kind
     /// The statement that created it.
     let sql: String
     let columns: [Column]
@@ -45,28 +39,21 @@ struct ModelReader {
             WHERE type IN ('table', 'view') ORDER BY place, number
             """)
         let virtual = objects.flatMap { object -> [SQLName] in
-            guard let name = object[1], let module = object[2].flatMap(Self.module) else { return [] }
-            return (Self.shadows[module] ?? []).map { SQLName("\(name)_\($0)") }
+            guard let name = object[1], let text = object[2].flatMap(VirtualTableText.init) else { return [] }
+            return (text.shadows ?? []).map { SQLName("\(name)_\($0)") }
         }
         return try objects.compactMap { object in
             guard let name = object[1], let sql = object[2], !foldedName(name).hasPrefix("sqlite_"),
                 !virtual.contains(SQLName(name))
             else { return nil }
             let rows = try self.rows(name)
-            if object[0] == "view" { return relation(name, .view, sql, rows) }
-            if let module = Self.module(sql) { return relation(name, .virtual(module: module), sql, rows) }
+            if object[0] == "view" { return relation(name, .view(sql: sql), sql, rows) }
+            if let text = VirtualTableText(sql) { return relation(name, .virtual(module: text.module), sql, rows) }
             let hasRowid = (try? database.compile("SELECT rowid FROM \(quoted(name))")) != nil
             let alias = hasRowid ? try rowidAlias(name, rows) : nil
             return relation(name, .table(hasRowid: hasRowid, rowidAlias: alias), sql, rows)
         }
     }
-
-    /// What the tables that a virtual table keeps its content in are called after its name.
-    private static let shadows: [String: [String]] = [
-        "fts3": ["content", "segments", "segdir"], "fts4": ["content", "segments", "segdir", "docsize", "stat"],
-        "fts5": ["data", "idx", "content", "docsize", "config"], "rtree": ["node", "parent", "rowid"],
-        "rtree_i32": ["node", "parent", "rowid"], "geopoly": ["node", "parent", "rowid"],
-    ]
 
     /// `table_xinfo` includes generated columns. Engines before 3.26 have neither.
     private func rows(_ table: String) throws -> [[String?]] {
@@ -74,7 +61,7 @@ struct ModelReader {
         return rows.isEmpty ? try database.rows("PRAGMA table_info(\(quoted(table)))") : rows
     }
 
-    private func relation(_ name: String, _ kind: Relation.Kind, _ sql: String, _ rows: [[String?]]) -> Relation {
+    private func relation(_ name: String, _ kind: Catalog.Kind, _ sql: String, _ rows: [[String?]]) -> Relation {
         var columns: [Column] = []
         var hidden: [String] = []
         for row in rows {
@@ -107,15 +94,6 @@ struct ModelReader {
         guard key.count == 1, isSameName(key[0][2] ?? "", "INTEGER") else { return nil }
         let hasIndex = try database.rows("PRAGMA index_list(\(quoted(table)))").contains { $0[3] == "pk" }
         return hasIndex ? nil : key[0][1]
-    }
-
-    /// The module of a CREATE VIRTUAL TABLE statement; nil for other statements.
-    private static func module(_ sql: String) -> String? {
-        let words = foldedKeyword(sql).split(whereSeparator: \.isWhitespace)
-        guard words.starts(with: ["CREATE", "VIRTUAL", "TABLE"]), let using = words.firstIndex(of: "USING"),
-            using + 1 < words.count
-        else { return nil }
-        return words[using + 1].split(separator: "(").first.map { foldedName($0) }
     }
 }
 
@@ -175,14 +153,10 @@ struct ColumnTypes {
 
     /// What an R*Tree declares for a column that it only stores, `+label TEXT`; nil for its number and its coordinates.
     static func auxiliary(_ column: String, _ sql: String) -> String? {
-        guard let start = sql.firstIndex(of: "("), let end = sql.lastIndex(of: ")"), start < end else { return nil }
-        for part in sql[sql.index(after: start)..<end].split(separator: ",") {
-            let words = part.split(whereSeparator: \.isWhitespace)
-            guard words.first?.first == "+" else { continue }
-            let rest = words.joined(separator: " ").dropFirst().split(separator: " ")
-            if isSameName(rest.first.map(String.init) ?? "", column) { return rest.dropFirst().joined(separator: " ") }
+        let argument = VirtualTableText(sql)?.arguments.first {
+            $0.count > 1 && $0[0].text == "+" && isSameName($0[1].unquoted, column)
         }
-        return nil
+        return argument?.dropFirst(2).map(\.text).joined(separator: " ")
     }
 
     /// A warning for each column without a type, which is left out, and for each whose type's name says too little.
@@ -241,7 +215,7 @@ struct ColumnTypes {
     /// (https://sqlite.org/datatype3.html#determination_of_column_affinity).
     private static func base(_ declaredType: String) -> String? {
         let type = foldedKeyword(declaredType).split(separator: "(").first.map(String.init) ?? ""
-        switch type.withoutBlanksAtEnds {
+        switch type.split(separator: " ").joined(separator: " ") {
         case "BOOL", "BOOLEAN": return "Bool"
         case "DATE", "DATETIME", "TIMESTAMP": return "Date"
         case "UUID": return "UUID"
@@ -252,20 +226,12 @@ struct ColumnTypes {
         case let name where name.hasPrefix("TIMESTAMP"): return "Date"
         default: break
         }
-        func contains(_ word: String) -> Bool { containsText(type, word) }
-        if contains("INT") { return "Int64" }
-        if ["CHAR", "CLOB", "TEXT"].contains(where: contains) { return "String" }
-        if contains("BLOB") { return "Data" }
-        if ["REAL", "FLOA", "DOUB", "NUMERIC", "NUMBER", "DECIMAL"].contains(where: contains) { return "Double" }
-        return nil
-    }
-}
-
-extension String {
-    fileprivate var withoutBlanksAtEnds: String {
-        var text = self[...]
-        while text.first == " " { text.removeFirst() }
-        while text.last == " " { text.removeLast() }
-        return String(text)
+        switch SQLAffinity(type) {
+        case .integer: return "Int64"
+        case .text: return "String"
+        case .blob: return "Data"
+        case .real: return "Double"
+        case .numeric: return ["NUMERIC", "NUMBER", "DECIMAL"].contains { containsText(type, $0) } ? "Double" : nil
+        }
     }
 }

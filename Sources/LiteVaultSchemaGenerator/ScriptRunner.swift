@@ -53,18 +53,12 @@ struct ScriptRunner {
     /// Finds the word that an error message quotes. Engines before 3.38 report no offset.
     private func quotedPlace(_ failure: MemoryDatabase.Failure, _ script: Script, from start: Int) -> Int {
         guard let word = failure.word.map({ Array($0.utf8) }) else { return start }
-        return (start..<max(start, script.bytes.count - word.count + 1)).first { offset in
-            script.bytes[offset...].starts(with: word) && isWhole(word, at: offset, script.bytes)
-        } ?? start
-    }
-
-    private func isWhole(_ word: [UInt8], at offset: Int, _ bytes: [UInt8]) -> Bool {
-        func isLetter(_ byte: UInt8?) -> Bool {
-            byte.map { ($0 | 32) >= 97 && ($0 | 32) <= 122 || $0 >= 48 && $0 <= 57 || $0 == 95 || $0 > 127 } ?? false
+        // An operator is as many tokens as it has signs.
+        let token = SQLTokens(bytes: script.bytes, from: start).lazy.first { token in
+            token.isSignificant && token.range.count <= word.count
+                && script.bytes[token.range.lowerBound...].starts(with: word)
         }
-        guard isLetter(word.first) else { return true }
-        let after = offset + word.count
-        return !isLetter(offset > 0 ? bytes[offset - 1] : nil) && !isLetter(after < bytes.count ? bytes[after] : nil)
+        return token?.range.lowerBound ?? start
     }
 }
 
@@ -112,9 +106,8 @@ struct SchemaChecks {
 
     /// Compiles a statement that fires the trigger, which compiles the trigger.
     private func trigger(_ name: String, on table: String, _ sql: String) -> [Diagnostic] {
-        let words = foldedKeyword(sql).split { !$0.isLetter && $0 != "_" }
-        let event = words.first { ["INSERT", "UPDATE", "DELETE"].contains($0) }
-        switch event {
+        let words = SQLTokens(sql).lazy.filter { $0.kind == .word }.map { foldedKeyword($0.text) }
+        switch words.first(where: ["INSERT", "UPDATE", "DELETE"].contains) {
         case "INSERT": return broken(name, "INSERT INTO \(quoted(table)) DEFAULT VALUES")
         case "DELETE": return broken(name, "DELETE FROM \(quoted(table))")
         default:

@@ -83,7 +83,7 @@ struct StatementChecks {
                 annotations: statement.parameters.mapValues { CatalogReader.annotated($0.type) })
             try compare(result, compiled, statement)
             try requireKind(result, statement)
-            if statement.isIndexed { try requireIndex(statement) }
+            if statement.isIndexed { try requireIndex(statement, parser.derived) }
             return CheckedStatement(
                 statement: statement, columns: try columns(result, compiled, statement),
                 parameters: try parameters(result, statement), occurrences: parser.parameters,
@@ -100,7 +100,7 @@ struct StatementChecks {
         else { return }
         throw Diagnostics(
             statement.location(at: need.offset),
-            "\(need.feature) needs SQLite \(need.version), and '-- litevault: engine \(oldestEngine)' names an older one"
+            "\(need.feature.name) needs SQLite \(need.version), and '-- litevault: engine \(oldestEngine)' names an older one"
         )
     }
 
@@ -111,7 +111,7 @@ struct StatementChecks {
             if let need = needs.max(by: { $0.version < $1.version }), need.version > linked {
                 throw Diagnostics(
                     statement.location(at: need.offset),
-                    "\(need.feature) needs SQLite \(need.version), and the engine of this build is \(linked): \(error.message)"
+                    "\(need.feature.name) needs SQLite \(need.version), and the engine of this build is \(linked): \(error.message)"
                 )
             }
             throw Diagnostics(statement.location(at: place(of: error, in: statement)), error.message)
@@ -151,23 +151,12 @@ struct StatementChecks {
     }
 
     /// Statements are refused that read a table or an index from end to end.
-    private func requireIndex(_ statement: NamedStatement) throws {
+    ///
+    /// - Parameter derived: the names of what is no table in FROM.
+    private func requireIndex(_ statement: NamedStatement, _ derived: Set<SQLName>) throws {
         let rows: [[String?]]
         do { rows = try database.rows("EXPLAIN QUERY PLAN " + statement.sql) } catch {
             throw Diagnostics(statement.location, error.message)
-        }
-        var derived: Set<SQLName> = []
-        for (index, token) in statement.tokens.enumerated() where token.kind == .sign && token.text == ")" {
-            // Names of subqueries, and of common tables before their parentheses.
-            let next = statement.tokens[min(index + 1, statement.tokens.count - 1)]
-            let name = next.text == "AS" ? statement.tokens[min(index + 2, statement.tokens.count - 1)] : next
-            derived.insert(SQLName(name.text))
-        }
-        for (index, token) in statement.tokens.enumerated() where index + 2 < statement.tokens.count {
-            let next = statement.tokens[index + 1]
-            let isCommon = next.text == "AS" && statement.tokens[index + 2].text == "(" || next.text == "("
-            let before = index > 0 ? statement.tokens[index - 1].text : ""
-            if isCommon, ["WITH", "RECURSIVE", ","].contains(before) { derived.insert(SQLName(token.text)) }
         }
         for detail in rows.compactMap({ $0.last ?? nil }) {
             let words = detail.split(separator: " ").map { foldedKeyword($0) }
@@ -213,23 +202,9 @@ struct StatementChecks {
                 isSameName($0.column, name) ? names.given(to: $0.column, in: $0.table) : nil
             }
             let member = given ?? SwiftNames.member(name)
-            if let annotation = unused.removeValue(forKey: name) {
-                columns.append(.init(name: member, type: annotation.type))
-                continue
-            }
-            let why: String
-            var optional = column.typing.canBeNull ? "?" : ""
-            switch column.typing.content {
-            case .value(let type):
-                columns.append(.init(name: member, type: type.swift + optional))
-                continue
-            case .nothing: (why, optional) = ("it is NULL", "?")
-            case .unknown(let reason): why = reason
-            }
-            throw Diagnostics(
-                location,
-                "the type of \(name) cannot be known: \(why); write '-- column \(name): Type\(optional)' above the statement"
-            )
+            let annotated = unused.removeValue(forKey: name)?.type
+            let type = try annotated ?? Self.type(column.typing, of: name, location) { "column \(name): Type\($0)" }
+            columns.append(.init(name: member, type: type))
         }
         if let (name, annotation) = unused.first {
             throw Diagnostics(annotation.location, "the statement has no column \(name)")
@@ -241,6 +216,24 @@ struct StatementChecks {
                 "two columns would be called \(column.name) in Swift; name one with AS")
         }
         return columns
+    }
+
+    /// The type in Swift, with `?` if the value can be NULL.
+    ///
+    /// - Parameter comment: what the author writes to give a type, with `?` or not.
+    private static func type(
+        _ typing: Typing, of name: String, _ location: Location, comment: (String) -> String
+    ) throws -> String {
+        let why: String
+        var optional = typing.canBeNull ? "?" : ""
+        switch typing.content {
+        case .value(let type): return type.swift + optional
+        case .nothing: (why, optional) = ("it is NULL", "?")
+        case .unknown(let reason): why = reason
+        }
+        throw Diagnostics(
+            location,
+            "the type of \(name) cannot be known: \(why); write '-- \(comment(optional))' above the statement")
     }
 
     /// A call that is a column of its own is called after the function: `count(*)` is `count`.
@@ -263,20 +256,12 @@ struct StatementChecks {
             else {
                 throw Diagnostics(location, "a parameter needs a name, as in :text")
             }
-            guard case .value(let type) = parameter.typing.content else {
-                var why = "nothing says what type it has"
-                if case .unknown(let reason) = parameter.typing.content { why = reason }
-                throw Diagnostics(
-                    location,
-                    "the type of \(parameter.name) cannot be known: \(why); write '-- param \(name): Type' above the statement"
-                )
-            }
+            let type = try Self.type(parameter.typing, of: parameter.name, location) { _ in "param \(name): Type" }
             let member = SwiftNames.member(name)
             parameters.append(
                 .init(
                     sqlName: parameter.name, name: member, external: SwiftNames.externalLabel(name, of: member),
-                    type: type.swift + (parameter.typing.canBeNull ? "?" : ""), isList: parameter.isList,
-                    isFilter: parameter.isFilter))
+                    type: type, isList: parameter.isList, isFilter: parameter.isFilter))
         }
         for (name, annotation) in statement.parameters
         where !result.parameters.contains(where: { $0.name.dropFirst() == name }) {

@@ -4,8 +4,6 @@ package enum EngineRequirement {
     /// A function that no engine has, in place of a path of JSON that an engine cannot write.
     package static let unwritableJSONKey = "json_path_with_quotation_mark"
 
-    private typealias Need = (feature: String, version: SQLiteVersion)
-
     /// The error for an engine that is too old for a statement, in place of its "syntax error"; nil when no known
     /// feature is missing, or the error is a different one.
     static func unmet(by sql: String, _ error: DatabaseError) -> VaultError? {
@@ -17,10 +15,10 @@ package enum EngineRequirement {
         let statements = Array(words).split(separator: ";").map(Array.init)
         if let limited = statements.lazy.compactMap(unmetLimit).first { return limited }
         let needs = statements.flatMap { tokens in tokens.indices.compactMap { need(tokens, at: $0) } }
-        guard let most = needs.max(by: { $0.version < $1.version }),
-            most.version > EngineInfo.linked.sqliteVersion
+        guard let most = needs.max(by: { $0.minorVersion < $1.minorVersion }),
+            SQLiteVersion(most) > EngineInfo.linked.sqliteVersion
         else { return nil }
-        return VaultError.unsupported(most.feature, requiredVersion: most.version)
+        return VaultError.unsupported(most.name, requiredVersion: SQLiteVersion(most))
     }
 
     /// The second is the message of engines before 3.39 for RIGHT and FULL joins.
@@ -50,32 +48,31 @@ package enum EngineRequirement {
 
     private static let tableFunctions: Set = ["json_each", "json_tree", "jsonb_each", "jsonb_tree"]
 
-    private static func need(_ tokens: [String], at index: Int) -> Need? {
+    private static func need(_ tokens: [String], at index: Int) -> SQLFeature? {
         let next = index + 1 < tokens.count ? tokens[index + 1] : ""
         let afterNext = index + 2 < tokens.count ? tokens[index + 2] : ""
         switch tokens[index] {
-        case "RETURNING": return ("RETURNING", .init(major: 3, minor: 35))
-        case "MATERIALIZED": return ("a materialization hint", .init(major: 3, minor: 35))
-        case "NULLS" where next == "FIRST" || next == "LAST":
-            return ("NULLS \(next)", .init(major: 3, minor: 30))
+        case "RETURNING": return .returning
+        case "MATERIALIZED": return .materialization
+        case "NULLS" where next == "FIRST" || next == "LAST": return .nulls(next)
         case "RIGHT" where next == "OUTER" || next == "JOIN", "FULL" where next == "OUTER" || next == "JOIN":
-            return ("a \(tokens[index]) JOIN", .init(major: 3, minor: 39))
-        case "ON" where next == "CONFLICT" && (afterNext == "(" || afterNext == "DO"):
-            return ("an upsert (ON CONFLICT … DO)", .init(major: 3, minor: 24))
-        case ")" where next == "FILTER" && afterNext == "(":
-            return ("FILTER of an aggregate", .init(major: 3, minor: 30))
+            return .join(tokens[index])
+        case "ON" where next == "CONFLICT" && (afterNext == "(" || afterNext == "DO"): return .upsert
+        case ")" where next == "FILTER" && afterNext == "(": return .filter
         default: return windowNeed(tokens, at: index, next, afterNext) ?? schemaNeed(tokens, at: index, next)
         }
     }
 
-    private static func windowNeed(_ tokens: [String], at index: Int, _ next: String, _ afterNext: String) -> Need? {
+    private static func windowNeed(
+        _ tokens: [String], at index: Int, _ next: String, _ afterNext: String
+    ) -> SQLFeature? {
         switch tokens[index] {
-        case "GROUPS" where next == "BETWEEN": return ("a frame of GROUPS", .init(major: 3, minor: 28))
-        case "EXCLUDE": return ("EXCLUDE of a frame", .init(major: 3, minor: 28))
+        case "GROUPS" where next == "BETWEEN": return .groups
+        case "EXCLUDE": return .exclude
         case "OVER" where next == "(" && isName(afterNext),
             "AS" where next == "(" && afterNext.isEmpty && tokens.contains("WINDOW"):
-            return ("a window that extends another one", .init(major: 3, minor: 28))
-        case ")" where next == "OVER": return ("a window function", .init(major: 3, minor: 25))
+            return .extendedWindow
+        case ")" where next == "OVER": return .window
         default: return nil
         }
     }
@@ -85,15 +82,14 @@ package enum EngineRequirement {
         !["PARTITION", "ORDER", "ROWS", "RANGE", "GROUPS", ")"].contains(token)
     }
 
-    private static func schemaNeed(_ tokens: [String], at index: Int, _ next: String) -> Need? {
+    private static func schemaNeed(_ tokens: [String], at index: Int, _ next: String) -> SQLFeature? {
         switch (tokens[0], tokens[index]) {
-        case ("CREATE", "STRICT") where index > 0 && [")", ","].contains(tokens[index - 1]):
-            return ("a STRICT table", .init(major: 3, minor: 37))
+        case ("CREATE", "STRICT") where index > 0 && [")", ","].contains(tokens[index - 1]): return .strictTable
         case ("CREATE", "GENERATED") where next == "ALWAYS", ("ALTER", "GENERATED") where next == "ALWAYS":
-            return ("a generated column", .init(major: 3, minor: 31))
-        case ("ALTER", "RENAME") where next != "TO": return ("RENAME COLUMN", .init(major: 3, minor: 25))
-        case ("ALTER", "DROP"): return ("DROP COLUMN", .init(major: 3, minor: 35))
-        case ("VACUUM", "INTO"): return ("VACUUM INTO", .init(major: 3, minor: 27))
+            return .generatedColumn
+        case ("ALTER", "RENAME") where next != "TO": return .renameColumn
+        case ("ALTER", "DROP"): return .dropColumn
+        case ("VACUUM", "INTO"): return .vacuumInto
         default: return nil
         }
     }

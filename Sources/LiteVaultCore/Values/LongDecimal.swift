@@ -28,35 +28,23 @@ package struct LongDecimal: Binding, CustomStringConvertible {
 
     /// Binds the text, or the number. `SQLITE_MISMATCH` for a column that would round it.
     package func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
-        let type = declaredType(sqlite3_db_handle(statement))
+        let affinity = affinity(sqlite3_db_handle(statement))
         guard let number else {
-            guard type.map(Self.keepsText) == true else { return DatabaseError.unstorable(at: index) }
+            guard affinity == .text || affinity == .blob else { return DatabaseError.unstorable(at: index) }
             return text.bind(to: statement, at: index)
         }
         // The engine's own conversion to text has 15 or 17 digits, depending on its version.
-        if type.map(Self.isText) == true { return text.bind(to: statement, at: index) }
+        if affinity == .text { return text.bind(to: statement, at: index) }
         return number.bind(to: statement, at: index)
     }
 
-    /// The declared type of the column, folded; empty without one, nil if the column is not known.
-    private func declaredType(_ db: OpaquePointer?) -> String? {
+    /// The affinity of the column; nil if the column is not known.
+    private func affinity(_ db: OpaquePointer?) -> SQLAffinity? {
         guard let db, let column else { return nil }
         var declared: UnsafePointer<CChar>?
         let code = sqlite3_table_column_metadata(
             db, column.database, column.table, column.name, &declared, nil, nil, nil, nil)
         guard code == SQLITE_OK else { return nil }
-        return declared.map { foldedKeyword(String(cString: $0)) } ?? ""
-    }
-
-    /// Whether a type has the affinity TEXT (https://sqlite.org/datatype3.html).
-    private static func isText(_ type: String) -> Bool {
-        func has(_ name: String) -> Bool { type.firstRange(ofText: name) != nil }
-        return !has("INT") && (has("CHAR") || has("CLOB") || has("TEXT"))
-    }
-
-    /// Whether a type has the affinity TEXT or BLOB.
-    private static func keepsText(_ type: String) -> Bool {
-        type.utf8.isEmpty || isText(type)
-            || (type.firstRange(ofText: "BLOB") != nil && type.firstRange(ofText: "INT") == nil)
+        return SQLAffinity(declared.map { String(cString: $0) } ?? "")
     }
 }

@@ -311,8 +311,8 @@ extension RecordTable {
 
 /// What the linked engine can do in one statement.
 enum EngineFeatures {
-    static let hasReturning = EngineInfo.linked.sqliteVersion >= SQLiteVersion(major: 3, minor: 35)
-    static let hasUpsert = EngineInfo.linked.sqliteVersion >= SQLiteVersion(major: 3, minor: 24)
+    static let hasReturning = EngineInfo.linked.sqliteVersion >= SQLiteVersion(.returning)
+    static let hasUpsert = EngineInfo.linked.sqliteVersion >= SQLiteVersion(.upsert)
 }
 
 extension RecordTable {

@@ -1,7 +1,7 @@
 public import LiteVaultCore
 public import LiteVaultQuery
 
-/// Options of a view that is being created.
+/// Options of a view or a virtual table that is being created.
 public struct ViewOptions: OptionSet, Sendable {
     /// The options as bits.
     public let rawValue: Int
@@ -9,9 +9,10 @@ public struct ViewOptions: OptionSet, Sendable {
     /// Creates options from bits.
     public init(rawValue: Int) { self.rawValue = rawValue }
 
-    /// Does nothing if a view of that name already exists (`IF NOT EXISTS`).
+    /// Does nothing if one of that name already exists (`IF NOT EXISTS`).
     public static let ifNotExists = Self(rawValue: 1 << 0)
-    /// The view is visible to this connection only, and dropped when it closes (`TEMPORARY`).
+    /// It is visible to this connection only, and dropped when it closes (`TEMPORARY`; for a virtual table, the database
+    /// `temp`).
     public static let temporary = Self(rawValue: 1 << 1)
 }
 

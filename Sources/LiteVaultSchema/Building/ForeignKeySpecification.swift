@@ -69,7 +69,8 @@ public final class ForeignKeySpecification {
         let key = try keys.primaryKey(of: table)
         let columns = key.map { other in
             let column = ColumnSpecification(
-                name + other.name.prefix(1).uppercased() + other.name.dropFirst(), other.type)
+                name + other.name.prefix(1).uppercased() + other.name.dropFirst(),
+                other.declaredType.isEmpty ? nil : ColumnType(rawValue: other.declaredType))
             if nullRule.isForbidden { column.notNull(onConflict: nullRule.conflict) }
             return column
         }
@@ -83,12 +84,6 @@ public final class ForeignKeySpecification {
     }
 }
 
-/// A column of a primary key, with its declared type.
-struct PrimaryKeyColumn: Equatable {
-    let name: String
-    let type: ColumnType?
-}
-
 /// Finds the primary keys that foreign keys reference: in the database or, for a table that is being created, in its
 /// definition.
 struct KeyResolver {
@@ -96,27 +91,20 @@ struct KeyResolver {
     /// The table that is being created or altered.
     let table: String
     /// Its primary key in the definition; nil if the table is in the database.
-    let ownKey: [PrimaryKeyColumn]?
+    let ownKey: [SchemaReader.KeyColumn]?
     /// Whether the reference is a part of the table's own primary key, which therefore cannot be what it references.
     var isForOwnKey = false
 
     /// The primary key of a table.
     ///
     /// - Throws: `QueryError.noSuchTable`, `VaultError` `noPrimaryKey`, `DatabaseError`
-    func primaryKey(of other: String) throws -> [PrimaryKeyColumn] {
-        let key: [PrimaryKeyColumn]
-        if let ownKey, isSameName(other, table) {
-            key = ownKey
-        } else {
-            guard let found = try schema.primaryKey(of: other) else { throw QueryError.noSuchTable(name: other) }
-            key = found.map {
-                PrimaryKeyColumn(
-                    name: $0.name, type: $0.declaredType.isEmpty ? nil : ColumnType(rawValue: $0.declaredType))
-            }
+    func primaryKey(of other: String) throws -> [SchemaReader.KeyColumn] {
+        let isOwn = isSameName(other, table)
+        guard let key = try (isOwn ? ownKey : nil) ?? schema.primaryKey(of: other) else {
+            throw QueryError.noSuchTable(name: other)
         }
         guard !key.isEmpty else {
-            let isOwn = isForOwnKey && isSameName(other, table)
-            throw isOwn ? VaultError.ownKeyInPrimaryKey(table: table) : .noPrimaryKey(table: other)
+            throw isForOwnKey && isOwn ? VaultError.ownKeyInPrimaryKey(table: table) : .noPrimaryKey(table: other)
         }
         return key
     }

@@ -130,9 +130,9 @@ package struct TableChanger {
     private func needsRebuild(_ change: TableChange, _ table: String) throws -> Bool {
         switch change {
         case .add(let column): return !column.canBeAdded
-        case .renameColumn: return version < SQLiteVersion(major: 3, minor: 25)
+        case .renameColumn: return version < SQLiteVersion(.renameColumn)
         case .dropColumn(let column):
-            guard version >= SQLiteVersion(major: 3, minor: 35) else { return true }
+            guard version >= SQLiteVersion(.dropColumn) else { return true }
             // The engine rejects UNIQUE columns, even if the constraint is the column's own.
             return try connection.schema.columnDefinitions(table: table)
                 .contains { $0.unique && isSameName($0.name, column) }

@@ -99,15 +99,18 @@ private struct Writer {
     }
 
     private func names(of key: TableSpecification.PrimaryKey) throws -> [String] {
-        var names = key.names
-        for element in key.columns {
-            switch element {
-            case .column(let column): names.append(column.name)
-            case .belongsTo(let reference): names += try reference.resolve(keys).columns.map(\.name)
-            case .raw: break
-            }
+        try key.names + key.columns.flatMap { try $0.columns(keys).map(\.name) }
+    }
+}
+
+extension TableSpecification.Element {
+    /// The columns that it adds; none for SQL text.
+    fileprivate func columns(_ keys: KeyResolver) throws -> [ColumnSpecification] {
+        switch self {
+        case .column(let column): [column]
+        case .belongsTo(let key): try key.resolve(keys).columns
+        case .raw: []
         }
-        return names
     }
 }
 
@@ -119,61 +122,48 @@ private struct OwnKey {
     /// The columns of the key; empty for none.
     ///
     /// - Throws: `VaultError` `severalPrimaryKeys`, and the errors of looking up other tables.
-    func columns() throws -> [PrimaryKeyColumn] {
-        let ofColumns = table.elements.compactMap { element -> [PrimaryKeyColumn]? in
+    func columns() throws -> [SchemaReader.KeyColumn] {
+        let ofColumns = table.elements.compactMap { element -> [SchemaReader.KeyColumn]? in
             switch element {
-            case .column(let column):
-                column.isPrimaryKey ? [PrimaryKeyColumn(name: column.name, type: column.type)] : nil
+            case .column(let column): column.isPrimaryKey ? [column.asKeyColumn] : nil
             case .raw(let node): key(ofColumn: node.sql)
             case .belongsTo: nil
             }
         }
-        let ofClauses = try table.primaryKeys.map { key -> [PrimaryKeyColumn] in
-            guard key.columns.isEmpty else { return try key.columns.flatMap(columns(of:)) }
-            return key.names.map { name in PrimaryKeyColumn(name: name, type: type(of: name)) }
+        // Without a key of its own, so that a reference to itself is detected.
+        let keys = KeyResolver(schema: schema, table: table.name, ownKey: [], isForOwnKey: true)
+        let ofClauses = try table.primaryKeys.map { key in
+            try key.names.map(column(named:)) + key.columns.flatMap { try $0.columns(keys).map(\.asKeyColumn) }
         }
-        let keys = ofColumns + ofClauses + table.constraints.compactMap { key(ofConstraint: $0.sql) }
-        guard keys.count < 2 else { throw VaultError.severalPrimaryKeys(table: table.name) }
-        return keys.first ?? []
+        let found = ofColumns + ofClauses + table.constraints.compactMap { key(ofConstraint: $0.sql) }
+        guard found.count < 2 else { throw VaultError.severalPrimaryKeys(table: table.name) }
+        return found.first ?? []
     }
 
-    private func columns(of element: TableSpecification.Element) throws -> [PrimaryKeyColumn] {
-        switch element {
-        case .column(let column): return [PrimaryKeyColumn(name: column.name, type: column.type)]
-        case .belongsTo(let key):
-            // Without a key of its own, so that a reference to itself is detected.
-            let keys = KeyResolver(schema: schema, table: table.name, ownKey: [], isForOwnKey: true)
-            return try key.resolve(keys).columns.map { PrimaryKeyColumn(name: $0.name, type: $0.type) }
-        case .raw: return []
+    private func column(named name: String) -> SchemaReader.KeyColumn {
+        for case .column(let column) in table.elements where isSameName(column.name, name) {
+            return .init(name: name, declaredType: column.type?.rawValue ?? "")
         }
-    }
-
-    private func type(of column: String) -> ColumnType? {
-        for case .column(let candidate) in table.elements where isSameName(candidate.name, column) {
-            return candidate.type
-        }
-        return nil
+        return .init(name: name, declaredType: "")
     }
 
     /// The key of a column in SQL: `code TEXT PRIMARY KEY`.
-    private func key(ofColumn sql: String) -> [PrimaryKeyColumn]? {
+    private func key(ofColumn sql: String) -> [SchemaReader.KeyColumn]? {
         guard ColumnDefinition.PrimaryKey(sql: sql) != nil else { return nil }
         let tokens = SQLTokens(sql).filter { $0.isSignificant }
         guard let name = tokens.first?.name else { return nil }
         let type = tokens.dropFirst().prefix { !$0.isKeyword(in: Self.columnKeywords) }.map(\.text)
             .joined(separator: " ")
-        return [PrimaryKeyColumn(name: name, type: type.isEmpty ? nil : ColumnType(rawValue: type))]
+        return [.init(name: name, declaredType: type)]
     }
 
     /// The key of a constraint in SQL: `CONSTRAINT key PRIMARY KEY (a, b)`.
-    private func key(ofConstraint sql: String) -> [PrimaryKeyColumn]? {
-        let tokens = SQLTokens(sql).filter { $0.isSignificant }
-        guard let start = tokens.firstIndex(where: { $0.isKeyword("PRIMARY") }), start + 2 < tokens.count,
-            tokens[start + 1].isKeyword("KEY"), tokens[start + 2].isSymbol("("),
-            let end = tokens.closing(start + 2)
+    private func key(ofConstraint sql: String) -> [SchemaReader.KeyColumn]? {
+        let tokens = SQLTokens(sql).filter(\.isSignificant)
+        guard let open = tokens[...].after("PRIMARY", "KEY")?.indices.first, tokens[open].isSymbol("("),
+            let close = tokens.closing(open)
         else { return nil }
-        return tokens[(start + 3)..<end].split { $0.isSymbol(",") }.compactMap { $0.first?.name }
-            .map { PrimaryKeyColumn(name: $0, type: type(of: $0)) }
+        return tokens.elements(open, close).compactMap { tokens[$0].first?.name }.map(column(named:))
     }
 
     private static let columnKeywords: Set<String> = [

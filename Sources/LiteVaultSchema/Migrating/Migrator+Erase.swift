@@ -24,13 +24,7 @@ extension Migrator {
                     return try scratch.transaction { try self.expectedObjects(applied, scratch) }
                 }
             }
-            return try waiting {
-                var isChanged = false
-                try ForeignKeyEnforcement(connection).with(isEnforced: false) {
-                    try connection.transaction(.immediate) { isChanged = try hasChanged(applied, connection) }
-                }
-                return isChanged
-            }
+            return try unenforced(connection) { try hasChanged(applied, connection) }
         }
     }
 
@@ -38,12 +32,14 @@ extension Migrator {
     func eraseIfChanged(_ connection: Connection) throws {
         let applied = try waiting { try appliedMigrations(connection) }
         guard !applied.isEmpty else { return }
+        try unenforced(connection) { if try hasChanged(applied, connection) { try erase(connection) } }
+    }
+
+    /// Does something in a transaction while foreign keys are not enforced.
+    private func unenforced<T>(_ connection: Connection, _ work: () throws -> T) throws -> T {
         try waiting {
             try ForeignKeyEnforcement(connection).with(isEnforced: false) {
-                try connection.transaction(.immediate) {
-                    guard try hasChanged(applied, connection) else { return }
-                    try erase(connection)
-                }
+                try connection.transaction(.immediate, block: work)
             }
         }
     }

@@ -56,19 +56,7 @@ public struct ColumnDefinition: Equatable, Sendable {
 
         /// The affinity of a declared type such as `VARCHAR(20)`, by SQLite's rules.
         public init(_ declaredType: String) {
-            let type = foldedKeyword(declaredType)
-            func contains(_ word: String) -> Bool { type.firstRange(ofText: word) != nil }
-            if contains("INT") {
-                self = .INTEGER
-            } else if ["CHAR", "CLOB", "TEXT"].contains(where: contains) {
-                self = .TEXT
-            } else if contains("BLOB") || type.allSatisfy(\.isWhitespace) {
-                self = .BLOB
-            } else if ["REAL", "FLOA", "DOUB"].contains(where: contains) {
-                self = .REAL
-            } else {
-                self = .NUMERIC
-            }
+            self = Affinity(rawValue: SQLAffinity(declaredType).rawValue) ?? .NUMERIC
         }
 
         /// The affinity's name.
@@ -99,13 +87,15 @@ public struct ColumnDefinition: Equatable, Sendable {
 
         /// Reads the first primary key that an SQL text declares. Returns nil if it declares none.
         public init?(sql: String) {
-            let words = SQLWords(sql)
-            guard let start = words.firstIndex(of: "PRIMARY", "KEY") else { return nil }
-            var rest = words.after(start + 2)
-            rest.skipGroup()
-            if !rest.skip("ASC") { rest.skip("DESC") }
-            onConflict = rest.skip("ON", "CONFLICT") ? rest.next().flatMap(OnConflict.init(rawValue:)) : nil
-            autoIncrement = rest.skip("AUTOINCREMENT")
+            let tokens = SQLTokens(sql).filter(\.isSignificant)
+            guard var rest = tokens[...].after("PRIMARY", "KEY") else { return nil }
+            if let open = rest.indices.first, rest[open].isSymbol("(") {
+                rest = tokens.closing(open).map { tokens[($0 + 1)...] } ?? []
+            }
+            if !rest.skip(["ASC"]) { rest.skip(["DESC"]) }
+            let action = rest.skip(["ON", "CONFLICT"]) ? rest.popFirst() : nil
+            onConflict = action.flatMap { OnConflict(rawValue: foldedKeyword($0.text)) }
+            autoIncrement = rest.skip(["AUTOINCREMENT"])
         }
     }
 
@@ -122,15 +112,9 @@ public struct ColumnDefinition: Equatable, Sendable {
         /// The action when the referenced row is deleted. nil for `NO ACTION`.
         public let onDelete: String?
 
-        /// Creates the reference of a column that is being defined.
-        public init(toTable: String, toColumn: String? = nil, onUpdate: String? = nil, onDelete: String? = nil) {
-            self.init(
-                fromColumn: "", toTable: toTable, toColumn: toColumn, onUpdate: onUpdate, onDelete: onDelete)
-        }
-
-        /// Creates the reference of a column.
+        /// Creates the reference of a column, by default of the one that is being defined with it.
         public init(
-            fromColumn: String, toTable: String, toColumn: String? = nil, onUpdate: String? = nil,
+            fromColumn: String = "", toTable: String, toColumn: String? = nil, onUpdate: String? = nil,
             onDelete: String? = nil
         ) {
             self.fromColumn = fromColumn

@@ -58,20 +58,10 @@ public struct IndexDefinition: Equatable, Sendable {
     public init(
         table: String, name: String, unique: Bool, columns: [String], indexSQL: String?, origin: Origin? = nil
     ) {
-        self.init(
-            table: table, name: name, unique: unique, columns: columns, expressions: [], origin: origin,
-            statement: indexSQL.flatMap(CreateIndexText.init))
-    }
-
-    init(
-        table: String, name: String, unique: Bool, columns: [String], expressions: Set<Int>, origin: Origin?,
-        statement: CreateIndexText?
-    ) {
-        let descending = (statement?.terms ?? []).filter(\.isDescending).map { $0.column ?? $0.text }
+        let statement = indexSQL.flatMap(CreateIndexText.init)
         self.init(
             table: table, name: name, unique: unique, columns: columns, where: statement?.condition,
-            orders: descending.isEmpty ? nil : Dictionary(descending.map { ($0, .DESC) }) { first, _ in first },
-            origin: origin, expressions: expressions)
+            orders: statement?.orders, origin: origin)
     }
 
     /// Whether the index belongs to a constraint.
@@ -121,21 +111,14 @@ struct CreateIndexText {
         }
     }
 
-    /// The columns and expressions, in order.
-    var terms: [Term] {
-        var terms: [Term] = []
-        var start = open + 1
-        var depth = 0
-        for index in start...close {
-            let token = tokens[index]
-            if token.isSymbol("(") { depth += 1 }
-            if token.isSymbol(")") { depth -= 1 }
-            guard depth < 0 || (depth == 0 && token.isSymbol(",")) else { continue }
-            terms.append(Term(tokens[start..<index]))
-            start = index + 1
-        }
-        return terms
+    /// The columns and expressions that are not sorted in ascending order; nil for none.
+    var orders: [String: IndexDefinition.Order]? {
+        let descending = terms.filter(\.isDescending).map { ($0.column ?? $0.text, IndexDefinition.Order.DESC) }
+        return descending.isEmpty ? nil : Dictionary(descending) { first, _ in first }
     }
+
+    /// The columns and expressions, in order.
+    var terms: [Term] { tokens.elements(open, close).map { Term(tokens[$0]) } }
 
     /// The statement with a column renamed.
     func renaming(column: String, to newName: String) -> String {

@@ -5,11 +5,7 @@ internal import LiteVaultSystem
 package enum SchemaName {
     /// A name as SQL text, in quotes only where SQL needs them.
     package static func quotedWhereNeeded(_ name: String) -> String {
-        let isPlain = name.utf8.allSatisfy { byte in
-            byte == UInt8(ascii: "_") || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
-                || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
-                || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-        }
+        let isPlain = name.utf8.allSatisfy { $0 == UInt8(ascii: "_") || Quoting.isLetterOrDigit($0) }
         let startsWithDigit = name.first.map(\.isNumber) ?? true
         return isPlain && !startsWithDigit && !keywords.contains(foldedKeyword(name)) ? name : quoted(name)
     }
@@ -24,53 +20,6 @@ package enum SchemaName {
         REFERENCES RETURNING RIGHT SELECT SET TABLE THEN TO TRANSACTION UNION UNIQUE UPDATE USING VALUES VIRTUAL WHEN \
         WHERE WINDOW WITH WITHOUT
         """.split(separator: " ").map(String.init))
-}
-
-/// The words of an SQL text without blanks and comments, for finding clauses in it.
-struct SQLWords {
-    /// Each word in upper case. Quoted names and literals keep their quotes, so that they equal no keyword.
-    private let words: [String]
-    private var position = 0
-
-    init(_ sql: String) {
-        words = SQLTokens(sql).filter(\.isSignificant)
-            .map { $0.kind == .word ? foldedKeyword($0.text) : $0.text }
-    }
-
-    func firstIndex(of keywords: String...) -> Int? {
-        words.indices.first { words[$0...].starts(with: keywords) }
-    }
-
-    func after(_ index: Int) -> SQLWords {
-        var rest = self
-        rest.position = index
-        return rest
-    }
-
-    mutating func next() -> String? {
-        guard position < words.count else { return nil }
-        defer { position += 1 }
-        return words[position]
-    }
-
-    /// Skips the words if they come next.
-    @discardableResult
-    mutating func skip(_ keywords: String...) -> Bool {
-        guard words.dropFirst(position).starts(with: keywords) else { return false }
-        position += keywords.count
-        return true
-    }
-
-    /// Skips a pair of parentheses if it comes next.
-    mutating func skipGroup() {
-        guard position < words.count, words[position] == "(" else { return }
-        var depth = 0
-        repeat {
-            if words[position] == "(" { depth += 1 }
-            if words[position] == ")" { depth -= 1 }
-            position += 1
-        } while depth > 0 && position < words.count
-    }
 }
 
 extension SQLTokens.Token {
@@ -108,11 +57,45 @@ extension [SQLTokens.Token] {
         return nil
     }
 
+    /// The ranges between the commas in parentheses, of which the one at `open` is closed at `close`.
+    func elements(_ open: Int, _ close: Int) -> [Range<Int>] {
+        var elements: [Range<Int>] = []
+        var start = open + 1
+        var depth = 0
+        for index in start...close {
+            if self[index].isSymbol("(") { depth += 1 }
+            if self[index].isSymbol(")") { depth -= 1 }
+            guard depth < 0 || (depth == 0 && self[index].isSymbol(",")) else { continue }
+            elements.append(start..<index)
+            start = index + 1
+        }
+        return elements
+    }
+
     /// Whether a token of an expression or a list of columns names a column, and not a function or a collation.
     func isColumnReference(_ index: Int, _ column: String) -> Bool {
         guard self[index].isName(column) else { return false }
         if let next = next(after: index), self[next].isSymbol("("), self[index].kind == .word { return false }
         if let previous = previous(before: index), self[previous].isKeyword("COLLATE") { return false }
+        return true
+    }
+}
+
+/// Clauses in tokens without blanks and comments.
+extension ArraySlice<SQLTokens.Token> {
+    /// What follows the first of these keywords that come one after the other; nil if they do not.
+    func after(_ keywords: String...) -> ArraySlice<SQLTokens.Token>? {
+        indices.lazy.compactMap { start -> ArraySlice<SQLTokens.Token>? in
+            var rest = self[start...]
+            return rest.skip(keywords) ? rest : nil
+        }.first
+    }
+
+    /// Skips keywords if they come next.
+    @discardableResult
+    mutating func skip(_ keywords: [String]) -> Bool {
+        guard count >= keywords.count, zip(self, keywords).allSatisfy({ $0.isKeyword($1) }) else { return false }
+        removeFirst(keywords.count)
         return true
     }
 }

@@ -217,8 +217,9 @@ public final class SchemaReader {
                 table: table, name: row.name, unique: row.isUnique,
                 columns: names.enumerated().map { position, name in
                     name ?? (position < terms.count ? terms[position].text : "")
-                }, expressions: Set(names.indices.filter { names[$0] == nil }),
-                origin: IndexDefinition.Origin(rawValue: row.origin), statement: statement)
+                }, where: statement?.condition, orders: statement?.orders,
+                origin: IndexDefinition.Origin(rawValue: row.origin),
+                expressions: Set(names.indices.filter { names[$0] == nil }))
         }
     }
 
@@ -361,8 +362,8 @@ extension SchemaReader {
             try rowidAlias(of: table) != nil
         else { return nil }
         // A bug of an early version that can no longer be fixed: with DESC the column is not the rowid.
-        let words = SQLWords(try createSQL(.table, table) ?? "")
-        return words.firstIndex(of: "PRIMARY", "KEY", "DESC") == nil ? key[0].name : nil
+        let tokens = SQLTokens(try createSQL(.table, table) ?? "").filter(\.isSignificant)
+        return tokens[...].after("PRIMARY", "KEY", "DESC") == nil ? key[0].name : nil
     }
 
     private static let rowidAliases: [SQLName] = ["rowid", "_rowid_", "oid"]

@@ -22,10 +22,8 @@ struct CreateTableText {
             let open = tokens.next(after: name), tokens[open].isSymbol("("), let close = tokens.closing(open)
         else { return nil }
         nameIndex = name
-        elements = Self.elements(tokens, open + 1, close)
+        elements = tokens.elements(open, close).map { [tokens] in Element(range: $0, column: Self.column(tokens[$0])) }
     }
-
-    var sql: String { tokens.map(\.text).joined() }
 
     /// The statement for a table of another name.
     func named(_ name: String) -> String {
@@ -62,22 +60,8 @@ struct CreateTableText {
         return CreateTableText(texts.joined())
     }
 
-    private static func elements(_ tokens: [SQLTokens.Token], _ start: Int, _ end: Int) -> [Element] {
-        var elements: [Element] = []
-        var depth = 0
-        var from = start
-        for index in start...end {
-            if tokens[index].isSymbol("(") { depth += 1 }
-            if tokens[index].isSymbol(")"), index < end { depth -= 1 }
-            guard index == end || (depth == 0 && tokens[index].isSymbol(",")) else { continue }
-            elements.append(Element(range: from..<index, column: column(tokens, from, index)))
-            from = index + 1
-        }
-        return elements
-    }
-
-    private static func column(_ tokens: [SQLTokens.Token], _ start: Int, _ end: Int) -> String? {
-        guard let first = tokens[start..<end].first(where: \.isSignificant),
+    private static func column(_ element: ArraySlice<SQLTokens.Token>) -> String? {
+        guard let first = element.first(where: \.isSignificant),
             !first.isKeyword(in: ["CONSTRAINT", "PRIMARY", "UNIQUE", "CHECK", "FOREIGN"])
         else { return nil }
         // Here the engine accepts 'name' in single quotes as a name.

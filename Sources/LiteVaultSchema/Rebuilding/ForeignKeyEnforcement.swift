@@ -10,7 +10,7 @@ struct ForeignKeyEnforcement {
     ///
     /// - Throws: `VaultError` `insideTransaction` if the setting would have to change inside a transaction; what the
     ///   change throws.
-    func with(isEnforced: Bool, _ change: () throws -> Void) throws {
+    func with<T>(isEnforced: Bool, _ change: () throws -> T) throws -> T {
         let previous = try connection.integer("foreign_keys") == 1
         guard previous != isEnforced else { return try change() }
         guard !connection.isInTransaction else {
@@ -22,7 +22,7 @@ struct ForeignKeyEnforcement {
         }
         try set(isEnforced)
         defer { try? set(previous) }
-        try change()
+        return try change()
     }
 
     /// Applies a change that rebuilds tables, in one transaction.

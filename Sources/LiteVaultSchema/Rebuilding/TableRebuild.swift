@@ -164,11 +164,7 @@ struct TableRebuild {
 
     /// The columns of the table or of its replacement, including generated ones unless `isStored`.
     func columns(of table: String, isStored: Bool) throws -> [String] {
-        let hasHidden = EngineInfo.linked.sqliteVersion >= SQLiteVersion(major: 3, minor: 26)
-        let pragma = hasHidden ? "table_xinfo" : "table_info"
-        return try connection.all("PRAGMA \(sql: schema).\(sql: pragma)(\(identifier: table))") { row -> String? in
-            try !hasHidden || !isStored || row.get(6, as: Int.self) == 0 ? row.get(1, as: String.self) : nil
-        }.compactMap { $0 }
+        try reader.columnDefinitions(table: table).filter { !isStored || $0.generated == nil }.map(\.name)
     }
 
     private func create(_ sql: String) -> String {

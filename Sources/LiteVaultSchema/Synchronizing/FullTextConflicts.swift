@@ -45,7 +45,8 @@ struct FullTextConflicts {
         }
         let sql = try reader.objectDefinitions(name: table, type: .table).first?.sql ?? ""
         // A NULL that is replaced with the default, whatever the statement's policy is, violates nothing.
-        let isReplacing = SQLWords(sql).firstIndex(of: "ON", "CONFLICT", "REPLACE") != nil
+        let tokens = SQLTokens(sql).filter(\.isSignificant)
+        let isReplacing = tokens[...].after("ON", "CONFLICT", "REPLACE") != nil
         let required = columns.filter { !$0.nullable && !isReplacing && !isSameName($0.name, rowid) }
         let checks = CreateTableText(sql)?.checks(ofColumns: columns.map(\.name), in: table) ?? []
         violations =

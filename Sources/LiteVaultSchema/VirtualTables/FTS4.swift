@@ -26,46 +26,16 @@ public struct FTS4: VirtualTableModule, Sendable {
     ///
     /// - Throws: ``VaultError/Code/cannotSynchronize``, `QueryError.noSuchTable`, `DatabaseError`
     public func moduleArguments(for definition: Definition, in connection: Connection) throws -> [String] {
-        try definition.source.validate(definition.configuration, connection)
+        try definition.validate(connection)
         return definition.arguments.fts4.map(\.sql)
-    }
-
-    /// Creates the triggers that synchronize the index with its table, and fills the index.
-    public func database(
-        _ connection: Connection, didCreate tableName: String, using definition: Definition
-    ) throws {
-        guard let table = definition.source.synchronizedTable else { return }
-        try FullTextTriggers(index: tableName, module: .fts4).createFirst(
-            on: table, columns: definition.texts, connection)
-    }
-
-    /// Recreates the triggers if some of them were lost, and fills the index.
-    public func database(
-        _ connection: Connection, didKeep tableName: String, using definition: Definition
-    ) throws {
-        guard let table = definition.source.synchronizedTable else { return }
-        try FullTextTriggers(index: tableName, module: .fts4).restore(on: table, columns: definition.texts, connection)
     }
 }
 
 extension FTS4 {
     /// The columns and options of an FTS4 table.
-    public final class Definition {
+    public final class Definition: VirtualTable.FullTextDefinition {
         /// A column of an FTS4 table.
-        public final class FullTextColumn {
-            fileprivate let name: String
-            fileprivate var isIndexed = true
-            fileprivate var isLanguageID = false
-
-            fileprivate init(_ name: String) { self.name = name }
-
-            /// Stores the column without indexing it (`notindexed`).
-            @discardableResult
-            public func notIndexed() -> Self {
-                isIndexed = false
-                return self
-            }
-
+        public final class FullTextColumn: VirtualTable.FullTextDefinition.FullTextColumn {
             /// Makes it the hidden column for the number of the text's language (`languageid`).
             @discardableResult
             public func asLanguageId() -> Self {
@@ -74,28 +44,14 @@ extension FTS4 {
             }
         }
 
-        /// How texts are split into words; nil for the module's default.
-        public var tokenizer: Tokenizer?
         /// The name of the SQL function that compresses texts before they are stored.
         public var compress: String?
         /// The name of the SQL function that decompresses stored texts.
         public var uncompress: String?
         /// `.fts3` to store less for `matchinfo()`.
         public var matchinfo: MatchInfo?
-        /// The lengths of indexed word prefixes, in characters.
-        public var prefixes: Set<Int>?
-        fileprivate let configuration: VirtualTable.Configuration
-        fileprivate var source = FullTextContent.own
-        private var columns: [FullTextColumn] = []
 
-        fileprivate init(_ configuration: VirtualTable.Configuration) { self.configuration = configuration }
-
-        /// The table that contains the texts, which the application synchronizes with the index. Empty for an index without
-        /// texts (`content`). ``synchronize(withTable:)`` does the synchronization itself.
-        public var content: String? {
-            get { source.table }
-            set { source = newValue.map { .external($0) } ?? .own }
-        }
+        fileprivate init(_ configuration: VirtualTable.Configuration) { super.init(configuration, .fts4) }
 
         /// Adds a column.
         @discardableResult
@@ -105,22 +61,9 @@ extension FTS4 {
             return column
         }
 
-        /// Indexes the texts of a table, and updates the index when the table changes, by triggers. The columns have the names
-        /// of the table's columns. The table needs an INTEGER PRIMARY KEY, or `cannotSynchronize` is thrown. Rows that are replaced
-        /// (`OR REPLACE`) leave the index, too: <doc:FullTextSearch> says how.
-        /// See ``FTS4/dropSynchronizationTriggers(of:in:)``.
-        public func synchronize(withTable table: String) { source = .synchronized(table) }
-
-        /// The names of the text columns.
-        fileprivate var texts: [String] { columns.filter { !$0.isLanguageID }.map(\.name) }
-
-        fileprivate var arguments: FullTextArguments {
-            var arguments = FullTextArguments()
-            arguments.tokenizer = tokenizer
-            arguments.prefixes = prefixes?.sorted() ?? []
-            arguments.content = source.table
+        override var arguments: FullTextArguments {
+            var arguments = super.arguments
             arguments.languageColumn = columns.last(where: \.isLanguageID)?.name
-            arguments.columns = columns.filter { !$0.isLanguageID }.map { (.identifier($0.name), !$0.isIndexed) }
             arguments.compress = compress
             arguments.uncompress = uncompress
             arguments.matchInfo = matchinfo

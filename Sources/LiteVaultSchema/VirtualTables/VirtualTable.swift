@@ -3,18 +3,7 @@ public import LiteVaultQuery
 
 extension VirtualTable {
     /// Options of a virtual table that is being created.
-    public struct Options: OptionSet, Sendable {
-        /// The options as bits.
-        public let rawValue: Int
-
-        /// Creates options from bits.
-        public init(rawValue: Int) { self.rawValue = rawValue }
-
-        /// Does nothing if a table of that name already exists (`IF NOT EXISTS`).
-        public static let ifNotExists = Self(rawValue: 1 << 0)
-        /// The table is created in the database `temp`: it is visible to this connection only, and dropped when it closes.
-        public static let temporary = Self(rawValue: 1 << 1)
-    }
+    public typealias Options = ViewOptions
 
     /// A virtual table that is being created, as its module sees it.
     public struct Configuration: Sendable {

@@ -185,8 +185,7 @@ extension Analyzer {
         switch statement {
         case .select(let select): try columns(of: select, in: Scope())
         case .insert(let insert): try columns(of: insert)
-        case .update(let update): try columns(of: update)
-        case .delete(let delete): try columns(of: delete)
+        case .change(let change): try columns(of: change)
         }
     }
 
@@ -213,30 +212,21 @@ extension Analyzer {
         return try results(insert.returning, in: scope)
     }
 
-    private func columns(of update: Update) throws(SQLSyntaxError) -> [ResultColumn] {
+    private func columns(of change: Change) throws(SQLSyntaxError) -> [ResultColumn] {
         var scope = Scope()
-        define(update.with, in: &scope)
-        let target = try source(update.table, in: scope)
-        var returned = scope
-        returned.sources = [target]
+        define(change.with, in: &scope)
+        let target = try source(change.table, in: scope)
         scope.sources = [target]
-        if let from = update.from { try join(from, to: &scope) }
-        try assign(update.assignments, to: target, in: scope)
-        if let condition = update.condition { try check(condition: condition, in: scope) }
-        try bound(update.tail, in: scope)
-        return try results(update.returning, in: returned)
-    }
-
-    private func columns(of delete: Delete) throws(SQLSyntaxError) -> [ResultColumn] {
-        var scope = Scope()
-        define(delete.with, in: &scope)
-        scope.sources = [try source(delete.table, in: scope)]
-        if let condition = delete.condition {
+        var returned = scope
+        if let from = change.from { try join(from, to: &scope) }
+        try assign(change.assignments, to: target, in: scope)
+        if let condition = change.condition {
             try check(condition: condition, in: scope)
-            scope.narrow(by: condition)
+            // An UPDATE may have changed what its condition asks for.
+            if change.assignments.isEmpty { returned.narrow(by: condition) }
         }
-        try bound(delete.tail, in: scope)
-        return try results(delete.returning, in: scope)
+        try bound(change.tail, in: scope)
+        return try results(change.returning, in: returned)
     }
 
     private func assign(

@@ -21,7 +21,7 @@ extension Analyzer {
         case .sign(let sign, let operand): return try type(sign, operand, in: scope)
         case .not(let operand):
             expect(operand, Typing(.boolean, canBeNull: false))
-            return Typing(.boolean, canBeNull: try type(operand, in: scope).canBeNull)
+            return Typing(.boolean, of: [try type(operand, in: scope)])
         case .binary(let sign, let left, let right): return try type(left, sign, right, in: scope)
         case .identity(let left, let right, _):
             if case .null = right.form, case .parameter(let name) = left.form {
@@ -32,21 +32,16 @@ extension Analyzer {
             }
             return Typing(.boolean, canBeNull: false)
         case .between(let operand, let low, let high):
-            return Typing(
-                .boolean, canBeNull: try types(of: [operand, low, high], in: scope).contains(where: \.canBeNull))
+            return Typing(.boolean, of: try types(of: [operand, low, high], in: scope))
         case .pattern(_, let left, let right, let escape):
-            var canBeNull = false
-            for operand in [left, right] + (escape.map { [$0] } ?? []) {
-                expect(operand, Typing(.text, canBeNull: false))
-                canBeNull = try type(operand, in: scope).canBeNull || canBeNull
-            }
-            return Typing(.boolean, canBeNull: canBeNull)
+            let operands = [left, right] + (escape.map { [$0] } ?? [])
+            return Typing(.boolean, of: try types(of: operands, expected: .text, in: scope))
         case .membership(let operand, let members): return try type(operand, in: members, scope)
         case .call(let call): return try type(call, in: scope)
         case .cast(let operand, let name):
             let type = ValueType(cast: name)
             suggest(operand, type)
-            return Typing(type, canBeNull: try self.type(operand, in: scope).canBeNull)
+            return Typing(type, of: [try self.type(operand, in: scope)])
         case .conditional(let base, let branches, let otherwise):
             return try type(base, branches, otherwise, in: scope)
         case .exists(let select):
@@ -132,12 +127,7 @@ extension Analyzer {
     private func type(_ sign: String, _ operand: Expression, in scope: Scope) throws(SQLSyntaxError) -> Typing {
         let typing = try type(operand, in: scope)
         if sign == "+" { return typing }
-        if sign == "~" { return Typing(.integer, canBeNull: typing.canBeNull) }
-        var result = Self.number(typing)
-        if case .value(let type) = typing.content, type == .boolean {
-            result = Typing(.integer, canBeNull: typing.canBeNull)
-        }
-        return result
+        return sign == "~" ? Typing(.integer, of: [typing]) : Self.number(typing)
     }
 
     /// The number that arithmetic makes of an operand. A part of a date, such as `strftime('%Y', day)`, is a text, but a whole number.
@@ -169,13 +159,11 @@ extension Analyzer {
     ) throws(SQLSyntaxError) -> Typing {
         switch sign {
         case "AND", "OR":
-            let canBeNull = try types(of: [left, right], expected: .boolean, in: scope).contains(where: \.canBeNull)
-            return Typing(.boolean, canBeNull: canBeNull)
+            return Typing(.boolean, of: try types(of: [left, right], expected: .boolean, in: scope))
         case "=", "<>", "<", "<=", ">", ">=":
-            return Typing(.boolean, canBeNull: try types(of: [left, right], in: scope).contains(where: \.canBeNull))
+            return Typing(.boolean, of: try types(of: [left, right], in: scope))
         case "||":
-            let canBeNull = try types(of: [left, right], expected: .text, in: scope).contains(where: \.canBeNull)
-            return Typing(.text, canBeNull: canBeNull)
+            return Typing(.text, of: try types(of: [left, right], expected: .text, in: scope))
         case "->", "->>":
             try types(of: [left, right], expected: .text, in: scope)
             return sign == "->" ? Typing(.text, canBeNull: true) : .unknown("a value in JSON can be of any type")
@@ -190,9 +178,8 @@ extension Analyzer {
             Self.number(of: left, try type(left, in: scope)), Self.number(of: right, try type(right, in: scope)),
         ]
         if ["&", "|", "<<", ">>"].contains(sign) {
-            expect(left, Typing(.integer, canBeNull: false))
-            expect(right, Typing(.integer, canBeNull: false))
-            return Typing(.integer, canBeNull: typings.contains(where: \.canBeNull))
+            for operand in [left, right] { expect(operand, Typing(.integer, canBeNull: false)) }
+            return Typing(.integer, of: typings)
         }
         let known = typings.first { $0.type != nil }
         for operand in [left, right] where Self.isParameter(operand) {
@@ -217,33 +204,21 @@ extension Analyzer {
     private func type(
         _ operand: Expression, in members: Expression.Members, _ scope: Scope
     ) throws(SQLSyntaxError) -> Typing {
-        var canBeNull: Bool
         switch members {
-        case .list(let list): canBeNull = try types(of: [operand] + list, in: scope).contains(where: \.canBeNull)
+        case .list(let list): return Typing(.boolean, of: try types(of: [operand] + list, in: scope))
         case .select(let select):
-            var written: [Typing?] = []
-            switch operand.form {
-            case .row(let elements):
-                canBeNull = false
-                for element in elements {
-                    let typing = try type(element, in: scope)
-                    canBeNull = canBeNull || typing.canBeNull
-                    written.append(Typing(typing.content, canBeNull: false))
-                }
-            default:
-                let typing = try type(operand, in: scope)
-                canBeNull = typing.canBeNull
-                written = [Typing(typing.content, canBeNull: false)]
-            }
+            var elements = [operand]
+            if case .row(let several) = operand.form { elements = several }
+            let typings = try elements.map { element throws(SQLSyntaxError) in try type(element, in: scope) }
+            let written = typings.map { Typing($0.content, canBeNull: false) }
             let columns = try columns(of: select, in: Scope(in: scope), written: written)
             if let first = columns.first { expect(operand, Typing(first.typing.content, canBeNull: false)) }
-            canBeNull = canBeNull || columns.contains { $0.typing.canBeNull }
+            return Typing(.boolean, of: typings + columns.map(\.typing))
         case .table(let reference):
             let columns = try source(reference, in: scope).columns
             if let first = columns.first { expect(operand, Typing(first.typing.content, canBeNull: false)) }
-            canBeNull = try type(operand, in: scope).canBeNull || columns.contains { $0.typing.canBeNull }
+            return Typing(.boolean, of: [try type(operand, in: scope)] + columns.map(\.typing))
         }
-        return Typing(.boolean, canBeNull: canBeNull)
     }
 
     private func type(

@@ -221,9 +221,8 @@ extension Analyzer {
                 if case .parameter(let name) = argument.form { note(parameter: name, nil, isOptional: true) }
             }
             var result = try alternatives(arguments.map { ($0, scope) })
-            var canBeNull = true
-            for argument in arguments where !(try type(argument, in: scope)).canBeNull { canBeNull = false }
-            result.canBeNull = canBeNull
+            let typings = try arguments.map { argument throws(SQLSyntaxError) in try type(argument, in: scope) }
+            result.canBeNull = typings.allSatisfy(\.canBeNull)
             return result
         case ("iif", 2...), ("if", 2...):
             var branches: [(condition: Expression, value: Expression)] = []
@@ -241,13 +240,11 @@ extension Analyzer {
         case ("abs", 1), ("ceil", 1), ("ceiling", 1), ("floor", 1), ("trunc", 1):
             return Self.number(try type(arguments[0], in: scope))
         case ("substr", 2...), ("substring", 2...):
-            for argument in arguments.dropFirst() {
-                expect(argument, Typing(.integer, canBeNull: false))
-            }
+            for argument in arguments.dropFirst() { expect(argument, Typing(.integer, canBeNull: false)) }
             expect(arguments[0], Typing(.text, canBeNull: false))
             let typings = try arguments.map { argument throws(SQLSyntaxError) in try type(argument, in: scope) }
             let isBlob = typings[0].type?.storage == .blob
-            return Typing(isBlob ? .blob : .text, canBeNull: typings.contains(where: \.canBeNull))
+            return Typing(isBlob ? .blob : .text, of: typings)
         case ("json_extract", 2...):
             try types(of: arguments, expected: .text, in: scope)
             // Several paths give an array.

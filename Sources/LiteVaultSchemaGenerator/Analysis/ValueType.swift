@@ -29,17 +29,13 @@ struct ValueType: Hashable, Sendable {
 
     /// The type of a `CAST` (https://sqlite.org/datatype3.html#determination_of_column_affinity).
     init(cast type: String) {
-        let type = foldedKeyword(type)
-        func contains(_ word: String) -> Bool { containsText(type, word) }
-        if contains("INT") {
-            self = .integer
-        } else if ["CHAR", "CLOB", "TEXT"].contains(where: contains) {
-            self = .text
-        } else if contains("BLOB") || type.isEmpty {
-            self = .blob
-        } else {
-            self = .real
-        }
+        self =
+            switch SQLAffinity(type) {
+            case .integer: .integer
+            case .text: .text
+            case .blob: .blob
+            case .real, .numeric: .real
+            }
     }
 
     var isNumber: Bool { storage == .integer || storage == .real || storage == .numeric }
@@ -75,6 +71,9 @@ struct Typing: Sendable {
     }
 
     init(_ type: ValueType, canBeNull: Bool) { self.init(.value(type), canBeNull: canBeNull) }
+
+    /// What an operator makes of operands, NULL if one of them is.
+    init(_ type: ValueType, of operands: [Typing]) { self.init(type, canBeNull: operands.contains(where: \.canBeNull)) }
 
     static func unknown(_ why: String, canBeNull: Bool = true) -> Typing { Typing(.unknown(why), canBeNull: canBeNull) }
 

@@ -23,7 +23,7 @@ extension Parser {
         var left = try operand(level)
         while current.kind == .word || current.kind == .sign, Self.levels[level].contains(current.text) {
             let sign = current.text
-            if sign.hasPrefix("->") { need(.init(3, 38), "the operator \(sign)") }
+            if sign.hasPrefix("->") { need(.arrow(sign)) }
             advance()
             let right = try operand(level)
             left = Expression(
@@ -81,7 +81,7 @@ extension Parser {
     private mutating func identity(_ left: Expression) throws(SQLSyntaxError) -> Expression.Form {
         var isNegated = skip("NOT")
         if current.matches("DISTINCT"), token(after: 1).matches("FROM") {
-            need(.init(3, 39), "IS DISTINCT FROM")
+            need(.distinctFrom)
             advance(by: 2)
             isNegated.toggle()
         }
@@ -203,7 +203,7 @@ extension Parser {
             try require(")")
             return .raise
         case "TRUE" where !token(after: 1).matches("."), "FALSE" where !token(after: 1).matches("."):
-            need(.init(3, 23), "\(current.text) as a value")
+            need(.truth(current.text))
             return take(.boolean)
         default: return token(after: 1).matches("(") ? try call() : try column()
         }
@@ -259,12 +259,12 @@ extension Parser {
         try require("(")
         if !skip("*") { _ = skip("DISTINCT") }
         let arguments = current.matches(")", "ORDER") ? [] : try expressions()
-        if current.matches("ORDER") { need(.init(3, 44), "ORDER BY among an aggregate's arguments") }
+        if current.matches("ORDER") { need(.aggregateOrder) }
         let order = try order()
         try require(")")
         var filter: Expression?
         if current.matches("FILTER"), token(after: 1).matches("(") {
-            need(.init(3, 30), "FILTER of an aggregate")
+            need(.filter)
             try require("FILTER", "(", "WHERE")
             filter = try expression()
             try require(")")
@@ -279,7 +279,7 @@ extension Parser {
         guard current.matches("OVER"), next.matches("(") || next.kind == .word || next.kind == .quotedName else {
             return nil
         }
-        need(.init(3, 25), "a window function")
+        need(.window)
         advance()
         guard current.matches("(") else { return Window(base: try name(), expressions: [], frame: nil) }
         return try window()
@@ -290,7 +290,7 @@ extension Parser {
         try parenthesized { parser throws(SQLSyntaxError) in
             var base: String?
             if !parser.current.matches(")", "PARTITION", "ORDER", "ROWS", "RANGE", "GROUPS") {
-                parser.need(.init(3, 28), "a window that extends another one")
+                parser.need(.extendedWindow)
                 base = try parser.name()
             }
             var expressions: [Expression] = []
@@ -305,7 +305,7 @@ extension Parser {
 
     private mutating func frame() throws(SQLSyntaxError) -> Window.Frame? {
         guard current.matches("ROWS", "RANGE", "GROUPS") else { return nil }
-        if current.matches("GROUPS") { need(.init(3, 28), "a frame of GROUPS") }
+        if current.matches("GROUPS") { need(.groups) }
         advance()
         var offsets: [Expression] = []
         var includesCurrentRow: Bool
@@ -318,7 +318,7 @@ extension Parser {
             includesCurrentRow = try bound(&offsets) != "FOLLOWING"
         }
         if skip("EXCLUDE") {
-            need(.init(3, 28), "EXCLUDE of a frame")
+            need(.exclude)
             if skip("NO") {
                 try require("OTHERS")
             } else {

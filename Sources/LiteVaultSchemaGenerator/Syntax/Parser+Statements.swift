@@ -6,10 +6,11 @@ extension Parser {
         if !token(after: 1).matches("AS") { _ = skip("RECURSIVE") }
         return try list { parser throws(SQLSyntaxError) in
             let name = try parser.name()
+            parser.note(derived: name)
             let columns = try parser.names()
             try parser.require("AS")
             if parser.current.matches("NOT", "MATERIALIZED") {
-                parser.need(.init(3, 35), "a materialization hint")
+                parser.need(.materialization)
                 _ = parser.skip("NOT")
                 try parser.require("MATERIALIZED")
             }
@@ -48,7 +49,7 @@ extension Parser {
         return try list { parser throws(SQLSyntaxError) in
             let term = try parser.term()
             if parser.current.matches("NULLS") {
-                parser.need(.init(3, 30), "NULLS \(parser.token(after: 1).text)")
+                parser.need(.nulls(parser.token(after: 1).text))
                 parser.advance(by: 2)
             }
             return term
@@ -148,7 +149,7 @@ extension Parser {
         let isNatural = skip("NATURAL")
         var kind = Select.Join.Kind.inner
         if current.kind == .word, let named = Self.joins[current.text] {
-            if current.matches("RIGHT", "FULL") { need(.init(3, 39), "a \(current.text) JOIN") }
+            if current.matches("RIGHT", "FULL") { need(.join(current.text)) }
             advance()
             if named != .inner { _ = skip("OUTER") }
             kind = named
@@ -168,7 +169,9 @@ extension Parser {
         guard current.matches("(") else { return .table(try tableReference(allowsAlias: true, allowsArguments: true)) }
         if token(after: 1).beginsSelect {
             let select = try parenthesized { parser throws(SQLSyntaxError) in try parser.select() }
-            return .subquery(select, alias: try alias())
+            let alias = try alias()
+            note(derived: alias)
+            return .subquery(select, alias: alias)
         }
         return try nested { parser throws(SQLSyntaxError) in
             try parser.parenthesized { parser throws(SQLSyntaxError) in try parser.from() }
@@ -188,6 +191,7 @@ extension Parser {
         let end = lastEnd
         let arguments = allowsArguments && skip("(") ? try expressionsToParenthesis() : nil
         let alias = allowsAlias ? try alias() : nil
+        if arguments != nil { note(derived: alias) }
         if skip("INDEXED") {
             try require("BY")
             _ = try self.name()
@@ -216,9 +220,7 @@ extension Parser {
     }
 
     private mutating func upsert(isFurther: Bool) throws(SQLSyntaxError) -> Insert.Upsert {
-        need(
-            isFurther ? .init(3, 35) : .init(3, 24),
-            isFurther ? "several ON CONFLICT clauses" : "an upsert (ON CONFLICT … DO)")
+        need(isFurther ? .upserts : .upsert)
         try require("ON", "CONFLICT")
         var target: [Expression] = []
         var targetCondition: Expression?
@@ -237,32 +239,27 @@ extension Parser {
         return .init(target: target, targetCondition: targetCondition, assignments: assignments, condition: condition)
     }
 
-    mutating func update(_ with: [CommonTableExpression]) throws(SQLSyntaxError) -> Update {
-        advance()
-        if skip("OR") { advance() }
+    /// UPDATE or DELETE.
+    mutating func change(_ with: [CommonTableExpression]) throws(SQLSyntaxError) -> Change {
+        let isUpdate = skip("UPDATE")
+        if !isUpdate { try require("DELETE", "FROM") } else if skip("OR") { advance() }
         let table = try tableReference(allowsAlias: true)
-        try require("SET")
-        let assignments = try assignments()
+        var assignments: [Assignment] = []
         var from: Select.From?
-        if current.matches("FROM") {
-            need(.init(3, 33), "UPDATE … FROM")
-            advance()
-            from = try self.from()
+        if isUpdate {
+            try require("SET")
+            assignments = try self.assignments()
+            if current.matches("FROM") {
+                need(.updateFrom)
+                advance()
+                from = try self.from()
+            }
         }
         let condition = skip("WHERE") ? try expression() : nil
         let returning = try returning()
-        return Update(
+        return Change(
             with: with, table: table, assignments: assignments, from: from, condition: condition, returning: returning,
             tail: try tail())
-    }
-
-    mutating func delete(_ with: [CommonTableExpression]) throws(SQLSyntaxError) -> Delete {
-        advance()
-        try require("FROM")
-        let table = try tableReference(allowsAlias: true)
-        let condition = skip("WHERE") ? try expression() : nil
-        let returning = try returning()
-        return Delete(with: with, table: table, condition: condition, returning: returning, tail: try tail())
     }
 
     private mutating func assignments() throws(SQLSyntaxError) -> [Assignment] {
@@ -276,7 +273,7 @@ extension Parser {
 
     private mutating func returning() throws(SQLSyntaxError) -> [Select.Result] {
         guard current.matches("RETURNING") else { return [] }
-        need(.init(3, 35), "RETURNING")
+        need(.returning)
         advance()
         return try results()
     }

@@ -13,6 +13,8 @@ struct Parser {
 
     /// The parameters, each time that one occurs.
     private(set) var parameters: [Occurrence] = []
+    /// The names of common tables, and of subqueries and calls in FROM.
+    private(set) var derived: Set<SQLName> = []
     /// What the statement needs of newer engines.
     private(set) var needs: [EngineNeed] = []
 
@@ -38,8 +40,7 @@ struct Parser {
         switch current.text {
         case "SELECT", "VALUES": statement = .select(try select(with))
         case "INSERT", "REPLACE": statement = .insert(try insert(with))
-        case "UPDATE": statement = .update(try update(with))
-        case "DELETE": statement = .delete(try delete(with))
+        case "UPDATE", "DELETE": statement = .change(try change(with))
         default:
             throw SQLSyntaxError(
                 current.range.lowerBound, "only SELECT, VALUES, INSERT, REPLACE, UPDATE and DELETE can be checked")
@@ -123,15 +124,17 @@ extension Parser {
         parameters.append(Occurrence(name: token.text, range: token.range, isList: isList))
     }
 
-    /// Notes that the current token needs a version.
-    mutating func need(_ version: EngineVersion, _ feature: String) {
-        needs.append(EngineNeed(version: version, feature: feature, offset: current.range.lowerBound))
+    mutating func note(derived name: String?) { if let name { derived.insert(SQLName(name)) } }
+
+    /// Notes that the current token needs the version that has a feature.
+    mutating func need(_ feature: SQLFeature) {
+        needs.append(EngineNeed(feature: feature, offset: current.range.lowerBound))
     }
 
     /// Notes what a function needs. JSON counts as had: engines of any version may have it.
     mutating func need(function name: String) {
         guard let minor = SQLFunctions.minorVersion(of: name), !name.hasPrefix("json") || minor > 38 else { return }
-        need(.init(3, minor), "the function \(name)()")
+        need(SQLFeature("the function \(name)()", minor))
     }
 }
 
@@ -162,8 +165,9 @@ struct EngineVersion: Comparable, Sendable, CustomStringConvertible {
 
 /// Something that older engines do not have.
 struct EngineNeed: Sendable {
-    let version: EngineVersion
-    let feature: String
+    let feature: SQLFeature
     /// Where it is needed, in bytes.
     let offset: Int
+
+    var version: EngineVersion { EngineVersion(3, feature.minorVersion) }
 }

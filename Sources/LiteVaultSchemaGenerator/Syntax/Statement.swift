@@ -2,8 +2,7 @@
 enum Statement: Sendable {
     case select(Select)
     case insert(Insert)
-    case update(Update)
-    case delete(Delete)
+    case change(Change)
 }
 
 /// A SELECT or VALUES with everything that belongs to it (https://sqlite.org/lang_select.html).
@@ -100,21 +99,13 @@ struct Assignment: Sendable {
     let value: Expression
 }
 
-/// An UPDATE (https://sqlite.org/lang_update.html).
-struct Update: Sendable {
+/// An UPDATE (https://sqlite.org/lang_update.html) or a DELETE (https://sqlite.org/lang_delete.html).
+struct Change: Sendable {
     let with: [CommonTableExpression]
     let table: TableReference
+    /// Empty for a DELETE.
     let assignments: [Assignment]
     let from: Select.From?
-    let condition: Expression?
-    let returning: [Select.Result]
-    let tail: [Expression]
-}
-
-/// A DELETE (https://sqlite.org/lang_delete.html).
-struct Delete: Sendable {
-    let with: [CommonTableExpression]
-    let table: TableReference
     let condition: Expression?
     let returning: [Select.Result]
     let tail: [Expression]

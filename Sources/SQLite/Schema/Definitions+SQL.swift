@@ -145,8 +145,8 @@ public enum SQLiteFeature: Sendable, CaseIterable {
     public var firstVersion: SQLiteVersion {
         switch self {
         case .partialIntegrityCheck, .sqliteSchemaTable: SQLiteVersion(major: 3, minor: 33)
-        case .renameColumn: SQLiteVersion(major: 3, minor: 25)
-        case .dropColumn: SQLiteVersion(major: 3, minor: 35)
+        case .renameColumn: SQLiteVersion(.renameColumn)
+        case .dropColumn: SQLiteVersion(.dropColumn)
         }
     }
 
