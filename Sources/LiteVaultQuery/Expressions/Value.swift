@@ -76,6 +76,7 @@ extension Optional: SQLType where Wrapped: Value {
     }
 
     /// The value to bind; nil for nil.
+    @inlinable
     public var boundValue: (any Binding)? { self?.boundValue }
 }
 
@@ -111,6 +112,7 @@ extension Value {
     }
 
     /// The value to bind.
+    @inlinable
     public var boundValue: (any Binding)? { datatypeValue }
 
     /// The value as a parameter.
