@@ -193,7 +193,7 @@ extension Blob: Binding, ColumnValue {
     public func bind(to statement: OpaquePointer, at index: Int32) -> Int32 { bytes.bind(to: statement, at: index) }
 }
 
-extension Array: Binding, ColumnValue, StatementArgument where Element == UInt8 {
+extension Array: Binding, ColumnValue, StatementArgument, _RowValue where Element == UInt8 {
     /// A BLOB.
     public init?(stored: StoredValue) {
         guard case .blob(let bytes) = stored else { return nil }
