@@ -107,16 +107,6 @@ extension SchemaType {
     }
 }
 
-extension View {
-    /// `DROP VIEW "view"`: drops a view.
-    ///
-    /// - Parameter ifExists: if true, does nothing when it does not exist.
-    /// - Returns: the SQL text, for `Connection.run`.
-    public func drop(ifExists: Bool = false) -> String {
-        dropNode(Self.identifier, schemaName, ifExists: ifExists).sql(dates: .textWithT)
-    }
-}
-
 // `ALTER TABLE … ADD COLUMN …` (https://sqlite.org/lang_altertable.html#altertabaddcol). Existing rows get
 // the default value, so it has to be a value, not an expression.
 
