@@ -13,7 +13,7 @@ extension QueryType {
         _ type: JoinType, _ table: any QueryType, on condition: SQLExpression<some SQLType<Bool>>
     ) -> Self {
         let whole = table.clauses.condition.map { SQLNode.infix(condition.root, "AND", $0) } ?? condition.root
-        return changed { $0.joins.append(.init(type: type, table: table, condition: whole)) }
+        return changed { $0.others.joins.append(.init(type: type, table: table, condition: whole)) }
     }
 
     // MARK: Conditions
@@ -48,8 +48,8 @@ extension QueryType {
 
     private func grouping(_ by: [any Expressible], _ having: SQLNode?) -> Self {
         changed {
-            $0.grouping = by.map(\.node)
-            $0.having = having
+            $0.others.grouping = by.map(\.node)
+            $0.others.having = having
         }
     }
 
@@ -62,13 +62,13 @@ extension QueryType {
     ///   - window: the window. It may extend a window named before it.
     public func window(_ name: String, as window: Window) -> Self {
         changed { clauses in
-            var windows = clauses.windows
+            var windows = clauses.others.windows
             if let index = windows.firstIndex(where: { isSameName($0.name, name) }) {
                 windows[index].window = window.node
             } else {
                 windows.append((name: name, window: window.node))
             }
-            clauses.windows = windows
+            clauses.others.windows = windows
         }
     }
 
@@ -103,11 +103,11 @@ extension QueryType {
     public func except(_ table: any QueryType) -> Self { compound("EXCEPT", table) }
 
     private func compound(_ operation: String, _ table: any QueryType) -> Self {
-        let other = table.clauses
+        let added = table.clauses
         // SQL has no parentheses around an operand.
-        let isSimple = other.compounds.isEmpty && other.limit == nil && other.with.isEmpty
+        let isSimple = added.others.compounds.isEmpty && added.limit == nil && added.others.with.isEmpty
         let operand: SQLNode =
             isSimple ? table.selectNode : .words(.text("SELECT * FROM"), .wrapped("", table.selectNode))
-        return changed { $0.compounds.append((operation: operation, query: operand)) }
+        return changed { $0.others.compounds.append((operation: operation, query: operand)) }
     }
 }

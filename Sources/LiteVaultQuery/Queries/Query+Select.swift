@@ -40,10 +40,11 @@ extension QueryType {
     public var count: ScalarQuery<Int> {
         let number = SQLNode.call("count", [.text("*")])
         let isWhole =
-            clauses.limit == nil && !clauses.isDistinct && clauses.grouping.isEmpty && clauses.compounds.isEmpty
+            clauses.limit == nil && !clauses.isDistinct && clauses.others.grouping.isEmpty
+            && clauses.others.compounds.isEmpty
         guard !isWhole else { return ScalarQuery(selecting([number], isDistinct: false).clauses) }
         var all = QueryClauses("rows")
-        all.source = .wrapped("", selectNode)
+        all.others.source = .wrapped("", selectNode)
         all.columns = [number]
         return ScalarQuery(all)
     }

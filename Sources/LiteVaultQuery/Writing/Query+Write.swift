@@ -143,7 +143,7 @@ extension QueryType {
 
     /// The clauses that choose the rows to write.
     private var rows: [SQLNode?] {
-        guard !clauses.joins.isEmpty else { return [whereClause, orderClause, limitClause] }
+        guard !clauses.others.joins.isEmpty else { return [whereClause, orderClause, limitClause] }
         // A column is hardly ever called so; one may be called rowid.
         let rowid = SQLNode.qualified(tableName, .identifier("_rowid_"))
         let chosen = selecting([rowid], isDistinct: false).selectNode
