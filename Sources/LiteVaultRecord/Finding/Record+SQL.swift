@@ -16,7 +16,9 @@ extension Record {
     ///   - sql: one SQL statement, as a literal; `SQL(sql:)` for other text.
     ///   - values: a value for each parameter, in order, if the literal interpolates none; `Bindings` for values by name.
     /// - Throws: `VaultError` `conformance` for other columns; `QueryError`; `DatabaseError`.
-    public static func all(_ db: some RecordDatabase, sql: SQL, with values: any StatementArgument...) throws -> [Self] {
+    public static func all(
+        _ db: some RecordDatabase, sql: SQL, with values: any StatementArgument...
+    ) throws -> [Self] {
         try db._withReader { try $0.all(sql, with: ArgumentsInOrder(values: values), as: Self.self) }
     }
 
