@@ -26,30 +26,25 @@ extension Connection {
     ///   - argumentCount: the number of arguments; nil for any number.
     ///   - deterministic: whether the same rows always give the same result.
     ///   - step: called for each row.
-    ///   - final: called once, after the last row or when there is none, to return the result. It frees the state.
+    ///   - finish: called once, after the last row or when there is none, to return the result. It frees the state.
     ///   - state: called at the first row of each group, to create the state.
     public func createAggregation<T>(
         _ functionName: String, argumentCount: UInt? = nil, deterministic: Bool = false,
         step: @escaping ([(any Binding)?], UnsafeMutablePointer<T>) -> Void,
-        final: @escaping (UnsafeMutablePointer<T>) -> (any Binding)?,
+        final finish: @escaping (UnsafeMutablePointer<T>) -> (any Binding)?,
         state: @escaping () -> UnsafeMutablePointer<T>
     ) {
         try? defineAggregation(
-            functionName, argumentCount: argumentCount, deterministic: deterministic, state: state, step: step,
-            final: final)
+            functionName, argumentCount: argumentCount, deterministic: deterministic,
+            initialValue: nil as UnsafeMutablePointer<T>?,
+            step: { pointer, values in
+                let present = pointer ?? state()
+                pointer = present
+                step(values, present)
+            }, result: { finish($0 ?? state()) })
     }
 
-    /// Defines an aggregate function by folding its rows into an object.
-    public func createAggregation<T: AnyObject>(
-        _ aggregate: String, argumentCount: UInt? = nil, deterministic: Bool = false, initialValue: T,
-        reduce: @escaping (T, [(any Binding)?]) -> T, result: @escaping (T) -> (any Binding)?
-    ) {
-        try? defineAggregation(
-            aggregate, argumentCount: argumentCount, deterministic: deterministic, initialValue: initialValue,
-            step: { $0 = reduce($0, $1) }, result: result)
-    }
-
-    /// Defines an aggregate function by folding its rows into a value.
+    /// Defines an aggregate function by folding its rows into a value or an object.
     public func createAggregation<T>(
         _ aggregate: String, argumentCount: UInt? = nil, deterministic: Bool = false, initialValue: T,
         reduce: @escaping (T, [(any Binding)?]) -> T, result: @escaping (T) -> (any Binding)?

@@ -60,22 +60,14 @@ extension Connection {
     /// The value of a query of one column.
     ///
     /// - Throws: `DatabaseError`; `QueryError` when there is no row, or the value is NULL or of another type.
-    public func scalar<V: Value>(_ query: ScalarQuery<V>) throws -> V { try value(query) }
+    public func scalar<Query: ScalarStatement>(_ query: Query) throws -> Query.ScalarValue
+    where Query.ScalarValue: Value { try value(query) }
 
     /// The value of a query of one column; nil when it is NULL or there is no row.
     ///
     /// - Throws: `DatabaseError`; `QueryError` when the value is of another type.
-    public func scalar<V: Value>(_ query: ScalarQuery<V?>) throws -> V.ValueType? { try value(query) as? V.ValueType }
-
-    /// The value of a SELECT.
-    ///
-    /// - Throws: `DatabaseError`; `QueryError` when there is no row, or the value is NULL or of another type.
-    public func scalar<V: Value>(_ query: Select<V>) throws -> V { try value(query) }
-
-    /// The value of a SELECT; nil when it is NULL or there is no row.
-    ///
-    /// - Throws: `DatabaseError`; `QueryError` when the value is of another type.
-    public func scalar<V: Value>(_ query: Select<V?>) throws -> V.ValueType? { try value(query) as? V.ValueType }
+    public func scalar<Query: ScalarStatement, V: Value>(_ query: Query) throws -> V.ValueType?
+    where Query.ScalarValue == V? { try value(query) as? V.ValueType }
 }
 
 /// A `RowIterator` as an iterator that cannot throw.

@@ -127,6 +127,8 @@ import Testing
         #expect(try City.all(db, sql: sql, with: "C").map(\.name) == ["Jena", "Ulm"])
         #expect(try City.first(db, sql: sql, with: Bindings(["C"]))?.name == "Jena")
         #expect(try City.first(db, sql: sql, with: "Z") == nil)
+        #expect(try db.all(sql, with: "C", as: City.self).map(\.name) == ["Jena", "Ulm"])
+        #expect(try db.first(sql, with: "C", as: City.self)?.name == "Jena")
         #expect {
             try City.all(db, sql: "SELECT id, population, name FROM city")
         } throws: { ($0 as? VaultError)?.code == .conformance }

@@ -230,7 +230,7 @@ extension Execution {
 extension RowView {
     /// The current row of an execution.
     @inlinable
-    init(_ execution: Execution) { self.init(execution.handle, of: execution.prepared) }
+    package init(_ execution: Execution) { self.init(execution.handle, of: execution.prepared) }
 }
 
 extension RowColumnReader {

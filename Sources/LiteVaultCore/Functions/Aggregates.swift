@@ -2,19 +2,6 @@ internal import CEngineSupport
 internal import LiteVaultEngine
 
 extension Connection {
-    /// Defines an aggregate function whose state lives in memory that the caller allocates, and frees in `final`.
-    ///
-    /// - Throws: `DatabaseError`
-    package func defineAggregation<T>(
-        _ name: String, argumentCount: UInt? = nil, deterministic: Bool = false,
-        state: @escaping () -> UnsafeMutablePointer<T>,
-        step: @escaping ([(any Binding)?], UnsafeMutablePointer<T>) -> Void,
-        final: @escaping (UnsafeMutablePointer<T>) -> (any Binding)?
-    ) throws {
-        let box = AggregateBox(self, initial: state, step: { step($1, $0) }, value: final)
-        try register(name, argumentCount, deterministic, box)
-    }
-
     /// Defines an aggregate function (`sqlite3_create_function_v2`), which with `inverse` is a window function, too
     /// (`sqlite3_create_window_function`, SQLite 3.25).
     ///
@@ -41,10 +28,10 @@ extension Connection {
         result: @escaping (T) throws -> (any Binding)?
     ) throws {
         guard let inverse else {
-            let box = AggregateBox(self, initial: { initialValue }, step: step, value: result)
+            let box = AggregateBox(self, initial: initialValue, step: step, value: result)
             return try register(name, argumentCount, deterministic, box)
         }
-        let box = AggregateBox(self, initial: { initialValue }, step: step, inverse: inverse, value: result)
+        let box = AggregateBox(self, initial: initialValue, step: step, inverse: inverse, value: result)
         try registerWindow(name, argumentCount, deterministic, box)
     }
 
@@ -88,13 +75,13 @@ private final class AggregateBox {
     private let value: (AnyObject) throws -> (any Binding)?
 
     init<T>(
-        _ connection: Connection, initial: @escaping () -> T,
+        _ connection: Connection, initial: T,
         step: @escaping (inout T, [(any Binding)?]) throws -> Void,
         inverse: @escaping (inout T, [(any Binding)?]) throws -> Void = { _, _ in },
         value: @escaping (T) throws -> (any Binding)?
     ) {
         self.connection = connection
-        makeState = { StateBox(initial()) }
+        makeState = { StateBox(initial) }
         self.step = { object, arguments in
             if let object = object as? StateBox<T> { try step(&object.state, arguments) }
         }

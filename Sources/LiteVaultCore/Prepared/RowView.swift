@@ -4,7 +4,7 @@ internal import LiteVaultEngine
 ///
 /// It cannot leave the closure that receives it, so only columns that are read are copied.
 public struct RowView: ~Copyable {
-    @usableFromInline let statement: OpaquePointer
+    @usableFromInline package let statement: OpaquePointer
     /// Not counted: the row does not outlive the execution.
     @usableFromInline let prepared: Uncounted<PreparedStatement>
 
@@ -50,6 +50,27 @@ public struct RowView: ~Copyable {
         let prepared = prepared.object
         return prepared.copyRow(prepared.rowColumns())
     }
+}
+
+/// What a row of SQL is read as: a ``ColumnValue`` from its first column, a record from all of them.
+public protocol _RowValue: SendableMetatype {
+    /// Throws if the type cannot be read from such columns. Called before the first row.
+    static func _requireColumns(of row: borrowing RowView) throws
+
+    /// Reads the current row.
+    static func _read(_ row: borrowing RowView) throws -> Self
+}
+
+extension ColumnValue {
+    /// Any number of columns will do.
+    @inlinable
+    @inline(__always)
+    public static func _requireColumns(of row: borrowing RowView) {}
+
+    /// Reads the first column.
+    @inlinable
+    @inline(__always)
+    public static func _read(_ row: borrowing RowView) throws -> Self { try read(from: ColumnReader(row.statement, 0)) }
 }
 
 /// Reads the columns of a row in their order. It must not outlive the row.

@@ -114,7 +114,7 @@ extension Connection {
         return value
     }
 
-    /// Reads the first column of the first row, if there is a row.
+    /// Reads the first row, if there is one, as the value of its first column or as a record.
     ///
     /// ```swift
     /// let title = try db.first("SELECT title FROM note WHERE id = \(id)", as: String.self)
@@ -123,18 +123,21 @@ extension Connection {
     /// - Parameters:
     ///   - sql: one SQL statement, as a literal; ``SQL/init(sql:)`` for other text.
     ///   - values: a value for each parameter, in order, if the literal interpolates none; ``Bindings`` for values by name.
-    ///   - type: the type to read it as; `Int?.self` if it may be NULL.
+    ///   - type: the type to read it as; `Int?.self` if it may be NULL. The columns of a record have to be its own, by name and order:
+    ///     `SELECT \(Note.columnList) …`.
     /// - Returns: the value; nil when there is no row.
-    /// - Throws: `QueryError` when the value cannot be read as the type; `DatabaseError`.
+    /// - Throws: `QueryError` when the value cannot be read as the type; `VaultError` `conformance` for other columns than the record's;
+    ///   `DatabaseError`.
     @inlinable
     @inline(__always)
-    public func first<T: ColumnValue, each A: StatementArgument>(
+    public func first<T: _RowValue, each A: StatementArgument>(
         _ sql: SQL, with values: repeat each A, as type: T.Type
     ) throws -> T? {
         let execution = try begin(sql, with: repeat each values)
         defer { end(execution) }
+        try T._requireColumns(of: RowView(execution))
         guard try execution.step() else { return nil }
-        let value = try T.read(from: ColumnReader(execution, 0))
+        let value = try T._read(RowView(execution))
         try execution.finish()
         return value
     }
@@ -160,26 +163,29 @@ extension Connection {
         return first
     }
 
-    /// Reads the first column of every row.
+    /// Reads every row, as the value of its first column or as a record.
     ///
     /// ```swift
     /// let titles = try db.all("SELECT title FROM note WHERE id IN \(ids)", as: String.self)
+    /// let notes = try db.all("SELECT \(Note.columnList) FROM note WHERE id IN \(ids)", as: Note.self)
     /// ```
     ///
     /// - Parameters:
     ///   - sql: one SQL statement, as a literal; ``SQL/init(sql:)`` for other text.
     ///   - values: a value for each parameter, in order, if the literal interpolates none; ``Bindings`` for values by name.
-    ///   - type: the type to read it as; `Int?.self` if it may be NULL.
-    /// - Throws: `QueryError` when a value cannot be read as the type; `DatabaseError`.
+    ///   - type: the type to read it as, as for `first`.
+    /// - Throws: `QueryError` when a value cannot be read as the type; `VaultError` `conformance` for other columns than the record's;
+    ///   `DatabaseError`.
     @inlinable
     @inline(__always)
-    public func all<T: ColumnValue, each A: StatementArgument>(
+    public func all<T: _RowValue, each A: StatementArgument>(
         _ sql: SQL, with values: repeat each A, as type: T.Type
     ) throws -> [T] {
         let execution = try begin(sql, with: repeat each values)
         defer { end(execution) }
+        try T._requireColumns(of: RowView(execution))
         var result: [T] = []
-        while try execution.step() { result.append(try T.read(from: ColumnReader(execution, 0))) }
+        while try execution.step() { result.append(try T._read(RowView(execution))) }
         return result
     }
 

@@ -193,7 +193,7 @@ extension Blob: Binding, ColumnValue {
     public func bind(to statement: OpaquePointer, at index: Int32) -> Int32 { bytes.bind(to: statement, at: index) }
 }
 
-extension Array: Binding, ColumnValue, StatementArgument where Element == UInt8 {
+extension Array: Binding, ColumnValue, StatementArgument, _RowValue where Element == UInt8 {
     /// A BLOB.
     public init?(stored: StoredValue) {
         guard case .blob(let bytes) = stored else { return nil }
@@ -217,12 +217,14 @@ extension Array: Binding, ColumnValue, StatementArgument where Element == UInt8 
     /// `sqlite3_bind_blob64`
     @inlinable
     public func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
-        withUnsafeBytes { bytes in
-            // A null pointer would bind NULL instead of an empty blob.
-            guard let start = bytes.baseAddress, !bytes.isEmpty else {
-                return sqlite3_bind_zeroblob(statement, index, 0)
-            }
-            return sqlite3_bind_blob64(statement, index, start, UInt64(bytes.count), transient)
-        }
+        withUnsafeBytes { bindBlob($0, to: statement, at: index) }
     }
+}
+
+@inlinable
+@inline(__always)
+func bindBlob(_ bytes: UnsafeRawBufferPointer, to statement: OpaquePointer, at index: Int32) -> Int32 {
+    // A null pointer would bind NULL instead of an empty blob.
+    guard let start = bytes.baseAddress, !bytes.isEmpty else { return sqlite3_bind_zeroblob(statement, index, 0) }
+    return sqlite3_bind_blob64(statement, index, start, UInt64(bytes.count), transient)
 }

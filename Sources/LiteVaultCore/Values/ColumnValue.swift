@@ -4,7 +4,7 @@ public import LiteVaultEngine
 ///
 /// Reading is strict: a value of another storage class is an error, never a lossy conversion. The only exception is
 /// lossless by SQLite's own rules: a `Double` reads an INTEGER, since SQLite stores 3.0 as 3.
-public protocol ColumnValue: StatementArgument {
+public protocol ColumnValue: StatementArgument, _RowValue {
     /// Reads the column of the current row.
     ///
     /// - Throws: `QueryError` when the column is NULL, or of a storage class that the type cannot be read from.
@@ -14,7 +14,7 @@ public protocol ColumnValue: StatementArgument {
     func bind(to statement: OpaquePointer, at index: Int32) -> Int32
 }
 
-extension Optional: StatementArgument, ColumnValue where Wrapped: ColumnValue {
+extension Optional: StatementArgument, ColumnValue, _RowValue where Wrapped: ColumnValue {
     /// Reads nil for NULL, otherwise the value.
     @inlinable
     public static func read(from column: borrowing ColumnReader) throws -> Wrapped? {

@@ -19,12 +19,7 @@ extension Data: Binding, ColumnValue {
     /// `sqlite3_bind_blob64`
     @inlinable
     public func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
-        withUnsafeBytes { bytes in
-            guard let start = bytes.baseAddress, !bytes.isEmpty else {
-                return sqlite3_bind_zeroblob(statement, index, 0)
-            }
-            return sqlite3_bind_blob64(statement, index, start, UInt64(bytes.count), transient)
-        }
+        withUnsafeBytes { bindBlob($0, to: statement, at: index) }
     }
 }
 

@@ -227,38 +227,24 @@ extension DatabaseAccess {
 }
 
 extension Migrator {
-    /// Applies all pending migrations, in order, on the connection that writes.
-    ///
-    /// - Parameter database: a pool or a queue. Its other writes wait until the migrations are applied; reads of a pool
-    ///   continue, and see each migration when it is committed.
-    /// - Throws: `VaultError`, or `DatabaseError` when the database cannot be read or stays locked; `VaultError` `closed`
-    ///   or `reentrant` on a closed database, or inside one of its own writes. The database is at the last migration that succeeded.
-    public func migrate(_ database: DatabaseAccess) throws {
-        try database.writeWithoutTransaction { try migrate($0) }
-    }
-
-    /// Applies the pending migrations up to and including the given one.
+    /// Applies the pending migrations, in order, on the connection that writes.
     ///
     /// - Parameters:
-    ///   - database: a pool or a queue.
-    ///   - target: the name of the last migration to apply.
-    /// - Throws: as ``migrate(_:)-(DatabaseAccess)``; also when a later migration is already applied.
-    public func migrate(_ database: DatabaseAccess, upTo target: String) throws {
+    ///   - database: a pool or a queue. Its other writes wait until the migrations are applied; reads of a pool continue, and see each
+    ///     migration when it is committed.
+    ///   - target: the name of the last migration to apply; by default all are applied.
+    /// - Throws: `VaultError`, or `DatabaseError` when the database cannot be read or stays locked; `VaultError` `closed`
+    ///   or `reentrant` on a closed database, or inside one of its own writes; also when a migration after `target` is already applied.
+    ///   The database is at the last migration that succeeded.
+    public func migrate(_ database: DatabaseAccess, upTo target: String? = nil) throws {
         try database.writeWithoutTransaction { try migrate($0, upTo: target) }
     }
 
-    /// Applies all pending migrations, without blocking a thread of the caller.
+    /// Applies the pending migrations, without blocking a thread of the caller.
     ///
     /// - Throws: as the synchronous form, and `CancellationError`: committed migrations stay, and the running one is rolled
     ///   back.
-    public func migrate(_ database: DatabaseAccess) async throws {
-        try await database.writeWithoutTransaction { try migrate($0) }
-    }
-
-    /// Applies the pending migrations up to and including the given one, without blocking a thread of the caller.
-    ///
-    /// - Throws: as ``migrate(_:)-(DatabaseAccess)``, and when a later migration is already applied.
-    public func migrate(_ database: DatabaseAccess, upTo target: String) async throws {
+    public func migrate(_ database: DatabaseAccess, upTo target: String? = nil) async throws {
         try await database.writeWithoutTransaction { try migrate($0, upTo: target) }
     }
 }

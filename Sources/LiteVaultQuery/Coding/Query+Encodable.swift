@@ -31,7 +31,7 @@ extension QueryType {
     /// Returns an INSERT of several values.
     ///
     /// A column that is nil in all values gets its default value. One that is nil in some values becomes NULL in them, or gets
-    /// its default value if it is NOT NULL; see ``insertMany(_:)``.
+    /// its default value if it is NOT NULL; see ``insertMany(or:_:)``.
     ///
     /// - Throws: what encoding throws.
     public func insertMany(

@@ -16,68 +16,30 @@ struct StatementDecodingContainer<Key: CodingKey>: ColumnContainer {
     func contains(_ key: Key) -> Bool { (try? index(key)) != nil }
     func decodeNil(forKey key: Key) throws -> Bool { column(try index(key)).isNull }
 
-    // Each reads the expected storage class inline and leaves every other case to a function that is not inlined.
-
     func decode(_ type: Int.Type, forKey key: Key) throws -> Int {
-        let known = knownIndex(key)
-        if known >= 0, let number = column(known).integer, let exact = Int(exactly: number) { return exact }
-        return try read(key)
+        try native(key) { $0.integer.flatMap { Int(exactly: $0) } }
     }
-
-    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 {
-        let known = knownIndex(key)
-        if known >= 0, let number = column(known).integer { return number }
-        return try read(key)
-    }
-
-    func decode(_ type: Double.Type, forKey key: Key) throws -> Double {
-        let known = knownIndex(key)
-        if known >= 0, let number = column(known).real { return number }
-        return try read(key)
-    }
-
-    func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool {
-        let known = knownIndex(key)
-        if known >= 0, let number = column(known).integer { return number != 0 }
-        return try read(key)
-    }
-
-    func decode(_ type: String.Type, forKey key: Key) throws -> String {
-        let known = knownIndex(key)
-        if known >= 0, let text = column(known).text { return text }
-        return try read(key)
-    }
+    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try native(key) { $0.integer } }
+    func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try native(key) { $0.real } }
+    func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try native(key) { $0.integer.map { $0 != 0 } } }
+    func decode(_ type: String.Type, forKey key: Key) throws -> String { try native(key) { $0.text } }
 
     func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T { try convert(index(key), key) }
 
     func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? {
-        let known = knownIndex(key)
-        if known >= 0, let number = column(known).integer, let exact = Int(exactly: number) { return exact }
-        return try readIfPresent(key)
+        try nativeIfPresent(key) { $0.integer.flatMap { Int(exactly: $0) } }
     }
-
     func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? {
-        let known = knownIndex(key)
-        if known >= 0, let number = column(known).integer { return number }
-        return try readIfPresent(key)
+        try nativeIfPresent(key) { $0.integer }
     }
-
     func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? {
-        let known = knownIndex(key)
-        if known >= 0, let number = column(known).real { return number }
-        return try readIfPresent(key)
+        try nativeIfPresent(key) { $0.real }
     }
-
     func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? {
-        let known = knownIndex(key)
-        if known >= 0, let number = column(known).integer { return number != 0 }
-        return try readIfPresent(key)
+        try nativeIfPresent(key) { $0.integer.map { $0 != 0 } }
     }
-
     func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
-        let known = knownIndex(key)
-        if known >= 0, let text = column(known).text { return text }
-        return try readIfPresent(key)
+        try nativeIfPresent(key) { $0.text }
     }
 
     func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
@@ -88,6 +50,22 @@ struct StatementDecodingContainer<Key: CodingKey>: ColumnContainer {
     }
 
     // MARK: Reading
+
+    /// Reads the expected storage class inline, and leaves every other case to a function that is not inlined.
+    @inline(__always)
+    private func native<T: ColumnValue>(_ key: Key, _ value: (borrowing ColumnReader) -> T?) throws -> T {
+        let known = knownIndex(key)
+        if known >= 0, let value = value(column(known)) { return value }
+        return try read(key)
+    }
+
+    /// The same; nil for NULL and for a column that does not exist.
+    @inline(__always)
+    private func nativeIfPresent<T: ColumnValue>(_ key: Key, _ value: (borrowing ColumnReader) -> T?) throws -> T? {
+        let known = knownIndex(key)
+        if known >= 0, let value = value(column(known)) { return value }
+        return try readIfPresent(key)
+    }
 
     @inline(never)
     private func read<T: ColumnValue>(_ key: Key) throws -> T {

@@ -33,7 +33,7 @@ public protocol Value: Expressible, SQLType where SQLBase == Self, SQLLogical ==
 /// The type of an expression: a `Value`, or an optional `Value` if it may be NULL.
 ///
 /// The associated types have a prefix because a `Value` may have a nested type `Base`, `Logical` or `Count` of its own.
-public protocol SQLType: ColumnValue {
+public protocol SQLType<SQLBase>: ColumnValue {
     /// The type without the optional.
     associatedtype SQLBase: Value
     /// The type of a comparison: `Bool`, or `Bool?` if the expression may be NULL.
@@ -76,6 +76,7 @@ extension Optional: SQLType where Wrapped: Value {
     }
 
     /// The value to bind; nil for nil.
+    @inlinable
     public var boundValue: (any Binding)? { self?.boundValue }
 }
 
@@ -111,6 +112,7 @@ extension Value {
     }
 
     /// The value to bind.
+    @inlinable
     public var boundValue: (any Binding)? { datatypeValue }
 
     /// The value as a parameter.

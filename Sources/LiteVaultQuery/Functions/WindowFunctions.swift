@@ -1,7 +1,7 @@
 internal import LiteVaultCore
 
 // Window functions (https://sqlite.org/windowfunctions.html), SQLite 3.25 and later. First those that take an order and
-// write OVER themselves, as in SQLite.swift; then those that get their window by `over`.
+// write OVER themselves, as in SQLite.swift; then those that do both; then those that get their window by `over`.
 
 extension ExpressionType where UnderlyingType: Value {
     /// The value of an earlier row: `lag(x, offset, default) OVER (ORDER BY …)`.
@@ -44,57 +44,39 @@ extension ExpressionType where UnderlyingType: Value {
     }
 }
 
-/// The number of the row's bucket, from 1, when rows are split into `size` equal buckets: `ntile(n) OVER (ORDER BY …)`.
-public func ntile(_ size: Int, _ orderBy: any Expressible) -> SQLExpression<Int> {
-    SQLExpression(root: overOrder("ntile", [.value(size)], orderBy))
-}
-
-/// The number of the row, from 1: `row_number() OVER (ORDER BY …)`.
-public func rowNumber(_ orderBy: any Expressible) -> SQLExpression<Int> {
-    SQLExpression(root: overOrder("row_number", [], orderBy))
-}
-
-/// The rank of the row, with gaps after peers: `rank() OVER (ORDER BY …)`.
-public func rank(_ orderBy: any Expressible) -> SQLExpression<Int> {
-    SQLExpression(root: overOrder("rank", [], orderBy))
-}
-
-/// The rank of the row, without gaps: `dense_rank() OVER (ORDER BY …)`.
-public func denseRank(_ orderBy: any Expressible) -> SQLExpression<Int> {
-    SQLExpression(root: overOrder("dense_rank", [], orderBy))
-}
-
-/// The relative rank of the row, from 0 to 1: `percent_rank() OVER (ORDER BY …)`.
-public func percentRank(_ orderBy: any Expressible) -> SQLExpression<Double> {
-    SQLExpression(root: overOrder("percent_rank", [], orderBy))
-}
-
-/// The fraction of rows up to this one, from 0 to 1: `cume_dist() OVER (ORDER BY …)`.
-public func cumeDist(_ orderBy: any Expressible) -> SQLExpression<Double> {
-    SQLExpression(root: overOrder("cume_dist", [], orderBy))
-}
-
 private func overOrder(_ function: String, _ arguments: [SQLNode], _ orderBy: any Expressible) -> SQLNode {
     .words(.call(function, arguments), .wrapped("OVER ", .words(.text("ORDER BY"), orderBy.node)))
 }
 
-/// The number of the row, from 1: `row_number()`, for use with `over`.
-public func rowNumber() -> SQLExpression<Int> { windowed("row_number", []) }
+/// The number of the row, from 1: `row_number() OVER (ORDER BY …)`;
+/// without an order `row_number()`, for use with `over`.
+public func rowNumber(_ orderBy: (any Expressible)? = nil) -> SQLExpression<Int> { windowed("row_number", [], orderBy) }
 
-/// The rank of the row, with gaps after peers: `rank()`, for use with `over`.
-public func rank() -> SQLExpression<Int> { windowed("rank", []) }
+/// The rank of the row, with gaps after peers: `rank() OVER (ORDER BY …)`;
+/// without an order `rank()`, for use with `over`.
+public func rank(_ orderBy: (any Expressible)? = nil) -> SQLExpression<Int> { windowed("rank", [], orderBy) }
 
-/// The rank of the row, without gaps: `dense_rank()`, for use with `over`.
-public func denseRank() -> SQLExpression<Int> { windowed("dense_rank", []) }
+/// The rank of the row, without gaps: `dense_rank() OVER (ORDER BY …)`;
+/// without an order `dense_rank()`, for use with `over`.
+public func denseRank(_ orderBy: (any Expressible)? = nil) -> SQLExpression<Int> { windowed("dense_rank", [], orderBy) }
 
-/// The relative rank of the row, from 0 to 1: `percent_rank()`, for use with `over`.
-public func percentRank() -> SQLExpression<Double> { windowed("percent_rank", []) }
+/// The relative rank of the row, from 0 to 1: `percent_rank() OVER (ORDER BY …)`;
+/// without an order `percent_rank()`, for use with `over`.
+public func percentRank(_ orderBy: (any Expressible)? = nil) -> SQLExpression<Double> {
+    windowed("percent_rank", [], orderBy)
+}
 
-/// The fraction of rows up to this one, from 0 to 1: `cume_dist()`, for use with `over`.
-public func cumeDist() -> SQLExpression<Double> { windowed("cume_dist", []) }
+/// The fraction of rows up to this one, from 0 to 1: `cume_dist() OVER (ORDER BY …)`;
+/// without an order `cume_dist()`, for use with `over`.
+public func cumeDist(_ orderBy: (any Expressible)? = nil) -> SQLExpression<Double> {
+    windowed("cume_dist", [], orderBy)
+}
 
-/// The number of the row's bucket, from 1, when rows are split into `size` equal buckets: `ntile(n)`, for use with `over`.
-public func ntile(_ size: Int) -> SQLExpression<Int> { windowed("ntile", [.value(size)]) }
+/// The number of the row's bucket, from 1, when rows are split into `size` equal buckets: `ntile(n) OVER (ORDER BY …)`;
+/// without an order `ntile(n)`, for use with `over`.
+public func ntile(_ size: Int, _ orderBy: (any Expressible)? = nil) -> SQLExpression<Int> {
+    windowed("ntile", [.value(size)], orderBy)
+}
 
 extension ExpressionType where UnderlyingType: SQLType {
     /// The value of the row `offset` rows earlier; NULL if there is none: `lag(x, n)`, for use with `over`.
@@ -129,6 +111,8 @@ extension ExpressionType where UnderlyingType: SQLType {
     }
 }
 
-private func windowed<T>(_ function: String, _ arguments: [SQLNode]) -> SQLExpression<T> {
-    SQLExpression(root: .call(function, arguments))
+private func windowed<T>(
+    _ function: String, _ arguments: [SQLNode], _ orderBy: (any Expressible)? = nil
+) -> SQLExpression<T> {
+    SQLExpression(root: orderBy.map { overOrder(function, arguments, $0) } ?? .call(function, arguments))
 }

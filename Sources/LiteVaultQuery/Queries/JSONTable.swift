@@ -11,7 +11,7 @@ public struct JSONTable: QueryType {
 
     init(_ function: SQLNode, alias: String) {
         clauses = QueryClauses(from: QueryClauses.From(name: alias, alias: alias, database: nil))
-        clauses.source = function
+        clauses.others.source = function
     }
 
     /// Creates a query of a table with the same columns.

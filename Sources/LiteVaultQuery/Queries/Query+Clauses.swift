@@ -4,49 +4,29 @@ extension QueryType {
     // MARK: Joins
 
     /// Joins a table (`JOIN … ON …`), with its filter added to the condition.
-    public func join(_ table: any QueryType, on condition: SQLExpression<Bool>) -> Self {
-        join(.inner, table, on: condition)
-    }
-
-    /// Joins a table (`JOIN … ON …`), with its filter added to the condition.
-    public func join(_ table: any QueryType, on condition: SQLExpression<Bool?>) -> Self {
+    public func join(_ table: any QueryType, on condition: SQLExpression<some SQLType<Bool>>) -> Self {
         join(.inner, table, on: condition)
     }
 
     /// Joins a table in the given way (`LEFT OUTER JOIN … ON …`), with its filter added to the condition.
-    public func join(_ type: JoinType, _ table: any QueryType, on condition: SQLExpression<Bool>) -> Self {
-        joining(type, table, on: condition.root)
-    }
-
-    /// Joins a table in the given way (`LEFT OUTER JOIN … ON …`), with its filter added to the condition.
-    public func join(_ type: JoinType, _ table: any QueryType, on condition: SQLExpression<Bool?>) -> Self {
-        joining(type, table, on: condition.root)
-    }
-
-    private func joining(_ type: JoinType, _ table: any QueryType, on condition: SQLNode) -> Self {
-        let whole = table.clauses.condition.map { SQLNode.infix(condition, "AND", $0) } ?? condition
-        return changed { $0.joins.append(.init(type: type, table: table, condition: whole)) }
+    public func join(
+        _ type: JoinType, _ table: any QueryType, on condition: SQLExpression<some SQLType<Bool>>
+    ) -> Self {
+        let whole = table.clauses.condition.map { SQLNode.infix(condition.root, "AND", $0) } ?? condition.root
+        return changed { $0.others.joins.append(.init(type: type, table: table, condition: whole)) }
     }
 
     // MARK: Conditions
 
-    /// Adds a condition that rows have to meet, besides the earlier ones (`WHERE … AND …`).
-    public func filter(_ predicate: SQLExpression<Bool>) -> Self { filtering(predicate.root) }
-
-    /// Adds a condition that rows have to meet, besides the earlier ones. NULL does not meet it.
-    public func filter(_ predicate: SQLExpression<Bool?>) -> Self { filtering(predicate.root) }
-
-    /// Adds a condition: another name of `filter`.
-    public func `where`(_ predicate: SQLExpression<Bool>) -> Self { filtering(predicate.root) }
-
-    /// Adds a condition: another name of `filter`.
-    public func `where`(_ predicate: SQLExpression<Bool?>) -> Self { filtering(predicate.root) }
-
-    private func filtering(_ predicate: SQLNode) -> Self {
+    /// Adds a condition that rows have to meet, besides the earlier ones (`WHERE … AND …`). NULL does not meet it.
+    public func filter(_ predicate: SQLExpression<some SQLType<Bool>>) -> Self {
         changed { clauses in
-            clauses.condition = clauses.condition.map { .infix($0, "AND", predicate) } ?? predicate
+            clauses.condition = clauses.condition.map { .infix($0, "AND", predicate.root) } ?? predicate.root
         }
     }
+
+    /// Adds a condition: another name of `filter`.
+    public func `where`(_ predicate: SQLExpression<some SQLType<Bool>>) -> Self { filter(predicate) }
 
     // MARK: Groups
 
@@ -57,21 +37,19 @@ extension QueryType {
     public func group(_ by: [any Expressible]) -> Self { grouping(by, nil) }
 
     /// Groups rows with equal values into one and keeps the groups that meet a condition (`HAVING …`).
-    public func group(_ by: any Expressible, having: SQLExpression<Bool>) -> Self { grouping([by], having.root) }
+    public func group(_ by: any Expressible, having: SQLExpression<some SQLType<Bool>>) -> Self {
+        grouping([by], having.root)
+    }
 
     /// Groups rows with equal values into one and keeps the groups that meet a condition (`HAVING …`).
-    public func group(_ by: any Expressible, having: SQLExpression<Bool?>) -> Self { grouping([by], having.root) }
-
-    /// Groups rows with equal values into one and keeps the groups that meet a condition (`HAVING …`).
-    public func group(_ by: [any Expressible], having: SQLExpression<Bool>) -> Self { grouping(by, having.root) }
-
-    /// Groups rows with equal values into one and keeps the groups that meet a condition (`HAVING …`).
-    public func group(_ by: [any Expressible], having: SQLExpression<Bool?>) -> Self { grouping(by, having.root) }
+    public func group(_ by: [any Expressible], having: SQLExpression<some SQLType<Bool>>) -> Self {
+        grouping(by, having.root)
+    }
 
     private func grouping(_ by: [any Expressible], _ having: SQLNode?) -> Self {
         changed {
-            $0.grouping = by.map(\.node)
-            $0.having = having
+            $0.others.grouping = by.map(\.node)
+            $0.others.having = having
         }
     }
 
@@ -84,13 +62,13 @@ extension QueryType {
     ///   - window: the window. It may extend a window named before it.
     public func window(_ name: String, as window: Window) -> Self {
         changed { clauses in
-            var windows = clauses.windows
+            var windows = clauses.others.windows
             if let index = windows.firstIndex(where: { isSameName($0.name, name) }) {
                 windows[index].window = window.node
             } else {
                 windows.append((name: name, window: window.node))
             }
-            clauses.windows = windows
+            clauses.others.windows = windows
         }
     }
 
@@ -125,11 +103,11 @@ extension QueryType {
     public func except(_ table: any QueryType) -> Self { compound("EXCEPT", table) }
 
     private func compound(_ operation: String, _ table: any QueryType) -> Self {
-        let other = table.clauses
+        let added = table.clauses
         // SQL has no parentheses around an operand.
-        let isSimple = other.compounds.isEmpty && other.limit == nil && other.with.isEmpty
+        let isSimple = added.others.compounds.isEmpty && added.limit == nil && added.others.with.isEmpty
         let operand: SQLNode =
             isSimple ? table.selectNode : .words(.text("SELECT * FROM"), .wrapped("", table.selectNode))
-        return changed { $0.compounds.append((operation: operation, query: operand)) }
+        return changed { $0.others.compounds.append((operation: operation, query: operand)) }
     }
 }

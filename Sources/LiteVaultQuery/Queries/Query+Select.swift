@@ -24,22 +24,12 @@ extension QueryType {
     public func select(distinct star: _Star) -> Self { selecting([star(nil, nil).root], isDistinct: true) }
 
     /// Selects one column, whose type becomes that of the query's values.
-    public func select<V: Value>(_ column: SQLExpression<V>) -> ScalarQuery<V> {
-        ScalarQuery(selecting([column.root], isDistinct: false).clauses)
-    }
-
-    /// Selects one column that may be NULL.
-    public func select<V: Value>(_ column: SQLExpression<V?>) -> ScalarQuery<V?> {
+    public func select<T: SQLType>(_ column: SQLExpression<T>) -> ScalarQuery<T> {
         ScalarQuery(selecting([column.root], isDistinct: false).clauses)
     }
 
     /// Selects one column, without duplicates.
-    public func select<V: Value>(distinct column: SQLExpression<V>) -> ScalarQuery<V> {
-        ScalarQuery(selecting([column.root], isDistinct: true).clauses)
-    }
-
-    /// Selects one column that may be NULL, without duplicates.
-    public func select<V: Value>(distinct column: SQLExpression<V?>) -> ScalarQuery<V?> {
+    public func select<T: SQLType>(distinct column: SQLExpression<T>) -> ScalarQuery<T> {
         ScalarQuery(selecting([column.root], isDistinct: true).clauses)
     }
 
@@ -50,10 +40,11 @@ extension QueryType {
     public var count: ScalarQuery<Int> {
         let number = SQLNode.call("count", [.text("*")])
         let isWhole =
-            clauses.limit == nil && !clauses.isDistinct && clauses.grouping.isEmpty && clauses.compounds.isEmpty
+            clauses.limit == nil && !clauses.isDistinct && clauses.others.grouping.isEmpty
+            && clauses.others.compounds.isEmpty
         guard !isWhole else { return ScalarQuery(selecting([number], isDistinct: false).clauses) }
         var all = QueryClauses("rows")
-        all.source = .wrapped("", selectNode)
+        all.others.source = .wrapped("", selectNode)
         all.columns = [number]
         return ScalarQuery(all)
     }

@@ -71,46 +71,13 @@ public struct QueryClauses: SQLFragment {
         case clauses(RareClauses)
     }
 
-    private var others: RareClauses {
+    /// Those clauses. Setting one of them makes room for all.
+    var others: RareClauses {
         get {
             guard case .clauses(let clauses)? = rare else { return RareClauses() }
             return clauses
         }
         set { rare = .clauses(newValue) }
-    }
-
-    var with: [With] {
-        get { rare == nil ? [] : others.with }
-        set { others.with = newValue }
-    }
-    var isRecursive: Bool {
-        get { rare == nil ? false : others.isRecursive }
-        set { others.isRecursive = newValue }
-    }
-    var joins: [Join] {
-        get { rare == nil ? [] : others.joins }
-        set { others.joins = newValue }
-    }
-    var grouping: [SQLNode] {
-        get { rare == nil ? [] : others.grouping }
-        set { others.grouping = newValue }
-    }
-    var having: SQLNode? {
-        get { rare == nil ? nil : others.having }
-        set { others.having = newValue }
-    }
-    var windows: [(name: String, window: SQLNode)] {
-        get { rare == nil ? [] : others.windows }
-        set { others.windows = newValue }
-    }
-    var compounds: [(operation: String, query: SQLNode)] {
-        get { rare == nil ? [] : others.compounds }
-        set { others.compounds = newValue }
-    }
-
-    var source: SQLNode? {
-        get { rare == nil ? nil : others.source }
-        set { others.source = newValue }
     }
 
     init(_ name: String, alias: String? = nil, database: String? = nil) {
@@ -121,7 +88,7 @@ public struct QueryClauses: SQLFragment {
 
     /// Joins a SELECT under a name.
     package mutating func addJoin(_ type: JoinType, subquery: SQLNode, alias: String, on condition: SQLNode) {
-        joins.append(Join(type: type, table: Table(alias), condition: condition, subquery: subquery))
+        others.joins.append(Join(type: type, table: Table(alias), condition: condition, subquery: subquery))
     }
 }
 

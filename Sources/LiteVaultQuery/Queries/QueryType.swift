@@ -107,9 +107,6 @@ extension QueryType {
     /// The table's column: `users[id]` is `"users"."id"`.
     public subscript<T>(column: SQLExpression<T>) -> SQLExpression<T> { namespace(column) }
 
-    /// The table's column: `users[id]` is `"users"."id"`.
-    public subscript<T>(column: SQLExpression<T?>) -> SQLExpression<T?> { namespace(column) }
-
     /// All columns of the table: `users[*]` is `"users".*`.
     public subscript(star: _Star) -> SQLExpression<Void> { namespace(star(nil, nil)) }
 
@@ -126,8 +123,8 @@ extension QueryType {
         hint: Table.MaterializationHint? = nil, as subquery: any QueryType
     ) -> Self {
         changed {
-            $0.isRecursive = $0.isRecursive || recursive
-            $0.with.append(
+            $0.others.isRecursive = $0.others.isRecursive || recursive
+            $0.others.with.append(
                 .init(name: alias.tableName, columns: columns?.map(\.node), hint: hint, query: subquery.selectNode))
         }
     }

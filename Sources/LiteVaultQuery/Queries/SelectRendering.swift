@@ -32,9 +32,9 @@ extension SQLBuilder {
     }
 
     private mutating func appendNames(_ clauses: QueryClauses) {
-        let with = clauses.with
+        let with = clauses.others.with
         guard !with.isEmpty else { return }
-        append(clauses.isRecursive ? "WITH RECURSIVE " : "WITH ")
+        append(clauses.others.isRecursive ? "WITH RECURSIVE " : "WITH ")
         for (index, with) in with.enumerated() {
             if index > 0 { append(", ") }
             append(with.name)
@@ -64,7 +64,7 @@ extension SQLBuilder {
 
     /// The table's name as FROM and JOIN introduce it: followed by its alias.
     private mutating func append(aliased clauses: QueryClauses) {
-        if clauses.rare != nil, let source = clauses.source {
+        if clauses.rare != nil, let source = clauses.others.source {
             append(source)
             append(" AS ")
             return append(quoting: clauses.from.alias ?? clauses.from.name)
@@ -88,7 +88,7 @@ extension SQLBuilder {
     }
 
     private mutating func appendJoins(_ clauses: QueryClauses) {
-        for join in clauses.joins {
+        for join in clauses.others.joins {
             append(" ")
             append(join.type.rawValue)
             append(" JOIN ")
@@ -112,17 +112,17 @@ extension SQLBuilder {
     }
 
     private mutating func appendGroups(_ clauses: QueryClauses) {
-        let grouping = clauses.grouping
+        let grouping = clauses.others.grouping
         guard !grouping.isEmpty else { return }
         append(" GROUP BY ")
         append(list: grouping)
-        guard let having = clauses.having else { return }
+        guard let having = clauses.others.having else { return }
         append(" HAVING ")
         append(having)
     }
 
     private mutating func appendWindows(_ clauses: QueryClauses) {
-        for (index, window) in clauses.windows.enumerated() {
+        for (index, window) in clauses.others.windows.enumerated() {
             append(index == 0 ? " WINDOW " : ", ")
             append(quoting: window.name)
             append(" AS (")
@@ -132,7 +132,7 @@ extension SQLBuilder {
     }
 
     private mutating func appendCompounds(_ clauses: QueryClauses) {
-        for compound in clauses.compounds {
+        for compound in clauses.others.compounds {
             append(" ")
             append(compound.operation)
             append(" ")

@@ -205,7 +205,7 @@ extension Connection {
     ///   - statement: the query or statement.
     ///   - body: called for each row. It may use the connection.
     /// - Throws: as ``all(_:)``, and what the closure throws. The query has ended then, and its lock is released. With RETURNING, what one
-    ///   statement wrote stays; rows of ``QueryType/insertMany(_:)`` that take several statements are rolled back. A transaction around
+    ///   statement wrote stays; rows of ``QueryType/insertMany(or:_:)`` that take several statements are rolled back. A transaction around
     ///   the call is rolled back in either case.
     @inlinable
     public func forEach<Statement: TypedStatement>(

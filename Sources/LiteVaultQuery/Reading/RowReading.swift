@@ -146,7 +146,7 @@ extension Connection {
                 continue
             }
             // A single `*` needs no keys: the statement's own names, quoted, are the same.
-            if text == "*", query.clauses.columns.count == 1, query.clauses.joins.isEmpty { return nil }
+            if text == "*", query.clauses.columns.count == 1, query.clauses.others.joins.isEmpty { return nil }
             keys += try keysOfStar(text, in: query)
         }
         // A compound query or a changed schema may have other columns than expected. The statement's own names apply
@@ -155,7 +155,7 @@ extension Connection {
     }
 
     private func keysOfStar(_ text: String, in query: any QueryType) throws -> [String] {
-        let tables = [query] + query.clauses.joins.map(\.table)
+        let tables = [query] + query.clauses.others.joins.map(\.table)
         let namespace = String(text.dropLast(2))
         let isQualified = text != "*"
         let meant = isQualified ? tables.filter { isSameText(name(of: $0), namespace) } : tables
@@ -164,8 +164,8 @@ extension Connection {
         return try meant.prefix(isQualified ? 1 : tables.count).flatMap { table -> [String] in
             // The query's own WITH clause may define the table.
             var star = QueryClauses(from: table.clauses.from)
-            star.with = query.clauses.with
-            star.isRecursive = query.clauses.isRecursive
+            star.others.with = query.clauses.others.with
+            star.others.isRecursive = query.clauses.others.isRecursive
             var builder = SQLBuilder()
             builder.append(star)
             let statement = try prepare(builder.sql)

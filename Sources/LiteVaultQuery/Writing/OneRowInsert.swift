@@ -123,7 +123,6 @@ extension Connection {
     /// Binds the values from a position on, runs the statement and ends its execution.
     /// It calls itself for each text. The bytes of a text are guaranteed to stay in place only within a closure, and
     /// there the engine does not have to copy them. The depth is limited, because a row may have thousands of texts.
-    /// texts.
     ///
     /// - Parameter code: the first result of binding other than `SQLITE_OK` (0).
     private func bindAndRun(

@@ -20,37 +20,32 @@ extension QueryType {
         return Insert(.row(InsertedRow(clauses.from, clauses.condition, first: value, others: more)))
     }
 
-    /// Returns an INSERT of one row. An empty array inserts the default values.
-    public func insert(_ values: [Setter]) -> Insert { inserting(nil, values) }
-
     /// Returns an INSERT of one row with a conflict clause: `INSERT OR IGNORE INTO …`.
-    public func insert(or onConflict: OnConflict, _ values: Setter...) -> Insert { inserting(onConflict, values) }
+    public func insert(or onConflict: OnConflict, _ values: Setter...) -> Insert { insert(or: onConflict, values) }
 
-    /// Returns an INSERT of one row with a conflict clause: `INSERT OR IGNORE INTO …`.
-    public func insert(or onConflict: OnConflict, _ values: [Setter]) -> Insert { inserting(onConflict, values) }
+    /// Returns an INSERT of one row, optionally with a conflict clause. An empty array inserts the default values.
+    public func insert(or onConflict: OnConflict? = nil, _ values: [Setter]) -> Insert {
+        let clauses = clauses
+        return InsertedRow(clauses.from, onConflict, clauses.condition, values).map { Insert(.row($0)) } ?? insert()
+    }
 
-    /// Returns an INSERT of several rows, which may set different columns, in any order.
+    /// Returns an INSERT of several rows, which may set different columns, in any order, optionally with a conflict clause:
+    /// `INSERT OR IGNORE INTO …`.
     ///
     /// A column that a row does not set becomes NULL in it, or gets its default value if it is NOT NULL. A VALUES list
     /// cannot name a default value: `run` then reads the table's columns and inserts by several statements, all or none.
     /// The rendered text (`asSQL()`) has NULL in these places.
     ///
-    /// No rows at all insert one row of default values, as ``insert(_:)-([Setter])`` does with no values: look before.
+    /// No rows at all insert one row of default values, as ``insert(or:_:)`` does with no values: look before.
     ///
     /// Rows with more values than the engine takes in one statement are inserted by several, all or none;
     /// `Connection.changes` is the number of rows of the last one then.
-    public func insertMany(_ values: [[Setter]]) -> Insert { insertingMany(nil, values) }
-
-    /// Returns an INSERT of several rows; see ``insertMany(_:)``.
-    public func insertMany(_ values: [Setter]...) -> Insert { insertingMany(nil, values) }
-
-    /// Returns an INSERT of several rows with a conflict clause: `INSERT OR IGNORE INTO …`.
-    public func insertMany(or onConflict: OnConflict, _ values: [[Setter]]) -> Insert {
+    public func insertMany(or onConflict: OnConflict? = nil, _ values: [[Setter]]) -> Insert {
         insertingMany(onConflict, values)
     }
 
-    /// Returns an INSERT of several rows with a conflict clause: `INSERT OR IGNORE INTO …`.
-    public func insertMany(or onConflict: OnConflict, _ values: [Setter]...) -> Insert {
+    /// Returns an INSERT of several rows; see the form with an array.
+    public func insertMany(or onConflict: OnConflict? = nil, _ values: [Setter]...) -> Insert {
         insertingMany(onConflict, values)
     }
 
@@ -62,11 +57,6 @@ extension QueryType {
     /// Returns an INSERT of the rows of a query: `INSERT INTO … SELECT …`.
     public func insert(_ query: any QueryType) -> Update {
         Update(root: .words(.text("INSERT INTO"), tableName, query.selectNode))
-    }
-
-    private func inserting(_ onConflict: OnConflict?, _ values: [Setter]) -> Insert {
-        let clauses = clauses
-        return InsertedRow(clauses.from, onConflict, clauses.condition, values).map { Insert(.row($0)) } ?? insert()
     }
 
     func insertHead(_ onConflict: OnConflict?, _ columns: [SQLNode]) -> SQLNode {
@@ -84,25 +74,16 @@ extension QueryType {
     /// - Parameters:
     ///   - insertValues: the assignments.
     ///   - conflicting: the column or expression of the UNIQUE or PRIMARY KEY constraint.
-    public func upsert(_ insertValues: Setter..., onConflictOf conflicting: any Expressible) -> Insert {
-        upsert(insertValues, onConflictOf: conflicting)
-    }
-
-    /// Returns an INSERT that updates the inserted columns of the existing row if there is one with the same value.
-    public func upsert(_ insertValues: [Setter], onConflictOf conflicting: any Expressible) -> Insert {
-        upsert(insertValues, onConflictOf: [conflicting])
-    }
-
-    /// Returns an INSERT that makes other assignments to the existing row if there is one with the same value.
+    ///   - setValues: other assignments to the existing row; by default those of the inserted columns.
     public func upsert(
-        _ insertValues: Setter..., onConflictOf conflicting: any Expressible, set setValues: [Setter]
+        _ insertValues: Setter..., onConflictOf conflicting: any Expressible, set setValues: [Setter]? = nil
     ) -> Insert {
         upsert(insertValues, onConflictOf: [conflicting], set: setValues)
     }
 
-    /// Returns an INSERT that makes other assignments to the existing row if there is one with the same value.
+    /// Returns an INSERT that updates the existing row if there is one with the same value; see the form without an array.
     public func upsert(
-        _ insertValues: [Setter], onConflictOf conflicting: any Expressible, set setValues: [Setter]
+        _ insertValues: [Setter], onConflictOf conflicting: any Expressible, set setValues: [Setter]? = nil
     ) -> Insert {
         upsert(insertValues, onConflictOf: [conflicting], set: setValues)
     }
@@ -162,7 +143,7 @@ extension QueryType {
 
     /// The clauses that choose the rows to write.
     private var rows: [SQLNode?] {
-        guard !clauses.joins.isEmpty else { return [whereClause, orderClause, limitClause] }
+        guard !clauses.others.joins.isEmpty else { return [whereClause, orderClause, limitClause] }
         // A column is hardly ever called so; one may be called rowid.
         let rowid = SQLNode.qualified(tableName, .identifier("_rowid_"))
         let chosen = selecting([rowid], isDistinct: false).selectNode

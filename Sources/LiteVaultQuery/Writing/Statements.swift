@@ -64,7 +64,7 @@ extension Connection {
     /// Runs an INSERT, UPDATE or DELETE.
     ///
     /// An insert of several rows that set different columns, or of very many, may run as several statements, all of them or none; see
-    /// ``QueryType/insertMany(_:)``.
+    /// ``QueryType/insertMany(or:_:)``.
     ///
     /// ```swift
     /// let id = try db.run(users.insert(name <- "Ada")).insertedRowID

@@ -37,7 +37,7 @@ public import LiteVaultCore
 ///
 /// A record is a struct, which the functions that write bring up to date (they are mutating), or a final class, which conforms
 /// to ``RecordObject``. It need not be `Sendable`; the asynchronous functions and those that return records from a pool need it.
-public protocol Record: RelatedToOne where RelatedRecord == Self {
+public protocol Record: RelatedToOne, _RowValue where RelatedRecord == Self {
     /// The type of the primary key: that of its column, a ``CompositeKey`` for several, `Never` for a table without one.
     ///
     /// Without a key there is neither `find` nor `update`: they do not compile.

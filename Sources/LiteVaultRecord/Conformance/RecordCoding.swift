@@ -17,6 +17,14 @@ public struct RecordReader: ~Copyable {
         self.index = Int32(truncatingIfNeeded: index) &- 1
     }
 
+    /// Reads the current row from its first column on.
+    @inlinable
+    @inline(__always)
+    init(_ row: borrowing RowView) {
+        statement = row.statement
+        index = -1
+    }
+
     /// The value of the next column.
     ///
     /// - Throws: `QueryError` when it is NULL and the type is not optional, or cannot be read as this type.

@@ -1,29 +1,7 @@
 public import LiteVaultCore
 public import LiteVaultPool
 
-// Records from a SELECT that is written by hand.
-
-extension Connection {
-    /// Reads the rows of a SELECT as records. Its columns have to be those of the record, by name and order: ``Record/columnList``.
-    ///
-    /// ```swift
-    /// let notes = try db.all("SELECT \(Note.columnList) FROM note WHERE id IN \(ids)", as: Note.self)
-    /// ```
-    ///
-    /// - Parameters:
-    ///   - sql: one SQL statement, as a literal; `SQL(sql:)` for other text.
-    ///   - type: the record.
-    /// - Throws: `VaultError` `conformance` for other columns; `QueryError`; `DatabaseError`.
-    public func all<R: Record>(_ sql: SQL, as type: R.Type) throws -> [R] { try R.all(self, sql, []) }
-
-    /// Reads the first row of a SELECT as a record; nil when there is none.
-    ///
-    /// - Parameters:
-    ///   - sql: one SQL statement, as for `all`.
-    ///   - type: the record.
-    /// - Throws: as `all`.
-    public func first<R: Record>(_ sql: SQL, as type: R.Type) throws -> R? { try R.first(self, sql, []) }
-}
+// Records from a SELECT that is written by hand: `Note.all(pool, sql: …)`, and `db.all(…, as: Note.self)` of a connection.
 
 extension Record {
     /// Reads the rows of a SELECT that is written by hand. Its columns have to be those of the record, by name and order:
@@ -40,7 +18,9 @@ extension Record {
     /// - Throws: `VaultError` `conformance` for other columns; `QueryError`; `DatabaseError`.
     public static func all(
         _ db: some RecordDatabase, sql: SQL, with values: any StatementArgument...
-    ) throws -> [Self] { try db._withReader { try all($0, sql, values) } }
+    ) throws -> [Self] {
+        try db._withReader { try $0.all(sql, with: ArgumentsInOrder(values: values), as: Self.self) }
+    }
 
     /// Reads the first row of a SELECT that is written by hand; nil when there is none.
     ///
@@ -51,39 +31,27 @@ extension Record {
     /// - Throws: as `all`.
     public static func first(
         _ db: some RecordDatabase, sql: SQL, with values: any StatementArgument...
-    ) throws -> Self? { try db._withReader { try first($0, sql, values) } }
-
-    fileprivate static func all(_ db: Connection, _ sql: SQL, _ values: [any StatementArgument]) throws -> [Self] {
-        let execution = try begin(db, sql, values)
-        defer { db.end(execution) }
-        return try readAll(execution)
+    ) throws -> Self? {
+        try db._withReader { try $0.first(sql, with: ArgumentsInOrder(values: values), as: Self.self) }
     }
 
-    fileprivate static func first(_ db: Connection, _ sql: SQL, _ values: [any StatementArgument]) throws -> Self? {
-        let execution = try begin(db, sql, values)
-        defer { db.end(execution) }
-        guard try execution.step() else { return nil }
-        let record = try read(execution)
-        try execution.finish()
-        return record
-    }
-
-    private static func begin(_ db: Connection, _ sql: SQL, _ values: [any StatementArgument]) throws -> Execution {
-        let execution = try db.begin(sql, with: ArgumentsInOrder(values: values))
-        do {
-            let names = execution.withPrepared { $0.rowColumns().names }
-            guard names.count == table.columnCount,
-                zip(names, table.columns).allSatisfy(isSameName)
-            else {
-                throw VaultError(
-                    .conformance, "The statement returns the columns \(names.joined(separator: ", "))",
-                    remedy: "Select \(table.columns.joined(separator: ", ")), in this order.")
-            }
-            return execution
-        } catch {
-            db.end(execution)
-            throw error
+    /// Throws `VaultError` `conformance` for other columns than the record's.
+    public static func _requireColumns(of row: borrowing RowView) throws {
+        let names = row.columnNames
+        guard names.count == table.columnCount, zip(names, table.columns).allSatisfy(isSameName) else {
+            throw VaultError(
+                .conformance, "The statement returns the columns \(names.joined(separator: ", "))",
+                remedy: "Select \(table.columns.joined(separator: ", ")), in this order.")
         }
+    }
+
+    /// Reads the record's columns.
+    @inlinable
+    public static func _read(_ row: borrowing RowView) throws -> Self {
+        var reader = RecordReader(row)
+        let record = try Self(row: &reader)
+        try requireAll(reader)
+        return record
     }
 }
 
@@ -91,12 +59,16 @@ extension Record where Self: Sendable {
     /// Reads the rows of a SELECT that is written by hand, without blocking a thread: see ``all(_:sql:with:)``.
     public static func all(
         _ db: DatabaseAccess, sql: SQL, with values: any StatementArgument...
-    ) async throws -> [Self] { try await db.read { try all($0, sql, values) } }
+    ) async throws -> [Self] {
+        try await db.read { try $0.all(sql, with: ArgumentsInOrder(values: values), as: Self.self) }
+    }
 
     /// Reads the first row of a SELECT that is written by hand, without blocking a thread: see ``first(_:sql:with:)``.
     public static func first(
         _ db: DatabaseAccess, sql: SQL, with values: any StatementArgument...
-    ) async throws -> Self? { try await db.read { try first($0, sql, values) } }
+    ) async throws -> Self? {
+        try await db.read { try $0.first(sql, with: ArgumentsInOrder(values: values), as: Self.self) }
+    }
 }
 
 private struct ArgumentsInOrder: StatementArgument {

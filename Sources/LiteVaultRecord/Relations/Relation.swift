@@ -31,11 +31,8 @@ public struct Relation<Origin: Record, Value: RelatedValue>: Sendable {
         self.problem = problem
     }
 
-    /// Only the rows that meet a condition on columns of the destination.
-    public func filter(_ condition: SQLExpression<Bool>) -> Relation { scoped { $0.filter(condition) } }
-
     /// Only the rows that meet a condition on columns of the destination. NULL does not meet it.
-    public func filter(_ condition: SQLExpression<Bool?>) -> Relation { scoped { $0.filter(condition) } }
+    public func filter(_ condition: SQLExpression<some SQLType<Bool>>) -> Relation { scoped { $0.filter(condition) } }
 
     /// The rows in an order of columns of the destination.
     public func order(_ by: any Expressible...) -> Relation { scoped { $0.order(by) } }
@@ -157,15 +154,9 @@ extension Relation {
         _ columns: [any Expressible], references: [any Expressible] = []
     ) -> Relation where Value == D? { belonging(columns, references) }
 
-    /// At most one row of the other table refers to this one: its foreign key is unique.
-    public static func hasOne<D: Record>(_ column: SQLExpression<Origin.PrimaryKey>) -> Relation where Value == D? {
-        having([column], [])
-    }
-
-    /// At most one row of the other table refers to this one, by a foreign key that may be NULL.
-    public static func hasOne<D: Record>(_ column: SQLExpression<Origin.PrimaryKey?>) -> Relation where Value == D? {
-        having([column], [])
-    }
+    /// At most one row of the other table refers to this one: its foreign key is unique, and may be NULL.
+    public static func hasOne<D: Record, Key: SQLType>(_ column: SQLExpression<Key>) -> Relation
+    where Value == D?, Key.SQLBase == Origin.PrimaryKey { having([column], []) }
 
     /// At most one row of the other table refers to this one by several columns.
     public static func hasOne<D: Record>(
@@ -179,14 +170,9 @@ extension Relation {
 
     /// Any number of rows of the other table refer to this one.
     ///
-    /// - Parameter column: the foreign key, a column of the destination.
-    public static func hasMany<D: Record>(_ column: SQLExpression<Origin.PrimaryKey>) -> Relation where Value == [D] {
-        having([column], [])
-    }
-
-    /// Any number of rows of the other table refer to this one, by a foreign key that may be NULL.
-    public static func hasMany<D: Record>(_ column: SQLExpression<Origin.PrimaryKey?>) -> Relation
-    where Value == [D] { having([column], []) }
+    /// - Parameter column: the foreign key, a column of the destination, which may be NULL.
+    public static func hasMany<D: Record, Key: SQLType>(_ column: SQLExpression<Key>) -> Relation
+    where Value == [D], Key.SQLBase == Origin.PrimaryKey { having([column], []) }
 
     /// Any number of rows of the other table refer to this one by several columns, or to other columns than its primary key.
     public static func hasMany<D: Record>(

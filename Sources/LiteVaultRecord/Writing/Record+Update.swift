@@ -205,48 +205,37 @@ extension StoredValue {
 
 extension RecordObject {
     /// Inserts the object as a new row: see ``Record/insert(_:)``.
-    public func insert(_ db: some RecordDatabase) throws {
-        try db._withWriter {
-            var object = self
-            try object.insertRow($0)
-        }
-    }
+    public func insert(_ db: some RecordDatabase) throws { try write(db) { try $0.insertRow($1) } }
 
     /// Inserts the object, or updates the row that has its primary key: see ``Record/upsert(_:)``.
     public func upsert(_ db: some RecordDatabase) throws {
+        try write(db) { try $0.upsertRow($1, on: Self.table.primaryKey) }
+    }
+
+    /// Writes on a connection, with a variable of the object: it has the functions of records that are mutating.
+    private func write<T>(
+        _ db: some RecordDatabase, _ change: (inout Self, Connection) throws -> T
+    ) throws -> T {
         try db._withWriter {
             var object = self
-            try object.upsertRow($0, on: Self.table.primaryKey)
+            return try change(&object, $0)
         }
     }
 }
 
 extension RecordObject where PrimaryKey: StatementArgument {
     /// Updates the row of the object, or inserts it: see ``Record/save(_:)``.
-    public func save(_ db: some RecordDatabase) throws {
-        try db._withWriter {
-            var object = self
-            try object.saveRow($0)
-        }
-    }
+    public func save(_ db: some RecordDatabase) throws { try write(db) { try $0.saveRow($1) } }
 
     /// Writes all columns of the object to its row: see ``Record/update(_:)``.
-    public func update(_ db: some RecordDatabase) throws {
-        try db._withWriter {
-            var object = self
-            try object.updateRow($0)
-        }
-    }
+    public func update(_ db: some RecordDatabase) throws { try write(db) { try $0.updateRow($1) } }
 
     /// Changes the object, and writes the columns that have changed: see ``Record/updateChanges(_:_:)``.
     ///
     /// - Throws: as that. The object keeps the changes then.
     @discardableResult
     public func updateChanges(_ db: some RecordDatabase, _ change: (Self) throws -> Void) throws -> Bool {
-        try db._withWriter {
-            var object = self
-            return try object.updateRow($0) { try change($0) }
-        }
+        try write(db) { try $0.updateRow($1) { try change($0) } }
     }
 
     /// Reads the row of the object again: see ``Record/refresh(_:)``.

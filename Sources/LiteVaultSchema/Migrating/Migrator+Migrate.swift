@@ -41,26 +41,19 @@ extension VaultError {
 }
 
 extension Migrator {
-    /// Applies all migrations that were not applied to the database yet, in order.
+    /// Applies the migrations that were not applied to the database yet, in order.
     ///
     /// Several connections and processes can migrate at the same time: one of them applies a migration, the others wait and
     /// skip it. If all migrations are applied, the database is only read.
     ///
-    /// - Parameter connection: a connection that is not inside a transaction. Other threads wait for it.
-    /// - Throws: `VaultError`; `DatabaseError` if the database cannot be read or stays locked for longer than
-    ///   ``lockTimeout``. Migrations before the one that failed stay applied.
-    public func migrate(_ connection: Connection) throws {
-        try run(connection, upTo: registered.count)
-    }
-
-    /// Applies the migrations that were not applied to the database yet, up to and including one.
-    ///
     /// - Parameters:
-    ///   - connection: a connection that is not inside a transaction.
-    ///   - target: the name of the last migration to apply.
-    /// - Throws: as ``migrate(_:)``; also if a later migration was applied already and
-    ///   ``eraseDatabaseOnSchemaChange`` did not erase it.
-    public func migrate(_ connection: Connection, upTo target: String) throws {
+    ///   - connection: a connection that is not inside a transaction. Other threads wait for it.
+    ///   - target: the name of the last migration to apply; by default all are applied.
+    /// - Throws: `VaultError`, also if a migration after `target` was applied already and ``eraseDatabaseOnSchemaChange`` did not
+    ///   erase it; `DatabaseError` if the database cannot be read or stays locked for longer than ``lockTimeout``. Migrations
+    ///   before the one that failed stay applied.
+    public func migrate(_ connection: Connection, upTo target: String? = nil) throws {
+        guard let target else { return try run(connection, upTo: registered.count) }
         guard let index = registered.firstIndex(where: { isSameText($0.name, target) }) else {
             throw VaultError(.unknownMigration, migration: target, "no migration of that name is registered")
         }

@@ -146,11 +146,16 @@ public final class SchemaChanger: CustomStringConvertible {
         /// Adds a column.
         public func add(column: ColumnDefinition) { columns.append(column) }
 
-        /// Adds the column of an expression, NOT NULL.
-        public func add<T: Value>(expression: SQLExpression<T>) { add(expression, T.self, nullable: false) }
-
-        /// Adds the column of an expression, which may be NULL.
-        public func add<T: Value>(expression: SQLExpression<T?>) { add(expression, T.self, nullable: true) }
+        /// Adds the column of an expression, NOT NULL unless its type is optional.
+        public func add<T: SQLType>(expression: SQLExpression<T>) {
+            let template = expression.template
+            let tokens = SQLTokens(template).filter { $0.isSignificant }
+            let name = tokens.count == 1 ? tokens.first?.name ?? template : template
+            add(
+                column: ColumnDefinition(
+                    name: name, type: ColumnDefinition.Affinity(T.SQLBase.declaredDatatype),
+                    nullable: T.self is any _OptionalType.Type))
+        }
 
         /// Adds an index.
         public func add(index: IndexDefinition) { indexes.append(index) }
@@ -158,15 +163,6 @@ public final class SchemaChanger: CustomStringConvertible {
         fileprivate var operations: [Operation] {
             [.createTable(columns: columns, ifNotExists: ifNotExists)]
                 + indexes.map { .addIndex($0, ifNotExists: ifNotExists) }
-        }
-
-        private func add<T: Value>(_ expression: any ExpressionType, _ type: T.Type, nullable: Bool) {
-            let template = expression.template
-            let tokens = SQLTokens(template).filter { $0.isSignificant }
-            let name = tokens.count == 1 ? tokens.first?.name ?? template : template
-            add(
-                column: ColumnDefinition(
-                    name: name, type: ColumnDefinition.Affinity(type.declaredDatatype), nullable: nullable))
         }
     }
 

@@ -7,6 +7,9 @@ let email = Expression<String>("email")
 let admin = Expression<Bool>("admin")
 
 func filterByNumber() -> Table { users.filter(id) }  // refused
+func checkOfNumber() -> String { users.create { t in t.column(id, check: id) } }  // refused
+func indexWhereNumber() -> String { users.createIndex(email, where: id) }  // refused
+func addColumnCheckedByText() -> String { users.addColumn(email, check: email, defaultValue: "x") }  // refused
 func andOfNumbers() -> Table { users.filter(id && admin) }  // refused
 func notOfText() -> Table { users.filter(!email) }  // refused
 func textMinusText() -> Expression<String> { email - email }  // refused

@@ -37,30 +37,6 @@ import Testing
         for _ in 1...3 { #expect(try db.number("SELECT total2(x) FROM t") == 113) }
     }
 
-    @Test func `a state in the caller's own memory is created and freed once for each group`() throws {
-        let balance = Shared((made: 0, freed: 0))
-        try db.defineAggregation(
-            "summed", argumentCount: 1,
-            state: {
-                balance.update { $0.made += 1 }
-                let state = UnsafeMutablePointer<Int64>.allocate(capacity: 1)
-                state.initialize(to: 0)
-                return state
-            },
-            step: { (values, state: UnsafeMutablePointer<Int64>) in state.pointee += values[0] as? Int64 ?? 0 },
-            final: { state in
-                defer {
-                    state.deallocate()
-                    balance.update { $0.freed += 1 }
-                }
-                return state.pointee
-            })
-        #expect(try db.column("SELECT summed(x) FROM t GROUP BY g ORDER BY g") == ["3", "10", "100"])
-        #expect(try db.number("SELECT summed(x) FROM t WHERE 0") == 0)
-        #expect(balance.value.made == 4)
-        #expect(balance.value.freed == 4)
-    }
-
     @Test func `errors of each part are the error of the statement`() throws {
         try db.defineAggregation(
             "failStep", initialValue: 0, step: { _, _ in throw Mishap(text: "step") }, result: { $0 })

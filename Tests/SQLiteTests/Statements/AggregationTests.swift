@@ -19,6 +19,30 @@ import Testing
         #expect(joined as? String == "abc")
     }
 
+    @Test func `a state in the caller's own memory is created and freed once for each group`() throws {
+        var (made, freed) = (0, 0)
+        db.createAggregation(
+            "summed", argumentCount: 1,
+            step: { (values, state: UnsafeMutablePointer<Int64>) in state.pointee += values[0] as? Int64 ?? 0 },
+            final: { state in
+                defer {
+                    state.deallocate()
+                    freed += 1
+                }
+                return state.pointee
+            },
+            state: {
+                made += 1
+                let state = UnsafeMutablePointer<Int64>.allocate(capacity: 1)
+                state.initialize(to: 0)
+                return state
+            })
+        #expect(try db.column("SELECT summed(x) FROM t GROUP BY g ORDER BY g") == ["3", "10", "100"])
+        #expect(try db.number("SELECT summed(x) FROM t WHERE 0") == 0)
+        #expect(made == 4)
+        #expect(freed == 4)
+    }
+
     @Test func `reduce and result fold objects`() throws {
         final class Count: Sendable {
             let value: Int64
