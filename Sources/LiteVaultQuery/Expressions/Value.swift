@@ -33,7 +33,7 @@ public protocol Value: Expressible, SQLType where SQLBase == Self, SQLLogical ==
 /// The type of an expression: a `Value`, or an optional `Value` if it may be NULL.
 ///
 /// The associated types have a prefix because a `Value` may have a nested type `Base`, `Logical` or `Count` of its own.
-public protocol SQLType<SQLBase>: ColumnValue {
+public protocol SQLType: ColumnValue {
     /// The type without the optional.
     associatedtype SQLBase: Value
     /// The type of a comparison: `Bool`, or `Bool?` if the expression may be NULL.

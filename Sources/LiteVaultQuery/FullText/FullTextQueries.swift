@@ -58,9 +58,10 @@ extension VirtualTable {
     public func match(_ pattern: String) -> SQLExpression<Bool> { matching(.value(pattern)) }
 
     /// Whether a full-text search finds a pattern, given by an expression, in any column.
-    public func match<T: SQLType<String>>(_ pattern: SQLExpression<T>) -> SQLExpression<T.SQLLogical> {
-        matching(pattern.root)
-    }
+    public func match(_ pattern: SQLExpression<String>) -> SQLExpression<Bool> { matching(pattern.root) }
+
+    /// Whether a full-text search finds a pattern, given by an expression, in any column.
+    public func match(_ pattern: SQLExpression<String?>) -> SQLExpression<Bool?> { matching(pattern.root) }
 
     /// The rows in which a full-text search finds a pattern: `SELECT * FROM "emails" WHERE ("emails" MATCH 'wonder*')`.
     ///
@@ -68,8 +69,13 @@ extension VirtualTable {
     public func match(_ pattern: String) -> any QueryType { filter(match(pattern) as SQLExpression<Bool>) }
 
     /// The rows in which a full-text search finds a pattern given by an expression.
-    public func match(_ pattern: SQLExpression<some SQLType<String>>) -> any QueryType {
-        filter(matching(pattern.root) as SQLExpression<Bool>)
+    public func match(_ pattern: SQLExpression<String>) -> any QueryType {
+        filter(match(pattern) as SQLExpression<Bool>)
+    }
+
+    /// The rows in which a full-text search finds a pattern given by an expression.
+    public func match(_ pattern: SQLExpression<String?>) -> any QueryType {
+        filter(match(pattern) as SQLExpression<Bool?>)
     }
 
     private func matching<T>(_ pattern: SQLNode) -> SQLExpression<T> {

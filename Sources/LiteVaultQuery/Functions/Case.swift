@@ -1,15 +1,25 @@
-/// Begins a CASE expression, which has the value of the first condition that is true. One that is NULL counts as false.
+/// Begins a CASE expression, which has the value of the first condition that is true.
 ///
 /// ```swift
 /// when(balance < 0, then: "debt").when(balance == 0, then: "even").else("credit")
 /// // CASE WHEN ("balance" < 0.0) THEN 'debt' WHEN ("balance" = 0.0) THEN 'even' ELSE 'credit' END
 /// ```
-public func when<V: Value>(_ condition: SQLExpression<some SQLType<Bool>>, then value: V) -> Case<V> {
+public func when<V: Value>(_ condition: SQLExpression<Bool>, then value: V) -> Case<V> {
     Case().when(condition, then: value)
 }
 
 /// Begins a CASE expression, with an expression as the value.
-public func when<V: Value>(_ condition: SQLExpression<some SQLType<Bool>>, then value: SQLExpression<V>) -> Case<V> {
+public func when<V: Value>(_ condition: SQLExpression<Bool>, then value: SQLExpression<V>) -> Case<V> {
+    Case().when(condition, then: value)
+}
+
+/// Begins a CASE expression with a condition that may be NULL, which counts as false.
+public func when<V: Value>(_ condition: SQLExpression<Bool?>, then value: V) -> Case<V> {
+    Case().when(condition, then: value)
+}
+
+/// Begins a CASE expression with a condition that may be NULL, which counts as false, and an expression as the value.
+public func when<V: Value>(_ condition: SQLExpression<Bool?>, then value: SQLExpression<V>) -> Case<V> {
     Case().when(condition, then: value)
 }
 
@@ -20,12 +30,22 @@ public struct Case<V: Value>: Sendable {
     init() {}
 
     /// Adds a condition, tested if none before is true.
-    public func when(_ condition: SQLExpression<some SQLType<Bool>>, then value: V) -> Case {
+    public func when(_ condition: SQLExpression<Bool>, then value: V) -> Case {
         adding(condition.root, .value(value.datatypeValue))
     }
 
     /// Adds a condition, tested if none before is true.
-    public func when(_ condition: SQLExpression<some SQLType<Bool>>, then value: SQLExpression<V>) -> Case {
+    public func when(_ condition: SQLExpression<Bool>, then value: SQLExpression<V>) -> Case {
+        adding(condition.root, value.root)
+    }
+
+    /// Adds a condition, tested if none before is true.
+    public func when(_ condition: SQLExpression<Bool?>, then value: V) -> Case {
+        adding(condition.root, .value(value.datatypeValue))
+    }
+
+    /// Adds a condition, tested if none before is true.
+    public func when(_ condition: SQLExpression<Bool?>, then value: SQLExpression<V>) -> Case {
         adding(condition.root, value.root)
     }
 

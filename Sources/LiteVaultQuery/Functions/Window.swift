@@ -142,7 +142,12 @@ extension SQLExpression {
     }
 
     /// Restricts an aggregate to the rows that meet a condition: `count(*) FILTER (WHERE …)`. SQLite 3.30 and later.
-    public func filter(_ condition: SQLExpression<some SQLType<Bool>>) -> SQLExpression {
-        SQLExpression(root: .words(root, .wrapped("FILTER ", .words(.text("WHERE"), condition.root))))
+    public func filter(_ condition: SQLExpression<Bool>) -> SQLExpression { filtered(condition.root) }
+
+    /// Restricts an aggregate to the rows that meet a condition: `count(*) FILTER (WHERE …)`. SQLite 3.30 and later.
+    public func filter(_ condition: SQLExpression<Bool?>) -> SQLExpression { filtered(condition.root) }
+
+    private func filtered(_ condition: SQLNode) -> SQLExpression {
+        SQLExpression(root: .words(root, .wrapped("FILTER ", .words(.text("WHERE"), condition))))
     }
 }

@@ -4,29 +4,49 @@ extension QueryType {
     // MARK: Joins
 
     /// Joins a table (`JOIN … ON …`), with its filter added to the condition.
-    public func join(_ table: any QueryType, on condition: SQLExpression<some SQLType<Bool>>) -> Self {
+    public func join(_ table: any QueryType, on condition: SQLExpression<Bool>) -> Self {
+        join(.inner, table, on: condition)
+    }
+
+    /// Joins a table (`JOIN … ON …`), with its filter added to the condition.
+    public func join(_ table: any QueryType, on condition: SQLExpression<Bool?>) -> Self {
         join(.inner, table, on: condition)
     }
 
     /// Joins a table in the given way (`LEFT OUTER JOIN … ON …`), with its filter added to the condition.
-    public func join(
-        _ type: JoinType, _ table: any QueryType, on condition: SQLExpression<some SQLType<Bool>>
-    ) -> Self {
-        let whole = table.clauses.condition.map { SQLNode.infix(condition.root, "AND", $0) } ?? condition.root
+    public func join(_ type: JoinType, _ table: any QueryType, on condition: SQLExpression<Bool>) -> Self {
+        joining(type, table, on: condition.root)
+    }
+
+    /// Joins a table in the given way (`LEFT OUTER JOIN … ON …`), with its filter added to the condition.
+    public func join(_ type: JoinType, _ table: any QueryType, on condition: SQLExpression<Bool?>) -> Self {
+        joining(type, table, on: condition.root)
+    }
+
+    private func joining(_ type: JoinType, _ table: any QueryType, on condition: SQLNode) -> Self {
+        let whole = table.clauses.condition.map { SQLNode.infix(condition, "AND", $0) } ?? condition
         return changed { $0.others.joins.append(.init(type: type, table: table, condition: whole)) }
     }
 
     // MARK: Conditions
 
-    /// Adds a condition that rows have to meet, besides the earlier ones (`WHERE … AND …`). NULL does not meet it.
-    public func filter(_ predicate: SQLExpression<some SQLType<Bool>>) -> Self {
-        changed { clauses in
-            clauses.condition = clauses.condition.map { .infix($0, "AND", predicate.root) } ?? predicate.root
-        }
-    }
+    /// Adds a condition that rows have to meet, besides the earlier ones (`WHERE … AND …`).
+    public func filter(_ predicate: SQLExpression<Bool>) -> Self { filtering(predicate.root) }
+
+    /// Adds a condition that rows have to meet, besides the earlier ones. NULL does not meet it.
+    public func filter(_ predicate: SQLExpression<Bool?>) -> Self { filtering(predicate.root) }
 
     /// Adds a condition: another name of `filter`.
-    public func `where`(_ predicate: SQLExpression<some SQLType<Bool>>) -> Self { filter(predicate) }
+    public func `where`(_ predicate: SQLExpression<Bool>) -> Self { filtering(predicate.root) }
+
+    /// Adds a condition: another name of `filter`.
+    public func `where`(_ predicate: SQLExpression<Bool?>) -> Self { filtering(predicate.root) }
+
+    private func filtering(_ predicate: SQLNode) -> Self {
+        changed { clauses in
+            clauses.condition = clauses.condition.map { .infix($0, "AND", predicate) } ?? predicate
+        }
+    }
 
     // MARK: Groups
 
@@ -37,14 +57,16 @@ extension QueryType {
     public func group(_ by: [any Expressible]) -> Self { grouping(by, nil) }
 
     /// Groups rows with equal values into one and keeps the groups that meet a condition (`HAVING …`).
-    public func group(_ by: any Expressible, having: SQLExpression<some SQLType<Bool>>) -> Self {
-        grouping([by], having.root)
-    }
+    public func group(_ by: any Expressible, having: SQLExpression<Bool>) -> Self { grouping([by], having.root) }
 
     /// Groups rows with equal values into one and keeps the groups that meet a condition (`HAVING …`).
-    public func group(_ by: [any Expressible], having: SQLExpression<some SQLType<Bool>>) -> Self {
-        grouping(by, having.root)
-    }
+    public func group(_ by: any Expressible, having: SQLExpression<Bool?>) -> Self { grouping([by], having.root) }
+
+    /// Groups rows with equal values into one and keeps the groups that meet a condition (`HAVING …`).
+    public func group(_ by: [any Expressible], having: SQLExpression<Bool>) -> Self { grouping(by, having.root) }
+
+    /// Groups rows with equal values into one and keeps the groups that meet a condition (`HAVING …`).
+    public func group(_ by: [any Expressible], having: SQLExpression<Bool?>) -> Self { grouping(by, having.root) }
 
     private func grouping(_ by: [any Expressible], _ having: SQLNode?) -> Self {
         changed {

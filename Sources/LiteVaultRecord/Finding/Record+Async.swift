@@ -110,9 +110,14 @@ extension Record where Self: Sendable, PrimaryKey: StatementArgument {
 
 extension Record where Self: Sendable {
     /// Returns the one record that meets a condition on unique columns, without blocking a thread: see ``find(_:where:)``.
-    public static func find(
-        _ db: DatabaseAccess, where condition: SQLExpression<some SQLType<Bool>>
-    ) async throws -> Self { try await filter(condition).one(db) }
+    public static func find(_ db: DatabaseAccess, where condition: SQLExpression<Bool>) async throws -> Self {
+        try await db.read { try find($0, where: condition) }
+    }
+
+    /// Returns the one record that meets a condition on unique columns that may be NULL, without blocking a thread.
+    public static func find(_ db: DatabaseAccess, where condition: SQLExpression<Bool?>) async throws -> Self {
+        try await db.read { try find($0, where: condition) }
+    }
 
     /// Returns all records of the table, without blocking a thread.
     public static func all(_ db: DatabaseAccess) async throws -> [Self] { try await db.read { try all($0) } }

@@ -101,11 +101,21 @@ extension Record {
     ///
     /// - Parameters:
     ///   - db: a connection, pool or queue.
-    ///   - condition: what identifies the row, such as values of the columns of a unique index. NULL does not meet it.
+    ///   - condition: what identifies the row, such as values of the columns of a unique index.
     /// - Throws: `VaultError` `notFound`, and `notUnique` when there are several; `QueryError`; `DatabaseError`.
-    public static func find(
-        _ db: some RecordDatabase, where condition: SQLExpression<some SQLType<Bool>>
-    ) throws -> Self { try filter(condition).one(db) }
+    public static func find(_ db: some RecordDatabase, where condition: SQLExpression<Bool>) throws -> Self {
+        try filter(condition).one(db)
+    }
+
+    /// Returns the one record that meets a condition on unique columns that may be NULL.
+    ///
+    /// - Parameters:
+    ///   - db: a connection, pool or queue.
+    ///   - condition: what identifies the row. NULL does not meet it.
+    /// - Throws: as the other form.
+    public static func find(_ db: some RecordDatabase, where condition: SQLExpression<Bool?>) throws -> Self {
+        try filter(condition).one(db)
+    }
 
     /// Returns all records of the table, in no particular order.
     ///

@@ -46,10 +46,11 @@ extension Record {
     /// A query of all records.
     public static var query: RecordQuery<Self> { RecordQuery() }
 
+    /// A query of the records that meet a condition.
+    public static func filter(_ condition: SQLExpression<Bool>) -> RecordQuery<Self> { query.filter(condition) }
+
     /// A query of the records that meet a condition. NULL does not meet it.
-    public static func filter(_ condition: SQLExpression<some SQLType<Bool>>) -> RecordQuery<Self> {
-        query.filter(condition)
-    }
+    public static func filter(_ condition: SQLExpression<Bool?>) -> RecordQuery<Self> { query.filter(condition) }
 
     /// A query of all records in an order.
     public static func order(_ by: any Expressible...) -> RecordQuery<Self> { query.order(by) }

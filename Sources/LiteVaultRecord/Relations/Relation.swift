@@ -31,8 +31,11 @@ public struct Relation<Origin: Record, Value: RelatedValue>: Sendable {
         self.problem = problem
     }
 
+    /// Only the rows that meet a condition on columns of the destination.
+    public func filter(_ condition: SQLExpression<Bool>) -> Relation { scoped { $0.filter(condition) } }
+
     /// Only the rows that meet a condition on columns of the destination. NULL does not meet it.
-    public func filter(_ condition: SQLExpression<some SQLType<Bool>>) -> Relation { scoped { $0.filter(condition) } }
+    public func filter(_ condition: SQLExpression<Bool?>) -> Relation { scoped { $0.filter(condition) } }
 
     /// The rows in an order of columns of the destination.
     public func order(_ by: any Expressible...) -> Relation { scoped { $0.order(by) } }

@@ -8,10 +8,11 @@ extension Relation {
     /// Whether there is any related row: `EXISTS (SELECT …)`.
     public var exists: SQLExpression<Bool> { SQLExpression(root: .wrapped("EXISTS ", subquery(.text("1")))) }
 
+    /// Whether there is any related row that meets a condition on its columns.
+    public func exists(where condition: SQLExpression<Bool>) -> SQLExpression<Bool> { filter(condition).exists }
+
     /// Whether there is any related row that meets a condition on its columns. NULL does not meet it.
-    public func exists(where condition: SQLExpression<some SQLType<Bool>>) -> SQLExpression<Bool> {
-        filter(condition).exists
-    }
+    public func exists(where condition: SQLExpression<Bool?>) -> SQLExpression<Bool> { filter(condition).exists }
 
     /// The number of related rows; 0 without any.
     public var count: SQLExpression<Int> {
@@ -46,7 +47,12 @@ extension Relation {
     }
 
     /// A column of the related row, in a query that the relation is joined to: `Book.author[Author.name]`.
-    public subscript<T: SQLType>(column: SQLExpression<T>) -> SQLExpression<T.SQLBase?> {
+    public subscript<T>(column: SQLExpression<T>) -> SQLExpression<T?> where T: LiteVaultQuery.Value {
+        SQLExpression(root: joinedColumn(column.root))
+    }
+
+    /// A column of the related row that may be NULL, in a query that the relation is joined to.
+    public subscript<T>(column: SQLExpression<T?>) -> SQLExpression<T?> where T: LiteVaultQuery.Value {
         SQLExpression(root: joinedColumn(column.root))
     }
 
