@@ -2,7 +2,7 @@ public import LiteVaultQuery
 
 // Equality: == and !=.
 //
-// A comparison of NULL with a value is NULL, as in SQL. Five forms of each operator: T stands for a type and for its optional alike.
+// A comparison of NULL with a value is NULL, as in SQL.
 
 /// Whether both are equal, in SQL. Comparing with nil tests for NULL.
 @inlinable
@@ -27,18 +27,26 @@ where V.Datatype: Equatable {
 
 /// Whether both are equal, in SQL. Comparing with nil tests for NULL.
 @inlinable
-public func == <T: SQLType>(lhs: SQLExpression<T>, rhs: T) -> SQLExpression<T.SQLLogical>
-where T.SQLBase.Datatype: Equatable {
-    let value = SQLNode.value(rhs.boundValue)
-    return SQLExpression(root: .infix(lhs.root, value.isNull ? "IS" : "=", value))
+public func == <V: Value>(lhs: SQLExpression<V>, rhs: V) -> SQLExpression<Bool> where V.Datatype: Equatable {
+    SQLExpression(root: .infix(lhs.root, "=", .value(rhs.datatypeValue)))
 }
 
 /// Whether both are equal, in SQL. Comparing with nil tests for NULL.
 @inlinable
-public func == <T: SQLType>(lhs: T, rhs: SQLExpression<T>) -> SQLExpression<T.SQLLogical>
-where T.SQLBase.Datatype: Equatable {
-    let value = SQLNode.value(lhs.boundValue)
-    return SQLExpression(root: .infix(value, value.isNull ? "IS" : "=", rhs.root))
+public func == <V: Value>(lhs: SQLExpression<V?>, rhs: V?) -> SQLExpression<Bool?> where V.Datatype: Equatable {
+    SQLExpression(root: .infix(lhs.root, rhs.isNull ? "IS" : "=", .value(rhs?.datatypeValue)))
+}
+
+/// Whether both are equal, in SQL. Comparing with nil tests for NULL.
+@inlinable
+public func == <V: Value>(lhs: V, rhs: SQLExpression<V>) -> SQLExpression<Bool> where V.Datatype: Equatable {
+    SQLExpression(root: .infix(.value(lhs.datatypeValue), "=", rhs.root))
+}
+
+/// Whether both are equal, in SQL. Comparing with nil tests for NULL.
+@inlinable
+public func == <V: Value>(lhs: V?, rhs: SQLExpression<V?>) -> SQLExpression<Bool?> where V.Datatype: Equatable {
+    SQLExpression(root: .infix(.value(lhs?.datatypeValue), lhs.isNull ? "IS" : "=", rhs.root))
 }
 
 /// Whether both differ, in SQL. Comparing with nil tests for NULL.
@@ -64,18 +72,32 @@ where V.Datatype: Equatable {
 
 /// Whether both differ, in SQL. Comparing with nil tests for NULL.
 @inlinable
-public func != <T: SQLType>(lhs: SQLExpression<T>, rhs: T) -> SQLExpression<T.SQLLogical>
-where T.SQLBase.Datatype: Equatable {
-    let value = SQLNode.value(rhs.boundValue)
-    return SQLExpression(root: .infix(lhs.root, value.isNull ? "IS NOT" : "!=", value))
+public func != <V: Value>(lhs: SQLExpression<V>, rhs: V) -> SQLExpression<Bool> where V.Datatype: Equatable {
+    SQLExpression(root: .infix(lhs.root, "!=", .value(rhs.datatypeValue)))
 }
 
 /// Whether both differ, in SQL. Comparing with nil tests for NULL.
 @inlinable
-public func != <T: SQLType>(lhs: T, rhs: SQLExpression<T>) -> SQLExpression<T.SQLLogical>
-where T.SQLBase.Datatype: Equatable {
-    let value = SQLNode.value(lhs.boundValue)
-    return SQLExpression(root: .infix(value, value.isNull ? "IS NOT" : "!=", rhs.root))
+public func != <V: Value>(lhs: SQLExpression<V?>, rhs: V?) -> SQLExpression<Bool?> where V.Datatype: Equatable {
+    SQLExpression(root: .infix(lhs.root, rhs.isNull ? "IS NOT" : "!=", .value(rhs?.datatypeValue)))
+}
+
+/// Whether both differ, in SQL. Comparing with nil tests for NULL.
+@inlinable
+public func != <V: Value>(lhs: V, rhs: SQLExpression<V>) -> SQLExpression<Bool> where V.Datatype: Equatable {
+    SQLExpression(root: .infix(.value(lhs.datatypeValue), "!=", rhs.root))
+}
+
+/// Whether both differ, in SQL. Comparing with nil tests for NULL.
+@inlinable
+public func != <V: Value>(lhs: V?, rhs: SQLExpression<V?>) -> SQLExpression<Bool?> where V.Datatype: Equatable {
+    SQLExpression(root: .infix(.value(lhs?.datatypeValue), lhs.isNull ? "IS NOT" : "!=", rhs.root))
+}
+
+extension Optional {
+    /// `== nil`, where that operator is SQL's.
+    @inlinable
+    var isNull: Bool { if case .none = self { true } else { false } }
 }
 
 /// The value, or another one if it is NULL: `ifnull(x, y)`.
@@ -83,9 +105,13 @@ public func ?? <V: Value>(optional: SQLExpression<V?>, defaultValue: V) -> SQLEx
     SQLExpression(root: .call("ifnull", [optional.root, .value(defaultValue.datatypeValue)]))
 }
 
+/// The value, or that of another expression if it is NULL: `ifnull(x, y)`.
+public func ?? <V: Value>(optional: SQLExpression<V?>, defaultValue: SQLExpression<V>) -> SQLExpression<V> {
+    SQLExpression(root: .call("ifnull", [optional.root, defaultValue.root]))
+}
+
 /// The value, or that of another expression, which may be NULL, if it is NULL: `ifnull(x, y)`.
-public func ?? <V: Value>(optional: SQLExpression<V?>, defaultValue: SQLExpression<some SQLType<V>>) -> SQLExpression<V>
-{
+public func ?? <V: Value>(optional: SQLExpression<V?>, defaultValue: SQLExpression<V?>) -> SQLExpression<V> {
     SQLExpression(root: .call("ifnull", [optional.root, defaultValue.root]))
 }
 
@@ -111,16 +137,24 @@ where V.Datatype: Equatable {
     SQLExpression(root: .infix(lhs.root, "IS", rhs.root))
 }
 
-/// Whether both are equal, in SQL (`IS`): NULL equals NULL only. nil stands for NULL.
-public func === <T: SQLType>(lhs: SQLExpression<T>, rhs: T) -> SQLExpression<T.SQLLogical>
-where T.SQLBase.Datatype: Equatable {
-    SQLExpression(root: .infix(lhs.root, "IS", .value(rhs.boundValue)))
+/// Whether both are equal, in SQL (`IS`): NULL equals NULL only.
+public func === <V: Value>(lhs: SQLExpression<V>, rhs: V) -> SQLExpression<Bool> where V.Datatype: Equatable {
+    SQLExpression(root: .infix(lhs.root, "IS", .value(rhs.datatypeValue)))
 }
 
 /// Whether both are equal, in SQL (`IS`): NULL equals NULL only. nil stands for NULL.
-public func === <T: SQLType>(lhs: T, rhs: SQLExpression<T>) -> SQLExpression<T.SQLLogical>
-where T.SQLBase.Datatype: Equatable {
-    SQLExpression(root: .infix(.value(lhs.boundValue), "IS", rhs.root))
+public func === <V: Value>(lhs: SQLExpression<V?>, rhs: V?) -> SQLExpression<Bool?> where V.Datatype: Equatable {
+    SQLExpression(root: .infix(lhs.root, "IS", .value(rhs?.datatypeValue)))
+}
+
+/// Whether both are equal, in SQL (`IS`): NULL equals NULL only.
+public func === <V: Value>(lhs: V, rhs: SQLExpression<V>) -> SQLExpression<Bool> where V.Datatype: Equatable {
+    SQLExpression(root: .infix(.value(lhs.datatypeValue), "IS", rhs.root))
+}
+
+/// Whether both are equal, in SQL (`IS`): NULL equals NULL only. nil stands for NULL.
+public func === <V: Value>(lhs: V?, rhs: SQLExpression<V?>) -> SQLExpression<Bool?> where V.Datatype: Equatable {
+    SQLExpression(root: .infix(.value(lhs?.datatypeValue), "IS", rhs.root))
 }
 
 /// Whether both differ, in SQL (`IS NOT`): NULL differs from every value.
@@ -141,14 +175,22 @@ where V.Datatype: Equatable {
     SQLExpression(root: .infix(lhs.root, "IS NOT", rhs.root))
 }
 
-/// Whether both differ, in SQL (`IS NOT`): NULL differs from every value. nil stands for NULL.
-public func !== <T: SQLType>(lhs: SQLExpression<T>, rhs: T) -> SQLExpression<T.SQLLogical>
-where T.SQLBase.Datatype: Equatable {
-    SQLExpression(root: .infix(lhs.root, "IS NOT", .value(rhs.boundValue)))
+/// Whether both differ, in SQL (`IS NOT`): NULL differs from every value.
+public func !== <V: Value>(lhs: SQLExpression<V>, rhs: V) -> SQLExpression<Bool> where V.Datatype: Equatable {
+    SQLExpression(root: .infix(lhs.root, "IS NOT", .value(rhs.datatypeValue)))
 }
 
 /// Whether both differ, in SQL (`IS NOT`): NULL differs from every value. nil stands for NULL.
-public func !== <T: SQLType>(lhs: T, rhs: SQLExpression<T>) -> SQLExpression<T.SQLLogical>
-where T.SQLBase.Datatype: Equatable {
-    SQLExpression(root: .infix(.value(lhs.boundValue), "IS NOT", rhs.root))
+public func !== <V: Value>(lhs: SQLExpression<V?>, rhs: V?) -> SQLExpression<Bool?> where V.Datatype: Equatable {
+    SQLExpression(root: .infix(lhs.root, "IS NOT", .value(rhs?.datatypeValue)))
+}
+
+/// Whether both differ, in SQL (`IS NOT`): NULL differs from every value.
+public func !== <V: Value>(lhs: V, rhs: SQLExpression<V>) -> SQLExpression<Bool> where V.Datatype: Equatable {
+    SQLExpression(root: .infix(.value(lhs.datatypeValue), "IS NOT", rhs.root))
+}
+
+/// Whether both differ, in SQL (`IS NOT`): NULL differs from every value. nil stands for NULL.
+public func !== <V: Value>(lhs: V?, rhs: SQLExpression<V?>) -> SQLExpression<Bool?> where V.Datatype: Equatable {
+    SQLExpression(root: .infix(.value(lhs?.datatypeValue), "IS NOT", rhs.root))
 }

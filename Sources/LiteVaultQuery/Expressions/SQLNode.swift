@@ -66,10 +66,6 @@ extension SQLNode {
         }
     }
 
-    /// Whether it is a parameter whose value is nil.
-    @inlinable
-    package var isNull: Bool { if case .value(.none) = kind { true } else { false } }
-
     /// SQL text, used verbatim.
     @inlinable
     package static func text(_ text: String) -> SQLNode { SQLNode(.text(text)) }

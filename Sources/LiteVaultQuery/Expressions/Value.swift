@@ -76,7 +76,6 @@ extension Optional: SQLType where Wrapped: Value {
     }
 
     /// The value to bind; nil for nil.
-    @inlinable
     public var boundValue: (any Binding)? { self?.boundValue }
 }
 
@@ -112,7 +111,6 @@ extension Value {
     }
 
     /// The value to bind.
-    @inlinable
     public var boundValue: (any Binding)? { datatypeValue }
 
     /// The value as a parameter.
