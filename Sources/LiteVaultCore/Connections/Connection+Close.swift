@@ -93,7 +93,7 @@ extension Connection {
         let checkpoints = checkpointing && (isKeyVerified || hasReadSchema(db))
         suppressCheckpointOnClose(!checkpoints)
         guard !checkpoints else { return nil }
-        guard EngineInfo.linked.sqliteVersion < SQLiteVersion(major: 3, minor: 16) else { return nil }
+        guard !EngineInfo.linked.isAtLeast(3, 16) else { return nil }
         return CheckpointGuard(db)
     }
 

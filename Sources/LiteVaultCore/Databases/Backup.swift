@@ -247,7 +247,7 @@ extension Backup {
 extension Connection {
     /// Whether a database of this connection has a codec: only then does this pragma return a row, in every version.
     package func isKeyed(_ schema: String) throws -> Bool {
-        guard EngineInfo.linked.encryption != .none else { return false }
+        guard EngineInfo.linked.encrypts else { return false }
         return try withLock { try trusted { try untypedValue("PRAGMA \(quoted(schema)).cipher_provider") != nil } }
     }
 }

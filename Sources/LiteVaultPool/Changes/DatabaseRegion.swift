@@ -117,8 +117,7 @@ extension DatabaseRegion {
         }
     }
 
-    private static let tellsOfCountedTables =
-        EngineInfo.linked.sqliteVersion >= SQLiteVersion(major: 3, minor: 20)
+    private static let tellsOfCountedTables = EngineInfo.linked.isAtLeast(3, 20)
 
     /// Newer names of the catalogs, and those that the engine reports.
     private static let catalogues: [SQLName: String] = [

@@ -72,9 +72,7 @@ public struct JSONExpression<Datatype: SQLType>: Expressible {
 extension JSONExpression {
     /// Engines before 3.45 end a key at a quotation mark, escaped or not, compare other keys with the spelling in the JSON, and take
     /// that of a new key as it is.
-    private static var comparesSpelling: Bool {
-        EngineInfo.linked.sqliteVersion < SQLiteVersion(major: 3, minor: 45)
-    }
+    private static var comparesSpelling: Bool { !EngineInfo.linked.isAtLeast(3, 45) }
 
     /// Whether the engine has a path for these steps.
     private var isWritable: Bool {

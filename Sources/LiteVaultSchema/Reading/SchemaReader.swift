@@ -176,7 +176,7 @@ public final class SchemaReader {
         let key = try createSQL(.table, table).flatMap { ColumnDefinition.PrimaryKey(sql: $0) }
         let references = try foreignKeyGroups(table: table).filter { $0.count == 1 }.flatMap { $0 }
         let unique = try uniqueColumns(table: table)
-        let hasHidden = EngineInfo.linked.sqliteVersion >= SQLiteVersion(major: 3, minor: 26)
+        let hasHidden = EngineInfo.linked.isAtLeast(3, 26)
         let pragma = hasHidden ? "table_xinfo" : "table_info"
         let columns = try connection.all("PRAGMA \(sql: prefix)\(sql: pragma)(\(identifier: table))") {
             row -> ColumnDefinition? in
