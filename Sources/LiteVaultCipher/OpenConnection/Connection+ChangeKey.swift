@@ -132,8 +132,7 @@ extension Connection {
     private func requireReadable(_ key: DatabaseKey, _ settings: CipherSettings) throws {
         try execute("PRAGMA locking_mode = NORMAL")
         _ = try value("SELECT count(*) FROM sqlite_master", as: StoredValue.self)
-        let other = try Connection(
-            .existing(description), key: key, settings: settings, readonly: false, lockTimeout: .seconds(1))
+        let other = try Connection(.existing(description), key: key, settings: settings, lockTimeout: .seconds(1))
         guard try other.value("PRAGMA quick_check(1)", as: String.self) == "ok" else {
             throw VaultError(.io, "The key was not changed", remedy: "Open the database with the old key.")
         }

@@ -32,8 +32,7 @@ extension UnlockedKeyring {
             let key = try Self.databaseKey(key)
             do {
                 try Connection(
-                    .uri(path.engineFileName, parameters: [.mode(.readWrite)]), key: key, settings: settings,
-                    readonly: false, lockTimeout: lockTimeout, explainsFailure: false
+                    .existing(path), key: key, settings: settings, lockTimeout: lockTimeout, explainsFailure: false
                 ).close()
                 return key
             } catch let error as VaultError where [.keyRejected, .damaged, .wrongKind].contains(error.code) { continue }
