@@ -91,17 +91,10 @@ final class ReadOnlyImage: DatabaseBytes {
     func open<T>(
         _ unlocker: KeyUnlocker?, writable: Bool = false, _ body: (Connection) throws -> T
     ) throws -> T {
-        let files = try SourceFileSystem(self, path: file.path)
-        // A connection that could not be closed still uses the file system.
-        var isClosed = true
-        defer { if isClosed { files.end() } }
-        return try withErrorContext(path: file.path) {
-            let connection = try files.connect(file.path, unlocker, writable: writable)
-            defer {
-                do { try connection.close() } catch { isClosed = false }
-            }
-            try connection.prepareForOperation(size: size)
-            return try body(connection)
+        let path = file.path
+        let database = try SourcedDatabase(self, path: path, name: path, unlocker, writable: writable)
+        return try withExtendedLifetime(database) {
+            try withErrorContext(path: path) { try body(database.connection) }
         }
     }
 
