@@ -265,16 +265,17 @@ extension SFTPStore {
         // A directory is only the parent of the names below it.
         if found.isDirectory { return nil }
         guard found.isRegular else { throw VaultError(.damaged, "is not a regular file", path: place(name)) }
-        return try await attributes(name, found, session)
+        return try await attributes(name, found, session, hashing: true)
     }
 
+    /// - Parameter hashing: whether the tag of a small object is its hash.
     private func attributes(
-        _ name: String, _ found: SFTPAttributes, _ session: SFTPSession
+        _ name: String, _ found: SFTPAttributes, _ session: SFTPSession, hashing: Bool
     ) async throws -> ObjectAttributes? {
         guard var (size, modified) = Self.sizeAndTime(found) else { throw Self.noTimes(place(name)) }
         try requirePossible(size, name)
         var tag = Self.weakTag(size, modified)
-        if size <= Self.hashedSize(name) {
+        if hashing, size <= Self.hashedSize(name) {
             await settings.observer?("found")
             do {
                 let handle = try await session.open(path(name))
@@ -329,16 +330,8 @@ extension SFTPStore {
             let found = try await self.collect(session, directory, wanted)
             let objects = try await concurrently(found) { entry -> ObjectAttributes? in
                 try budget.spend(0)
-                if Self.isReplaced(entry.name) {
-                    return try await self.attributes(entry.name, entry.attributes, session)
-                }
-                guard let (size, modified) = Self.sizeAndTime(entry.attributes) else {
-                    throw Self.noTimes(self.place(entry.name))
-                }
-                try self.requirePossible(size, entry.name)
-                return ObjectAttributes(
-                    name: entry.name, size: size, modified: Date(timeIntervalSince1970: Double(modified)),
-                    tag: Self.weakTag(size, modified))
+                return try await self.attributes(
+                    entry.name, entry.attributes, session, hashing: Self.isReplaced(entry.name))
             }
             return objects.compactMap(\.self).sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
         }
