@@ -233,15 +233,16 @@ extension Verification {
         var findings: [DatabaseFile.VerificationReport.Problem] = []
         if let broken = log.brokenAt {
             findings.append(
-                .init(
-                    .log,
-                    "The write-ahead log is damaged at frame \(broken): commits from there on are lost"))
+                .init(.log, "The write-ahead log is damaged at frame \(broken): commits from there on are lost"))
         }
         if report.kind == .plain, !log.committed.isEmpty, let pageSize = try plainPageSize(), pageSize != log.pageSize {
-            findings.append(
-                .init(.log, "The write-ahead log has pages of \(log.pageSize) bytes: it belongs to another database"))
+            findings.append(Self.isForeign(log))
         }
         return findings + (try unauthenticated(log, side))
+    }
+
+    private static func isForeign(_ log: WriteAheadLog) -> DatabaseFile.VerificationReport.Problem {
+        .init(.log, "The write-ahead log has pages of \(log.pageSize) bytes: it belongs to another database")
     }
 
     /// The page size in the header of a plaintext database.
@@ -257,11 +258,7 @@ extension Verification {
     ) throws -> [DatabaseFile.VerificationReport.Problem] {
         let engineFile = try EngineFile(path: file.path)
         guard !log.committed.isEmpty, let authenticator = try authenticator(engineFile) else { return [] }
-        guard log.pageSize == authenticator.layout.pageSize else {
-            return [
-                .init(.log, "The write-ahead log has pages of \(log.pageSize) bytes: it belongs to another database")
-            ]
-        }
+        guard log.pageSize == authenticator.layout.pageSize else { return [Self.isForeign(log)] }
         var findings: [DatabaseFile.VerificationReport.Problem] = []
         for frame in log.committed where findings.count < 100 {
             let page = try side.read(at: frame.offset, count: log.pageSize)
