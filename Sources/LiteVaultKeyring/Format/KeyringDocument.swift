@@ -67,9 +67,8 @@ struct SlotRecord: Equatable {
         case recovery(salt: [UInt8])
         case recipient
         case command(blob: [UInt8])
-        case credential(salt: [UInt8])
-        case file(salt: [UInt8])
-        case store(salt: [UInt8])
+        /// The random secret of a credential, a file or a store.
+        case secret(KeyringSlot.Kind, salt: [UInt8])
     }
 
     var number: UInt32
@@ -99,9 +98,7 @@ struct SlotRecord: Equatable {
         case .recovery: .recovery
         case .recipient: .recipient
         case .command: .command
-        case .credential: .credential
-        case .file: .file
-        case .store: .store
+        case .secret(let kind, _): kind
         }
     }
 
@@ -112,8 +109,7 @@ struct SlotRecord: Equatable {
         switch parameters {
         case .passphrase(let scrypt, let salt):
             text += "scrypt \(scrypt.logarithm) \(scrypt.blockSize) \(scrypt.parallelism) \(salt.hexadecimal)\n"
-        case .recovery(let salt), .credential(let salt), .file(let salt), .store(let salt):
-            text += "salt \(salt.hexadecimal)\n"
+        case .recovery(let salt), .secret(_, let salt): text += "salt \(salt.hexadecimal)\n"
         case .command(let blob): text += "blob \(blob.hexadecimal)\n"
         case .recipient: break
         }
