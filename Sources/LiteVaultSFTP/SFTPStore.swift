@@ -94,11 +94,8 @@ public final class SFTPStore: ObjectStore {
     ///
     /// Small objects below `leases/`, `verified/` and `forgotten/` and those at the top, which are replaced, have the same tag as in
     /// ``attributes(_:)``. Others have one of their size and time, so that they need not be read; conditions accept both.
-    public func list(_ prefix: String) async throws -> [ObjectAttributes] { try await list(prefix, "", nil) }
-
-    /// Walks the directories that can contain such names.
-    public func list(_ prefix: String, after first: String, before end: String?) async throws -> [ObjectAttributes] {
-        try await list(prefix, first, end)
+    public func list(_ prefix: String) async throws -> [ObjectAttributes] {
+        try await list(prefix, after: "", before: nil)
     }
 
     /// Removes the object. One that does not exist is ignored.
@@ -321,7 +318,8 @@ extension SFTPStore {
         !name.contains("/") || ["leases/", "verified/", "forgotten/"].contains { name.hasPrefix($0) }
     }
 
-    private func list(_ prefix: String, _ first: String, _ end: String?) async throws -> [ObjectAttributes] {
+    /// Walks the directories that can contain such names.
+    public func list(_ prefix: String, after first: String, before end: String?) async throws -> [ObjectAttributes] {
         try ObjectName.validate(prefix: prefix)
         let directory = prefix.lastIndex(of: "/").map { String(prefix[..<$0]) } ?? ""
         return try await link.perform(place(prefix)) { session in
