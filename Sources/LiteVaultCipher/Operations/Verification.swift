@@ -236,12 +236,12 @@ extension Verification {
                 .init(.log, "The write-ahead log is damaged at frame \(broken): commits from there on are lost"))
         }
         if report.kind == .plain, !log.committed.isEmpty, let pageSize = try plainPageSize(), pageSize != log.pageSize {
-            findings.append(Self.isForeign(log))
+            findings.append(Self.foreign(log))
         }
         return findings + (try unauthenticated(log, side))
     }
 
-    private static func isForeign(_ log: WriteAheadLog) -> DatabaseFile.VerificationReport.Problem {
+    private static func foreign(_ log: WriteAheadLog) -> DatabaseFile.VerificationReport.Problem {
         .init(.log, "The write-ahead log has pages of \(log.pageSize) bytes: it belongs to another database")
     }
 
@@ -258,7 +258,7 @@ extension Verification {
     ) throws -> [DatabaseFile.VerificationReport.Problem] {
         let engineFile = try EngineFile(path: file.path)
         guard !log.committed.isEmpty, let authenticator = try authenticator(engineFile) else { return [] }
-        guard log.pageSize == authenticator.layout.pageSize else { return [Self.isForeign(log)] }
+        guard log.pageSize == authenticator.layout.pageSize else { return [Self.foreign(log)] }
         var findings: [DatabaseFile.VerificationReport.Problem] = []
         for frame in log.committed where findings.count < 100 {
             let page = try side.read(at: frame.offset, count: log.pageSize)
