@@ -3,22 +3,12 @@ internal import LiteVaultSystem
 
 /// A verification of one database, with its results so far.
 struct Verification {
-    var report: DatabaseFile.VerificationReport
+    /// The file itself, not a link to it.
     let file: DatabaseFile
-    private let unlocker: KeyUnlocker?
+    /// Nil for a plaintext database.
+    let unlocker: KeyUnlocker?
+    var report: DatabaseFile.VerificationReport
     let progress: DatabaseFile.Progress.Report
-
-    /// Creates a verification.
-    ///
-    /// - Parameters:
-    ///   - file: the file itself, not a link to it.
-    ///   - unlocker: nil for a plaintext database.
-    init(
-        _ file: DatabaseFile, _ unlocker: KeyUnlocker?, _ report: DatabaseFile.VerificationReport,
-        _ progress: @escaping DatabaseFile.Progress.Report
-    ) {
-        (self.file, self.unlocker, self.report, self.progress) = (file, unlocker, report, progress)
-    }
 
     /// Checks the open database. Call it in a read transaction.
     mutating func examine(_ connection: Connection) throws {
