@@ -59,7 +59,7 @@ extension Connection {
 
     /// Releases the lock, which takes an access, and restores the journal mode, whatever else fails.
     func endHold(walMode: Bool) throws {
-        let release = Result {
+        let release = Result<Void, any Error> {
             try execute("PRAGMA locking_mode = NORMAL")
             _ = try value("SELECT count(*) FROM sqlite_master", as: StoredValue.self)
         }

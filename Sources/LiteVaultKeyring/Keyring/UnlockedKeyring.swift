@@ -206,7 +206,7 @@ public struct UnlockedKeyring: Sendable {
 
     /// The document in the file, which has to be that which was unlocked, or a later state of it.
     private func current() throws -> KeyringDocument {
-        let (known, document) = (document, try file.read())
+        let (known, document) = (self.document, try file.read())
         guard document.id == known.id, document.generation >= known.generation else {
             throw VaultError(
                 .damaged,

@@ -71,7 +71,7 @@
         /// When a process started, in kernel ticks since boot; nil if that is unknown.
         package static func startTime(of process: Int32) -> UInt64? {
             // The 22nd of all fields.
-            guard let fields = fields(of: process), fields.count > 20 else { return nil }
+            guard let fields = Self.fields(of: process), fields.count > 20 else { return nil }
             return UInt64(fields[20])
         }
 

@@ -140,7 +140,7 @@ package final class SecretBuffer {
         let source = UnsafeMutableRawBufferPointer(start: value, count: strlen(value))
         // unsetenv removes only the pointer: the bytes stay readable in /proc/PID/environ until they are wiped.
         defer { SecretMemory.wipe(source) }
-        guard source.count <= Self.limit else { throw .tooLong }
+        guard source.count <= SecretBuffer.limit else { throw .tooLong }
         guard let memory = SecretMemory(count: source.count) else { throw .system(ENOMEM) }
         memory.bytes.copyMemory(from: UnsafeRawBufferPointer(source))
         self.init()
