@@ -7,13 +7,6 @@
 
 // AES-256-CBC by OpenSSL (man 3 EVP_DecryptInit), found as the digests are: see EngineLibrary.h. It decrypts pages that were
 // written by the engine, to compare them; nothing here encrypts.
-typedef void *(*context_new_function)(void);
-typedef void (*context_free_function)(void *);
-typedef const void *(*cipher_function)(void);
-typedef int (*init_function)(void *, const void *, void *, const unsigned char *, const unsigned char *);
-typedef int (*update_function)(void *, unsigned char *, int *, const unsigned char *, int);
-typedef int (*padding_function)(void *, int);
-
 extern void *EVP_CIPHER_CTX_new(void) LV_OPTIONAL;
 extern void EVP_CIPHER_CTX_free(void *) LV_OPTIONAL;
 extern const void *EVP_aes_256_cbc(void) LV_OPTIONAL;
@@ -22,21 +15,21 @@ extern int EVP_DecryptUpdate(void *, unsigned char *, int *, const unsigned char
 extern int EVP_CIPHER_CTX_set_padding(void *, int) LV_OPTIONAL;
 
 struct lv_decryption {
-    context_free_function free;
-    init_function init;
-    update_function update;
+    __typeof__(EVP_CIPHER_CTX_free) *free;
+    __typeof__(EVP_DecryptInit_ex) *init;
+    __typeof__(EVP_DecryptUpdate) *update;
     void *context;
 };
 
 struct lv_decryption *lv_decryption_create(const void *key) {
-    context_new_function new = LV_FIND(context_new_function, EVP_CIPHER_CTX_new);
-    cipher_function cipher = LV_FIND(cipher_function, EVP_aes_256_cbc);
-    padding_function pad = LV_FIND(padding_function, EVP_CIPHER_CTX_set_padding);
+    __typeof__(EVP_CIPHER_CTX_new) *new = LV_FIND(EVP_CIPHER_CTX_new);
+    __typeof__(EVP_aes_256_cbc) *cipher = LV_FIND(EVP_aes_256_cbc);
+    __typeof__(EVP_CIPHER_CTX_set_padding) *pad = LV_FIND(EVP_CIPHER_CTX_set_padding);
     struct lv_decryption *decryption = calloc(1, sizeof *decryption);
     if (!decryption) return 0;
-    decryption->free = LV_FIND(context_free_function, EVP_CIPHER_CTX_free);
-    decryption->init = LV_FIND(init_function, EVP_DecryptInit_ex);
-    decryption->update = LV_FIND(update_function, EVP_DecryptUpdate);
+    decryption->free = LV_FIND(EVP_CIPHER_CTX_free);
+    decryption->init = LV_FIND(EVP_DecryptInit_ex);
+    decryption->update = LV_FIND(EVP_DecryptUpdate);
     // Pages are whole blocks of the cipher: with padding, the last one would be kept back.
     if (new && cipher && pad && decryption->free && decryption->init && decryption->update &&
         (decryption->context = new()) && decryption->init(decryption->context, cipher(), 0, key, 0) == 1 &&

@@ -7,24 +7,6 @@
 
 // OpenSSL's own documentation: man 3 PKCS5_PBKDF2_HMAC, man 3 HMAC, man 3 EVP_sha512. SQLCipher is linked to libcrypto,
 // so it is in the process whenever the engine encrypts with it.
-typedef const void *(*digest_function)(void);
-typedef int (*pbkdf2_function)(const char *, int, const unsigned char *, int, int, const void *, int, unsigned char *);
-typedef void *(*hmac_new_function)(void);
-typedef void (*hmac_free_function)(void *);
-typedef int (*hmac_init_function)(void *, const void *, int, const void *, void *);
-typedef int (*hmac_update_function)(void *, const unsigned char *, size_t);
-typedef int (*hmac_final_function)(void *, unsigned char *, unsigned int *);
-
-struct crypto {
-    digest_function sha1, sha256, sha512;
-    pbkdf2_function pbkdf2;
-    hmac_new_function hmac_new;
-    hmac_free_function hmac_free;
-    hmac_init_function hmac_init;
-    hmac_update_function hmac_update;
-    hmac_final_function hmac_final;
-};
-
 extern const void *EVP_sha1(void) LV_OPTIONAL;
 extern const void *EVP_sha256(void) LV_OPTIONAL;
 extern const void *EVP_sha512(void) LV_OPTIONAL;
@@ -36,16 +18,28 @@ extern int HMAC_Init_ex(void *, const void *, int, const void *, void *) LV_OPTI
 extern int HMAC_Update(void *, const unsigned char *, size_t) LV_OPTIONAL;
 extern int HMAC_Final(void *, unsigned char *, unsigned int *) LV_OPTIONAL;
 
+struct crypto {
+    __typeof__(EVP_sha1) *sha1;
+    __typeof__(EVP_sha256) *sha256;
+    __typeof__(EVP_sha512) *sha512;
+    __typeof__(PKCS5_PBKDF2_HMAC) *pbkdf2;
+    __typeof__(HMAC_CTX_new) *hmac_new;
+    __typeof__(HMAC_CTX_free) *hmac_free;
+    __typeof__(HMAC_Init_ex) *hmac_init;
+    __typeof__(HMAC_Update) *hmac_update;
+    __typeof__(HMAC_Final) *hmac_final;
+};
+
 static bool find(struct crypto *c) {
-    c->sha1 = LV_FIND(digest_function, EVP_sha1);
-    c->sha256 = LV_FIND(digest_function, EVP_sha256);
-    c->sha512 = LV_FIND(digest_function, EVP_sha512);
-    c->pbkdf2 = LV_FIND(pbkdf2_function, PKCS5_PBKDF2_HMAC);
-    c->hmac_new = LV_FIND(hmac_new_function, HMAC_CTX_new);
-    c->hmac_free = LV_FIND(hmac_free_function, HMAC_CTX_free);
-    c->hmac_init = LV_FIND(hmac_init_function, HMAC_Init_ex);
-    c->hmac_update = LV_FIND(hmac_update_function, HMAC_Update);
-    c->hmac_final = LV_FIND(hmac_final_function, HMAC_Final);
+    c->sha1 = LV_FIND(EVP_sha1);
+    c->sha256 = LV_FIND(EVP_sha256);
+    c->sha512 = LV_FIND(EVP_sha512);
+    c->pbkdf2 = LV_FIND(PKCS5_PBKDF2_HMAC);
+    c->hmac_new = LV_FIND(HMAC_CTX_new);
+    c->hmac_free = LV_FIND(HMAC_CTX_free);
+    c->hmac_init = LV_FIND(HMAC_Init_ex);
+    c->hmac_update = LV_FIND(HMAC_Update);
+    c->hmac_final = LV_FIND(HMAC_Final);
     return c->sha1 && c->sha256 && c->sha512 && c->pbkdf2 && c->hmac_new && c->hmac_free && c->hmac_init &&
            c->hmac_update && c->hmac_final;
 }

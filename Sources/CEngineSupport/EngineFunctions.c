@@ -18,8 +18,6 @@ extern int sqlite3_create_window_function(
 
 int lv_header_version_number(void) { return SQLITE_VERSION_NUMBER; }
 
-const char *lv_header_source_id(void) { return SQLITE_SOURCE_ID; }
-
 bool lv_compiled_for_sqlcipher(void) {
 #ifdef ENGINE_SQLCIPHER
     return true;

@@ -39,6 +39,6 @@ static inline bool lv_is_of_the_engine(const void *function) {
 
 // A function of libcrypto. Weak references first: a self-contained program hides the symbols of its static libraries, so dlsym finds
 // nothing there. dlsym second: a weak reference is null where libcrypto is not linked directly, but comes with the engine.
-#define LV_FIND(type, function) ((type)(function ? (void *)&function : dlsym(RTLD_DEFAULT, #function)))
+#define LV_FIND(function) ((__typeof__(function) *)(function ? (void *)&function : dlsym(RTLD_DEFAULT, #function)))
 
 #endif

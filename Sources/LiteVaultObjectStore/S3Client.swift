@@ -5,9 +5,7 @@ internal import LiteVaultSystem
 final class S3Client: Sendable {
     private let endpoint: Endpoint
     private let region: String
-    private let backoff: Backoff
-    private let attempts: Int
-    private let budget: RetryBudget
+    private let retries: RetryBudget
     private let credentials: CredentialCache
     private let http: any HTTPTransport
     let clock: ServerClock
@@ -18,16 +16,14 @@ final class S3Client: Sendable {
     private static let alwaysWithMD5: Int64 = 1 << 20
 
     init(
-        endpoint: Endpoint, region: String, credentials: CredentialCache, http: any HTTPTransport, attempts: Int,
-        budget: RetryBudget, backoff: Backoff, clock: ServerClock
+        endpoint: Endpoint, region: String, credentials: CredentialCache, http: any HTTPTransport,
+        retries: RetryBudget, clock: ServerClock
     ) {
         self.endpoint = endpoint
         self.region = region
         self.credentials = credentials
         self.http = http
-        self.attempts = max(1, attempts)
-        self.budget = budget
-        self.backoff = backoff
+        self.retries = retries
         self.clock = clock
     }
 
@@ -50,7 +46,7 @@ final class S3Client: Sendable {
             let begin = ContinuousClock.now
             do {
                 let result = try await attempt(request, digests, accepting, receive)
-                budget.succeeded()
+                retries.succeeded()
                 return result
             } catch var failure as S3Failure {
                 failure.isRepeated = number > 1
@@ -65,10 +61,9 @@ final class S3Client: Sendable {
                     wasCorrected = true
                     continue
                 }
-                guard failure.isTransient else { throw failure }
-                let pause = Duration(seconds: backoff.jittered(number, asked: failure.retryAfter?.seconds))
-                guard budget.allows(since: begin, pause: pause), number < attempts else { throw failure }
-                try await Task.sleep(for: pause)
+                guard failure.isTransient,
+                    try await retries.pause(after: number, since: begin, asked: failure.retryAfter)
+                else { throw failure }
             } catch let error as VaultError {
                 throw error
             } catch let error as CancellationError {
@@ -76,11 +71,9 @@ final class S3Client: Sendable {
             } catch {
                 if Task.isCancelled { throw CancellationError() }
                 let failure = TransportFailure(error, isSecure: endpoint.scheme == "https")
-                let pause = Duration(seconds: backoff.jittered(number))
-                guard budget.allows(since: begin, pause: pause), number < attempts, !failure.isPermanent else {
+                guard !failure.isPermanent, try await retries.pause(after: number, since: begin) else {
                     throw failure.vaultError(request.location, endpoint, attempts: number)
                 }
-                try await Task.sleep(for: pause)
             }
             number += 1
         }

@@ -53,10 +53,13 @@ extension S3Store {
     /// Streams the object into a new file if it has at most `limit` bytes.
     public func fetch(_ name: String, into path: String, upTo limit: Int64) async throws {
         try ObjectName.validate(name)
-        let download = DownloadFile(path)
+        var created: LocalFile?
         do {
             try await perform(request("GET", name)) { answer in
-                let file = try download.truncated()
+                // A further attempt begins again.
+                let file = try created ?? LocalFile(creating: path)
+                created = file
+                try file.truncate(to: 0)
                 var offset: Int64 = 0
                 try await answer.forEachChunk { chunk in
                     guard Int64(chunk.count) <= limit - offset else {
@@ -67,7 +70,7 @@ extension S3Store {
                 }
             }
         } catch {
-            download.remove()
+            if created != nil { unlink(path) }
             throw error
         }
     }
@@ -142,25 +145,5 @@ extension S3Store {
             if let end, let last = found.last, !last.name.utf8.lexicographicallyPrecedes(end.utf8) { break }
         } while next != nil
         return found.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
-    }
-
-}
-
-/// The target of a download: created by the first response, truncated for each further attempt.
-private final class DownloadFile {
-    private let path: String
-    private var file: LocalFile?
-
-    init(_ path: String) { self.path = path }
-
-    func truncated() throws -> LocalFile {
-        let file = try self.file ?? LocalFile(creating: path)
-        self.file = file
-        try file.truncate(to: 0)
-        return file
-    }
-
-    func remove() {
-        if file != nil { unlink(path) }
     }
 }

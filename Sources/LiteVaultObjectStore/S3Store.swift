@@ -54,8 +54,8 @@ public final class S3Store: ObjectStore {
         self.identity = identity
         client = S3Client(
             endpoint: endpoint, region: region, credentials: CredentialCache { try await chain.resolve() }, http: http,
-            attempts: settings.attempts, budget: RetryBudget(settings.retryTimeLimit),
-            backoff: Backoff(first: settings.firstPause.seconds, most: 20),
+            retries: RetryBudget(
+                settings.retryTimeLimit, attempts: settings.attempts, firstPause: settings.firstPause),
             clock: ServerClock(local: settings.clock))
     }
 

@@ -54,10 +54,7 @@ struct TransportFailure {
             self.init(number == 0 ? "the connection was lost" : Self.text(errno: number), mayNeedTLS)
         case .truncated: self.init("the response was truncated")
         case .notHTTP: self.init("the response is not HTTP", mayNeedTLS)
-        case .tooManyHeaders:
-            self.init(
-                "the response is not from an object store",
-                "Check the endpoint: a proxy or another service may answer there.")
+        case .tooManyHeaders: self.init(S3Response.Malformed(), isSecure: isSecure)
         case .invalidRequest: self.init("the request is not valid HTTP", "Check the endpoint.", isPermanent: true)
         case .tls(let problem): self.init(problem)
         case .proxy(let problem, let address): self.init(problem, address)

@@ -109,41 +109,26 @@ private final class SFTPPump: Sendable {
 
     private let state = Locked(State())
     private let process: ChildProcess
-    private let stream: Int32
-    private let errors: Int32
+    private let data: StreamPair
+    private let messages: StreamPair
     private let wake: StreamPair
     private let timeout: Duration
 
     init(_ command: String, timeout: Duration) throws {
         self.timeout = timeout
-        let data = try StreamPair()
-        let messages: StreamPair
-        do { messages = try StreamPair() } catch {
-            for end in [data.own, data.child] { LiteVaultSystem.close(end) }
-            throw error
-        }
-        defer { for end in [data.child, messages.child] { LiteVaultSystem.close(end) } }
-        do {
-            wake = try StreamPair()
-            var shell = ShellCommand(command)
-            shell.input = .descriptor(data.child)
-            shell.output = .descriptor(data.child)
-            shell.error = .descriptor(messages.child)
-            shell.leadsGroup = true
-            do { process = try shell.spawn() } catch {
-                for end in [wake.own, wake.child] { LiteVaultSystem.close(end) }
-                throw error
-            }
-        } catch {
-            for end in [data.own, messages.own] { LiteVaultSystem.close(end) }
-            throw error
-        }
-        (stream, errors) = (data.own, messages.own)
+        (data, messages, wake) = (try StreamPair(), try StreamPair(), try StreamPair())
+        var shell = ShellCommand(command)
+        shell.input = .descriptor(data.child)
+        shell.output = .descriptor(data.child)
+        shell.error = .descriptor(messages.child)
+        shell.leadsGroup = true
+        process = try shell.spawn()
+        data.closeChild()
+        messages.closeChild()
     }
 
-    deinit {
-        for end in [stream, errors, wake.own, wake.child] { LiteVaultSystem.close(end) }
-    }
+    private var stream: Int32 { data.own }
+    private var errors: Int32 { messages.own }
 
     var isOpen: Bool { state.withLock { $0.lost == nil && !$0.isClosing } }
 

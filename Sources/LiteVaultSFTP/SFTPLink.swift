@@ -4,15 +4,14 @@ internal import LiteVaultSystem
 /// The connection of a store: made with the first request, and again after it was lost.
 actor SFTPLink {
     private nonisolated let settings: SFTPSettings
-    private nonisolated let budget: RetryBudget
-    private nonisolated let backoff: Backoff
+    private nonisolated let retries: RetryBudget
     private var session: SFTPSession?
     private var connecting: Task<SFTPSession, any Error>?
 
     init(_ settings: SFTPSettings) {
         self.settings = settings
-        budget = RetryBudget(settings.retryTimeLimit)
-        backoff = Backoff(first: settings.firstPause.seconds, most: 20)
+        retries = RetryBudget(
+            settings.retryTimeLimit, attempts: settings.attempts, firstPause: settings.firstPause)
     }
 
     private func current() async throws -> SFTPSession {
@@ -55,7 +54,7 @@ actor SFTPLink {
                 let session = try await current()
                 used = session
                 let result = try await body(session)
-                budget.succeeded()
+                retries.succeeded()
                 return result
             } catch is CancellationError where !Task.isCancelled {
                 continue
@@ -68,12 +67,9 @@ actor SFTPLink {
             }
             if let used { await drop(used) }
             try Task.checkCancellation()
-            let pause = Duration(seconds: backoff.jittered(number))
-            guard !lost.isPermanent, number < max(1, settings.attempts), budget.allows(since: begin, pause: pause)
-            else {
+            guard !lost.isPermanent, try await retries.pause(after: number, since: begin) else {
                 throw lost.vaultError(path, settings, attempts: number)
             }
-            try await Task.sleep(for: pause)
             number += 1
         }
     }

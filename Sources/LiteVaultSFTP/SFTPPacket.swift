@@ -27,9 +27,7 @@ package enum SFTPKind {
 }
 
 /// Bytes of a packet: what a server sent is not what the protocol allows there.
-package struct SFTPMalformed: Error, Equatable {
-    package init() {}
-}
+package struct SFTPMalformed: Error, Equatable {}
 
 /// What a server answers instead of a result.
 package struct SFTPStatus: Error, Sendable, Equatable {
@@ -43,11 +41,6 @@ package struct SFTPStatus: Error, Sendable, Equatable {
     package let code: UInt32
     /// The server's text, without control characters, 200 characters at most.
     package let message: String
-
-    package init(code: UInt32, message: String) {
-        self.code = code
-        self.message = message
-    }
 
     /// The text, or what the code means where the server sends none.
     package var text: String {

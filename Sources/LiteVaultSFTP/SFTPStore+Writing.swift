@@ -6,6 +6,20 @@ internal import LiteVaultSystem
 enum SFTPContent {
     case bytes([UInt8])
     case file(LocalFile, Int64)
+
+    var size: Int64 {
+        switch self {
+        case .bytes(let bytes): Int64(bytes.count)
+        case .file(_, let size): size
+        }
+    }
+
+    func read(_ range: Range<Int64>) throws -> [UInt8] {
+        switch self {
+        case .bytes(let bytes): Array(bytes[Int(range.lowerBound)..<Int(range.upperBound)])
+        case .file(let file, _): try file.read(at: range.lowerBound, count: range.count)
+        }
+    }
 }
 
 /// The names on the server of one write.
@@ -133,29 +147,12 @@ extension SFTPStore {
     ) async throws -> ETag {
         let handle = try await makingParents(session, path) { try await session.create($0) }
         defer { session.close(handle) }
-        let size: Int64
-        let width = session.features.writeSize
-        switch content {
-        case .bytes(let bytes):
-            size = Int64(bytes.count)
-            _ = try await concurrently(Array(Self.pieces(0..<size, width))) { piece in
-                try await session.write(
-                    handle, at: piece.lowerBound, Array(bytes[Int(piece.lowerBound)..<Int(piece.upperBound)]))
-            }
-        case .file(let file, let count):
-            size = count
-            _ = try await concurrently(Array(Self.pieces(0..<size, width))) { piece in
-                try await session.write(
-                    handle, at: piece.lowerBound, file.read(at: piece.lowerBound, count: piece.count))
-            }
+        let size = content.size
+        _ = try await concurrently(Array(Self.pieces(0..<size, session.features.writeSize))) { piece in
+            try await session.write(handle, at: piece.lowerBound, content.read(piece))
         }
         try await session.sync(handle)
-        if size <= Self.hashedSize(name) {
-            switch content {
-            case .bytes(let bytes): return Self.tag(hashing: bytes)
-            case .file(let file, _): return Self.tag(hashing: try file.read(at: 0, count: Int(size)))
-            }
-        }
+        if size <= Self.hashedSize(name) { return Self.tag(hashing: try content.read(0..<size)) }
         guard let (stored, modified) = Self.sizeAndTime(try await session.attributes(of: handle)) else {
             throw Self.noTimes(place(name))
         }

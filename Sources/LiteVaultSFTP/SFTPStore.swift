@@ -94,11 +94,8 @@ public final class SFTPStore: ObjectStore {
     ///
     /// Small objects below `leases/`, `verified/` and `forgotten/` and those at the top, which are replaced, have the same tag as in
     /// ``attributes(_:)``. Others have one of their size and time, so that they need not be read; conditions accept both.
-    public func list(_ prefix: String) async throws -> [ObjectAttributes] { try await list(prefix, "", nil) }
-
-    /// Walks the directories that can contain such names.
-    public func list(_ prefix: String, after first: String, before end: String?) async throws -> [ObjectAttributes] {
-        try await list(prefix, first, end)
+    public func list(_ prefix: String) async throws -> [ObjectAttributes] {
+        try await list(prefix, after: "", before: nil)
     }
 
     /// Removes the object. One that does not exist is ignored.
@@ -265,16 +262,17 @@ extension SFTPStore {
         // A directory is only the parent of the names below it.
         if found.isDirectory { return nil }
         guard found.isRegular else { throw VaultError(.damaged, "is not a regular file", path: place(name)) }
-        return try await attributes(name, found, session)
+        return try await attributes(name, found, session, hashing: true)
     }
 
+    /// - Parameter hashing: whether the tag of a small object is its hash.
     private func attributes(
-        _ name: String, _ found: SFTPAttributes, _ session: SFTPSession
+        _ name: String, _ found: SFTPAttributes, _ session: SFTPSession, hashing: Bool
     ) async throws -> ObjectAttributes? {
         guard var (size, modified) = Self.sizeAndTime(found) else { throw Self.noTimes(place(name)) }
         try requirePossible(size, name)
         var tag = Self.weakTag(size, modified)
-        if size <= Self.hashedSize(name) {
+        if hashing, size <= Self.hashedSize(name) {
             await settings.observer?("found")
             do {
                 let handle = try await session.open(path(name))
@@ -320,7 +318,8 @@ extension SFTPStore {
         !name.contains("/") || ["leases/", "verified/", "forgotten/"].contains { name.hasPrefix($0) }
     }
 
-    private func list(_ prefix: String, _ first: String, _ end: String?) async throws -> [ObjectAttributes] {
+    /// Walks the directories that can contain such names.
+    public func list(_ prefix: String, after first: String, before end: String?) async throws -> [ObjectAttributes] {
         try ObjectName.validate(prefix: prefix)
         let directory = prefix.lastIndex(of: "/").map { String(prefix[..<$0]) } ?? ""
         return try await link.perform(place(prefix)) { session in
@@ -329,16 +328,8 @@ extension SFTPStore {
             let found = try await self.collect(session, directory, wanted)
             let objects = try await concurrently(found) { entry -> ObjectAttributes? in
                 try budget.spend(0)
-                if Self.isReplaced(entry.name) {
-                    return try await self.attributes(entry.name, entry.attributes, session)
-                }
-                guard let (size, modified) = Self.sizeAndTime(entry.attributes) else {
-                    throw Self.noTimes(self.place(entry.name))
-                }
-                try self.requirePossible(size, entry.name)
-                return ObjectAttributes(
-                    name: entry.name, size: size, modified: Date(timeIntervalSince1970: Double(modified)),
-                    tag: Self.weakTag(size, modified))
+                return try await self.attributes(
+                    entry.name, entry.attributes, session, hashing: Self.isReplaced(entry.name))
             }
             return objects.compactMap(\.self).sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
         }

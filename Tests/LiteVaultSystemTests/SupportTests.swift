@@ -102,16 +102,38 @@ import Testing
 
     @Test func `digits in a buffer are decoded, and other text is not`() throws {
         func decoded(_ text: String) throws -> [UInt8]? {
+            let source = try pipe(Array(text.utf8))
             let buffer = SecretBuffer()
-            let copy = try #require(strdup(text))
-            defer { free(copy) }
-            try buffer.fill(takingOver: copy)
-            #expect(copy.pointee == 0, "the source is wiped")
+            try buffer.fill(from: source.fileDescriptor)
             return try buffer.withHexadecimal { Array($0) }
         }
         #expect(try decoded("00fFa0") == [0, 255, 160])
         #expect(try decoded("00f") == nil)
         #expect(try decoded("00gg") == nil)
+    }
+
+    @Test func `a variable that was taken is gone from the environment, and its bytes are wiped`() throws {
+        let name = "LITEVAULT_TEST_TAKEN"
+        setenv(name, "open sesame", 1)
+        let value = try #require(getenv(name))
+        let buffer = try #require(try SecretBuffer(takingVariable: name))
+        #expect(buffer.withBytes { Array($0) } == Array("open sesame".utf8))
+        #expect(getenv(name) == nil && value.pointee == 0)
+        #expect(try SecretBuffer(takingVariable: name) == nil)
+    }
+
+    @Test func `a file with a secret is read unless its reader rejects it`() throws {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("secret-\(UUID().uuidString)").path
+        defer { unlink(path) }
+        try Data("open sesame".utf8).write(to: URL(fileURLWithPath: path))
+        #expect(try SecretBuffer(contentsOf: path).withBytes { Array($0) } == Array("open sesame".utf8))
+        #expect(throws: CancellationError.self) {
+            _ = try SecretBuffer(contentsOf: path) { file in
+                #expect(file.kind == .regular && file.size == 11)
+                throw CancellationError()
+            }
+        }
+        #expect(throws: DurableFileError.self) { _ = try SecretBuffer(contentsOf: path + "-missing") }
     }
 
     @Test func `secrets are equal by their bytes, and print nothing`() throws {

@@ -20,9 +20,6 @@ struct sqlite3_value;
 /// The version of the header this was compiled against, as in `SQLITE_VERSION_NUMBER` (3046001 is 3.46.1).
 int lv_header_version_number(void);
 
-/// The header's `SQLITE_SOURCE_ID`: date, time and hash of the check-in.
-const char *_Nonnull lv_header_source_id(void);
-
 /// 1 when compiled with the package trait `SQLCipher`.
 bool lv_compiled_for_sqlcipher(void);
 

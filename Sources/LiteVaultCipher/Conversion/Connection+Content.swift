@@ -40,6 +40,33 @@ extension Connection {
         }
     }
 
+    /// Leaves WAL mode, as the log belongs to the name of the file, and takes the exclusive lock until ``endHold(walMode:)``.
+    ///
+    /// - Returns: false if another connection uses the log. Nothing has changed then.
+    func holdExclusively(walMode: Bool) throws -> Bool {
+        do {
+            if walMode {
+                guard try emptyLog() else { return false }
+                try setPragma(.journalMode, to: .delete)
+            }
+            try execute("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT")
+            return true
+        } catch {
+            try? endHold(walMode: walMode)
+            throw error
+        }
+    }
+
+    /// Releases the lock, which takes an access, and restores the journal mode, whatever else fails.
+    func endHold(walMode: Bool) throws {
+        let release = Result<Void, any Error> {
+            try execute("PRAGMA locking_mode = NORMAL")
+            _ = try value("SELECT count(*) FROM sqlite_master", as: StoredValue.self)
+        }
+        if walMode { try setPragma(.journalMode, to: .wal) }
+        try release.get()
+    }
+
     /// The size of the database in bytes, as this connection sees it.
     func contentSize() throws -> Int64 { try integer("page_count") * pageSize() }
 

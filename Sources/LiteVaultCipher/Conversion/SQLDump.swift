@@ -44,12 +44,6 @@ package struct SQLDump {
         }
     }
 
-    private init(connection: Connection, content: Content, write: @escaping (borrowing SQLText) throws -> Void) {
-        self.connection = connection
-        self.content = content
-        self.write = write
-    }
-
     private mutating func writeAll() throws {
         let all = try SchemaObject.all(of: connection)
         let named = content.tables.map { Set($0.map { SQLName($0) }) }

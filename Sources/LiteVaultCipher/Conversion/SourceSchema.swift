@@ -66,16 +66,17 @@ struct TableShape {
     var columnList: String { ((rowidAlias.map { [$0] } ?? []) + columns.map(quoted)).joined(separator: ", ") }
 
     /// Selects every row in the order of the table's own tree, not in the order of an index.
-    var selection: String {
-        "SELECT \(columnList) FROM main.\(quoted(name)) NOT INDEXED" + (rowidAlias.map { " ORDER BY \($0)" } ?? "")
+    var selection: String { selection(of: columnList) }
+
+    private func selection(of list: String) -> String {
+        "SELECT \(list) FROM main.\(quoted(name)) NOT INDEXED" + (rowidAlias.map { " ORDER BY \($0)" } ?? "")
     }
 
     /// The same with NULL for the columns that are not at these positions, whose values are then not read.
     func selection(ofColumnsAt positions: Set<Int32>) -> String {
         let all = (rowidAlias.map { [$0] } ?? []) + columns.map(quoted)
         let list = all.indices.map { positions.contains(Int32($0)) ? all[$0] : "NULL" }
-        return "SELECT \(list.joined(separator: ", ")) FROM main.\(quoted(name)) NOT INDEXED"
-            + (rowidAlias.map { " ORDER BY \($0)" } ?? "")
+        return selection(of: list.joined(separator: ", "))
     }
 
     /// The same with NULL for longer texts and blobs, and with type and length of each column: as many statements as it takes,
@@ -91,8 +92,7 @@ struct TableShape {
                 return "CASE WHEN \(length) > \(longest) THEN NULL ELSE \(quoted(column)) END, "
                     + "typeof(\(quoted(column))), \(length)"
             }
-            return "SELECT \((rowid + list).joined(separator: ", ")) FROM main.\(quoted(name)) NOT INDEXED"
-                + (rowidAlias.map { " ORDER BY \($0)" } ?? "")
+            return selection(of: (rowid + list).joined(separator: ", "))
         }
     }
 

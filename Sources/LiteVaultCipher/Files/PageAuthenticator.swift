@@ -265,11 +265,6 @@ extension PageAuthenticator {
     ) throws -> PageAuthenticator? {
         var held = held
         held.salt = salt
-        let layout = PageLayout(held, defaultCompatibility: 4)
-        do {
-            return try PageAuthenticator(key: key, layout: layout, fileSalt: file.read(at: 0, count: 16))
-        } catch let error as VaultError where error.code == .unsupported {
-            return nil
-        }
+        return try ifPossible(key: key, PageLayout(held, defaultCompatibility: 4), file)
     }
 }

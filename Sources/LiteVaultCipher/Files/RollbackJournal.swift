@@ -57,10 +57,10 @@ package struct RollbackJournal: Sendable {
                 guard offset + length <= size else { return }
                 let record = try read(offset, Int(length))
                 guard record.count == Int(length) else { return }
-                let page = Self.word(record, 0)
+                let page = record.word(0)
                 // A wrong checksum: the record never reached the disk, nor did the change of its page.
                 guard page != 0, page != lockPage,
-                    Self.checksum(record, pageSize, header.nonce) == Self.word(record, 4 + pageSize)
+                    Self.checksum(record, pageSize, header.nonce) == record.word(4 + pageSize)
                 else { return }
                 if page <= pageCount { pages[page] = offset + 4 }
                 offset += length
@@ -75,8 +75,8 @@ package struct RollbackJournal: Sendable {
         let bytes = try read(offset, 28)
         guard bytes.count == 28, Array(bytes[..<8]) == magic else { return nil }
         return Header(
-            records: word(bytes, 8), nonce: word(bytes, 12), pageCount: word(bytes, 16),
-            sectorSize: Int64(word(bytes, 20)), pageSize: Int(word(bytes, 24)))
+            records: bytes.word(8), nonce: bytes.word(12), pageCount: bytes.word(16),
+            sectorSize: Int64(bytes.word(20)), pageSize: Int(bytes.word(24)))
     }
 
     private static func checksum(_ record: [UInt8], _ pageSize: Int, _ nonce: UInt32) -> UInt32 {
@@ -95,14 +95,14 @@ package struct RollbackJournal: Sendable {
     ) rethrows -> [UInt8]? {
         let tail = try read(size - 16, 16)
         guard tail.count == 16, Array(tail[8...]) == magic else { return nil }
-        let length = Int64(word(tail, 0))
+        let length = Int64(tail.word(0))
         guard length > 0, length < 65536, length <= size - 16 else { return nil }
         let name = try read(size - 16 - length, Int(length))
         // The engine adds the name's `char`, which have a sign on x86-64 and none on arm64: the machine that wrote the journal
         // may be another one.
         let unsigned = name.reduce(UInt32(0)) { $0 &+ UInt32($1) }
         let signed = name.reduce(UInt32(0)) { $0 &+ UInt32(bitPattern: Int32(Int8(bitPattern: $1))) }
-        guard [unsigned, signed].contains(word(tail, 4)) else { return nil }
+        guard [unsigned, signed].contains(tail.word(4)) else { return nil }
         return Array(name.prefix { $0 != 0 })
     }
 
@@ -112,9 +112,5 @@ package struct RollbackJournal: Sendable {
         return (name + [0]).withUnsafeBytes { bytes in
             bytes.withMemoryRebound(to: CChar.self) { $0.baseAddress.map { access($0, F_OK) == 0 } ?? false }
         }
-    }
-
-    private static func word(_ bytes: [UInt8], _ offset: Int) -> UInt32 {
-        bytes[offset..<(offset + 4)].reduce(0) { $0 << 8 | UInt32($1) }
     }
 }

@@ -38,18 +38,15 @@ package struct WriteAheadLog: Sendable {
         guard header.count == Self.headerLength else { return nil }
         // All zeros: truncated by a checkpoint on some file systems, and valid.
         if header.allSatisfy({ $0 == 0 }) { return nil }
-        let magic = Self.word(header, 0)
-        pageSize = Int(Self.word(header, 8))
+        let damaged = VaultError(.damaged, "The header of the write-ahead log is damaged", path: path)
+        let magic = header.word(0)
+        pageSize = Int(header.word(8))
         guard magic & 0xffff_fffe == 0x377f_0682, (512...65536).contains(pageSize), pageSize & (pageSize - 1) == 0
-        else {
-            throw VaultError(.damaged, "The header of the write-ahead log is damaged", path: path)
-        }
+        else { throw damaged }
         let isBigEndian = magic & 1 == 1
         var sums: [UInt32] = [0, 0]
         lv_wal_checksum(isBigEndian, header, 24, &sums)
-        guard sums == [Self.word(header, 24), Self.word(header, 28)] else {
-            throw VaultError(.damaged, "The header of the write-ahead log is damaged", path: path)
-        }
+        guard sums == [header.word(24), header.word(28)] else { throw damaged }
         try walk(size: size, salts: header[16..<24], isBigEndian, sums, read: read)
     }
 
@@ -69,7 +66,7 @@ package struct WriteAheadLog: Sendable {
             let frame = try read(offset, firstBroken == nil ? length : Self.frameHeaderLength)
             guard frame.count >= Self.frameHeaderLength else { break }
             let sameLog = frame[8..<16].elementsEqual(salts)
-            let commits = Self.word(frame, 4) != 0
+            let commits = frame.word(4) != 0
             if firstBroken == nil {
                 // The last one may be truncated.
                 let isWhole = frame.count == length
@@ -80,11 +77,11 @@ package struct WriteAheadLog: Sendable {
                         lv_wal_checksum(isBigEndian, base + Self.frameHeaderLength, pageSize, &sums)
                     }
                 }
-                if isWhole, sameLog, Self.word(frame, 0) != 0,
-                    sums == [Self.word(frame, 16), Self.word(frame, 20)]
+                if isWhole, sameLog, frame.word(0) != 0,
+                    sums == [frame.word(16), frame.word(20)]
                 {
-                    valid.append(Frame(page: Self.word(frame, 0), commits: commits, offset: offset + 24))
-                    if commits { pageCount = Self.word(frame, 4) }
+                    valid.append(Frame(page: frame.word(0), commits: commits, offset: offset + 24))
+                    if commits { pageCount = frame.word(4) }
                     continue
                 }
                 firstBroken = index + 1
@@ -98,8 +95,9 @@ package struct WriteAheadLog: Sendable {
         committed = Array(valid[..<last])
         uncommitted = valid.count - last
     }
+}
 
-    private static func word(_ bytes: [UInt8], _ offset: Int) -> UInt32 {
-        bytes[offset..<(offset + 4)].reduce(0) { $0 << 8 | UInt32($1) }
-    }
+extension [UInt8] {
+    /// The big-endian 32-bit number at `offset`, as logs and journals have them.
+    func word(_ offset: Int) -> UInt32 { self[offset..<(offset + 4)].reduce(0) { $0 << 8 | UInt32($1) } }
 }

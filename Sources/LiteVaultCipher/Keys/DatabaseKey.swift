@@ -29,11 +29,6 @@ public struct DatabaseKey: Sendable {
 
     let form: Form
     let secret: SecretBytes
-
-    init(form: Form, secret: SecretBytes) {
-        self.form = form
-        self.secret = secret
-    }
 }
 
 extension DatabaseKey {

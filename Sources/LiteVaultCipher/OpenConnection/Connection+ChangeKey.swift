@@ -23,7 +23,7 @@ extension Connection {
                 try requireMain(schemaName, for: "rekey")
                 let settings = try settingsForRekey(path: path)
                 let walMode = try pragma(.journalMode) == .wal
-                try holdExclusively(walMode: walMode)
+                try excludeOthers(walMode: walMode)
                 do {
                     try rekeyHeld(key, settings: settings, handle)
                 } catch {
@@ -33,7 +33,7 @@ extension Connection {
                     try? close()
                     throw error
                 }
-                try restore(walMode: walMode)
+                try endHold(walMode: walMode)
             }
         }
     }
@@ -75,19 +75,10 @@ extension Connection {
 
     /// With readers the engine reports success and changes nothing, with writers it destroys the file; and other
     /// connections, even idle ones, could no longer read it.
-    private func holdExclusively(walMode: Bool) throws {
+    private func excludeOthers(walMode: Bool) throws {
         let lease = try leaseIfPossible()
         defer { lease?.release() }
-        if walMode {
-            guard try emptyLog() else { throw VaultError(.busy, "The database is in use") }
-            try setPragma(.journalMode, to: .delete)
-        }
-        do {
-            try execute("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT")
-        } catch {
-            try restore(walMode: walMode)
-            throw error
-        }
+        guard try holdExclusively(walMode: walMode) else { throw VaultError(.busy, "The database is in use") }
     }
 
     /// A lease if the system supports it. Otherwise the lock has to suffice: idle connections then find the key
@@ -99,12 +90,6 @@ extension Connection {
             guard error.reason == .unsupported else { throw error }
             return nil
         }
-    }
-
-    private func restore(walMode: Bool) throws {
-        try execute("PRAGMA locking_mode = NORMAL")
-        _ = try value("SELECT count(*) FROM sqlite_master", as: StoredValue.self)
-        if walMode { try setPragma(.journalMode, to: .wal) }
     }
 
     private func rekeyHeld(_ key: DatabaseKey, settings: CipherSettings, _ handle: OpaquePointer) throws {
@@ -130,10 +115,8 @@ extension Connection {
 
     /// Without authentication codes, another connection verifies the new key.
     private func requireReadable(_ key: DatabaseKey, _ settings: CipherSettings) throws {
-        try execute("PRAGMA locking_mode = NORMAL")
-        _ = try value("SELECT count(*) FROM sqlite_master", as: StoredValue.self)
-        let other = try Connection(
-            .existing(description), key: key, settings: settings, readonly: false, lockTimeout: .seconds(1))
+        try endHold(walMode: false)
+        let other = try Connection(.existing(description), key: key, settings: settings, lockTimeout: .seconds(1))
         guard try other.value("PRAGMA quick_check(1)", as: String.self) == "ok" else {
             throw VaultError(.io, "The key was not changed", remedy: "Open the database with the old key.")
         }

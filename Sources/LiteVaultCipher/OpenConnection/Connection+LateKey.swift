@@ -52,7 +52,8 @@ extension Connection {
     /// Rejects a key that comes too late: the engine would ignore it and write plaintext.
     private func requireFirst(_ handle: OpaquePointer, path: String) throws {
         func refusal(_ message: String) -> LateKey {
-            LateKey(VaultError(.usage, message, path: path, remedy: "Pass the key when opening the connection."))
+            LateKey(
+                reason: VaultError(.usage, message, path: path, remedy: "Pass the key when opening the connection."))
         }
         guard !isInTransaction else { throw refusal("A key cannot be set inside a transaction") }
         guard try !hasKey() else { throw refusal("The connection already has a key") }
@@ -63,7 +64,7 @@ extension Connection {
         let file = try EngineFile(connection: handle, path: path)
         guard try FileKind.classify(size: file.size(), read: { try file.read(at: $0, count: $1) }) != .plain else {
             throw LateKey(
-                VaultError(
+                reason: VaultError(
                     .wrongKind, "The database is not encrypted", path: path,
                     remedy: "Use it without a key, or encrypt it with DatabaseFile.encryptInPlace."))
         }
@@ -84,17 +85,11 @@ extension Connection {
         else {
             throw VaultError(.usage, "An export needs the path of a new file", path: location.path)
         }
-        let new = try NewDatabase(at: path, key: key, settings: settings)
-        try withErrorContext(path: description) {
-            try new.fill(from: self, walMode: pragma(.journalMode) == .wal) { _ in }
-        }
-        try new.publish()
+        try DatabaseFile(description).convert(self, to: path, key: key, settings: settings, nil)
     }
 }
 
 /// A key that was rejected because it came too late. The connection is unchanged.
 private struct LateKey: Error {
     let reason: VaultError
-
-    init(_ reason: VaultError) { self.reason = reason }
 }

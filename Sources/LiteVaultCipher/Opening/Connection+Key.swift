@@ -43,13 +43,13 @@ extension Connection {
     ///   - lockTimeout: how long to wait for locks, while unlocking and afterwards.
     ///   - explainsFailure: whether to find out why the key does not open the file, which takes time.
     package convenience init(
-        _ location: Location, key: DatabaseKey, settings: CipherSettings, readonly: Bool,
-        journalMode: JournalMode? = nil, lockTimeout: Duration, explainsFailure: Bool = true
+        _ location: Location, key: DatabaseKey, settings: CipherSettings, readonly: Bool = false,
+        lockTimeout: Duration, explainsFailure: Bool = true
     ) throws {
         let unlocker = try KeyUnlocker(
             key: key, settings: settings, path: location.path, lockTimeout: lockTimeout,
             explainsFailure: explainsFailure)
-        try self.init(location, unlocker: unlocker, readonly: readonly, journalMode: journalMode)
+        try self.init(location, unlocker: unlocker, readonly: readonly)
     }
 
     /// Opens a database with a key and settings that were validated before.
@@ -121,7 +121,7 @@ extension Connection {
 
 extension Connection.Location {
     /// An existing database file. Opening it never creates it, and the path is never treated as a URI.
-    static func existing(_ path: String) -> Connection.Location {
+    package static func existing(_ path: String) -> Connection.Location {
         .uri(path.engineFileName, parameters: [.mode(.readWrite)])
     }
 

@@ -116,8 +116,8 @@ extension DatabaseFile {
         return isChecked
     }
 
-    /// Copies the content of an open database to a new file of another format.
-    private func convert(
+    /// Copies the content of an open database to a new file of another format. This file is for errors about the source.
+    func convert(
         _ source: Connection, to destination: String, key: DatabaseKey?, settings: CipherSettings,
         _ progress: Progress.Report?
     ) throws {

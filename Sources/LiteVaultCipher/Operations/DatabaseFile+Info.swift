@@ -78,7 +78,8 @@ extension DatabaseFile {
 
     /// The engine accepts any log with valid checksums, and uses its pages as those of the database.
     func requireOwnLog(_ unlocker: KeyUnlocker?, _ kind: FileKind) throws {
-        var verification = Verification(self, unlocker, VerificationReport(kind: kind)) { _ in }
+        var verification = Verification(
+            file: self, unlocker: unlocker, report: VerificationReport(kind: kind), progress: { _ in })
         guard try verification.logIsDangerous(), let problem = verification.report.problems.first else { return }
         throw VaultError(
             .damaged, problem.message, path: path + "-wal",

@@ -24,7 +24,8 @@ extension DatabaseFile {
         let unlocker = try unlocker(key, settings)
         let file = try resolved()
         var verification = Verification(
-            file, unlocker, VerificationReport(kind: try file.kind()), progress ?? { _ in })
+            file: file, unlocker: unlocker, report: VerificationReport(kind: try file.kind()),
+            progress: progress ?? { _ in })
         // First, and without a connection: SQLite would replay a log that belongs to another database.
         if try verification.logIsDangerous() { return verification.report }
         do {
@@ -33,7 +34,7 @@ extension DatabaseFile {
                 verification.report.pending = image.pending
                 try connection.reading {
                     try verification.examine(connection)
-                    try verification.checkFullText(connection, image, unlocker)
+                    try verification.checkFullText(connection, image)
                 }
                 return verification.report
             }
@@ -80,8 +81,6 @@ extension DatabaseFile {
         /// Whether there are no problems. Foreign keys that refer to missing rows are not problems (``foreignKeyViolations``), and neither
         /// are checks that could not be run: they are in ``unchecked``.
         public var isIntact: Bool { problems.isEmpty }
-
-        init(kind: FileKind) { self.kind = kind }
 
         /// A problem of the database.
         public struct Problem: Sendable, Equatable, CustomStringConvertible {

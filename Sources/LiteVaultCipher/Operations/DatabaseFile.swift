@@ -46,16 +46,14 @@ public struct DatabaseFile: Sendable {
         for candidate in candidates {
             do {
                 _ = try Connection(
-                    .existing(path), key: key, settings: candidate, readonly: false, lockTimeout: lockTimeout,
-                    explainsFailure: false)
+                    .existing(path), key: key, settings: candidate, lockTimeout: lockTimeout, explainsFailure: false)
                 return candidate
             } catch let error as VaultError where error.code == .keyRejected {
                 continue
             }
         }
         // Once more, for the reason.
-        _ = try Connection(
-            .existing(path), key: key, settings: settings, readonly: false, lockTimeout: lockTimeout)
+        _ = try Connection(.existing(path), key: key, settings: settings, lockTimeout: lockTimeout)
         throw VaultError(.keyRejected, "The key does not open the file in any known format", path: path)
     }
 }

@@ -32,23 +32,11 @@ struct InPlaceReplacement {
             }
             let lease = try FileLease(path: path)
             let walMode = try source.pragma(.journalMode) == .wal
-            do {
-                if walMode { try Self.leaveWAL(source) }
-                try source.execute("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT")
-            } catch {
-                Self.restore(source, walMode: walMode)
-                throw error
+            guard try source.holdExclusively(walMode: walMode) else {
+                throw VaultError(.busy, "The database is in use", remedy: "Close the other connections and try again.")
             }
             return (original, lease, walMode)
         }
-    }
-
-    /// The log belongs to the name, so it has to be removed before another file gets the name.
-    private static func leaveWAL(_ source: Connection) throws {
-        guard try source.emptyLog() else {
-            throw VaultError(.busy, "The database is in use", remedy: "Close the other connections and try again.")
-        }
-        try source.setPragma(.journalMode, to: .delete)
     }
 
     /// Writes the new file, and replaces the old one with it.
@@ -81,7 +69,7 @@ struct InPlaceReplacement {
             lease.release()
             throw error
         } catch {
-            Self.restore(source, walMode: walMode)
+            try? source.endHold(walMode: walMode)
             lease.release()
             throw error
         }
@@ -107,12 +95,5 @@ struct InPlaceReplacement {
             }
         }
         lease.release()
-    }
-
-    /// Restores the locking and journal mode of the file.
-    private static func restore(_ source: Connection, walMode: Bool) {
-        try? source.execute("PRAGMA locking_mode = NORMAL")
-        _ = try? source.value("SELECT count(*) FROM sqlite_master", as: StoredValue.self)
-        if walMode { _ = try? source.setPragma(.journalMode, to: .wal) }
     }
 }

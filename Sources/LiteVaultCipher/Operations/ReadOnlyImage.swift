@@ -40,7 +40,7 @@ final class ReadOnlyImage: DatabaseBytes {
     private var pageSize = 0
     private var pages: [UInt32: Int64] = [:]
     /// Nil if locks prevent changes.
-    private var stamps: [Stamp?]?
+    private var stamps: [[Int64]?]?
     let pending: DatabaseFile.PendingLog?
 
     /// Locks the database and reads its log or journal. The locks are held as long as this object exists.
@@ -91,17 +91,10 @@ final class ReadOnlyImage: DatabaseBytes {
     func open<T>(
         _ unlocker: KeyUnlocker?, writable: Bool = false, _ body: (Connection) throws -> T
     ) throws -> T {
-        let files = try SourceFileSystem(self, path: file.path)
-        // A connection that could not be closed still uses the file system.
-        var isClosed = true
-        defer { if isClosed { files.end() } }
-        return try withErrorContext(path: file.path) {
-            let connection = try files.connect(file.path, unlocker, writable: writable)
-            defer {
-                do { try connection.close() } catch { isClosed = false }
-            }
-            try connection.prepareForOperation(size: size)
-            return try body(connection)
+        let path = file.path
+        let database = try SourcedDatabase(self, path: path, name: path, unlocker, writable: writable)
+        return try withExtendedLifetime(database) {
+            try withErrorContext(path: path) { try body(database.connection) }
         }
     }
 
@@ -172,22 +165,18 @@ final class ReadOnlyImage: DatabaseBytes {
         }
     }
 
-    /// Size, identity and times of a file; nil if there is none.
-    private struct Stamp: Equatable {
-        let values: [Int64]
-
-        init?(_ path: String) {
+    /// Size, identity and times of the file and of its log; nil for one that does not exist.
+    private static func stamps(_ path: String) -> [[Int64]?] {
+        ["", "-wal"].map { ending in
             var status = stat()
-            guard stat(path, &status) == 0 else { return nil }
+            guard stat(path + ending, &status) == 0 else { return nil }
             let (written, changed) = (status.modificationTime, status.statusChangeTime)
-            values = [
+            return [
                 Int64(truncatingIfNeeded: status.st_ino), Int64(status.st_size), Int64(written.tv_sec),
                 Int64(written.tv_nsec), Int64(changed.tv_sec), Int64(changed.tv_nsec),
             ]
         }
     }
-
-    private static func stamps(_ path: String) -> [Stamp?] { ["", "-wal"].map { Stamp(path + $0) } }
 
     private static func wait(_ limit: Duration, _ path: String, until isDone: () throws -> Bool) throws {
         let deadline = Deadline(in: limit)

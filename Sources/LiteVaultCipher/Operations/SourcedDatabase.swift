@@ -16,9 +16,9 @@ package protocol DatabaseBytes: AnyObject {
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) -> Int?
 }
 
-/// A file system of the engine in which there is one database, whose bytes an object gives, and in which nothing can be
-/// written: neither a log nor a journal nor a temporary file.
-final class SourceFileSystem: @unchecked Sendable {  // the pointer is set once; the engine locks what it refers to
+/// A connection to a database whose bytes an object gives. The engine gets a file system in which there is this one database, and in
+/// which nothing can be written: neither a log nor a journal nor a temporary file.
+package final class SourcedDatabase: @unchecked Sendable {  // the pointer is set once; the engine locks what it refers to
     /// What the engine's callback gets.
     private final class Context {
         let bytes: any DatabaseBytes
@@ -26,14 +26,20 @@ final class SourceFileSystem: @unchecked Sendable {  // the pointer is set once;
         init(_ bytes: any DatabaseBytes) { self.bytes = bytes }
     }
 
-    private let name = "litevault-" + UUID().uuidString
+    /// The connection. It cannot write, attach other databases or use temporary files.
+    package let connection: Connection
     private let files: OpaquePointer
     private let context: Context
 
-    /// Registers the file system.
+    /// Opens the database, and reads its schema. It is read-only unless the engine is to take it for writable.
     ///
-    /// - Throws: ``VaultError`` `internal` without memory.
-    init(_ bytes: any DatabaseBytes, path: String) throws {
+    /// - Parameters:
+    ///   - path: the database's name in errors.
+    ///   - name: the name that the engine has for it. There need not be such a file.
+    ///   - unlocker: nil for a plaintext database.
+    init(
+        _ bytes: any DatabaseBytes, path: String, name: String, _ unlocker: KeyUnlocker?, writable: Bool = false
+    ) throws {
         context = Context(bytes)
         let source = lv_byte_source(context: Unmanaged.passUnretained(context).toOpaque(), size: bytes.byteCount) {
             context, buffer, count, offset in
@@ -42,35 +48,32 @@ final class SourceFileSystem: @unchecked Sendable {  // the pointer is set once;
             return bytes.read(into: UnsafeMutableRawBufferPointer(start: buffer, count: Int(count)), at: offset)
                 .map(Int32.init) ?? -1
         }
-        guard let files = lv_read_only_files(name, source) else {
+        let system = "litevault-" + UUID().uuidString
+        guard let files = lv_read_only_files(system, source) else {
             throw VaultError(.internalFailure, "Memory for reading the file cannot be allocated", path: path)
+        }
+        var opened: Connection?
+        do {
+            connection = try withErrorContext(path: path) {
+                let mode = Connection.Location.QueryParameter.mode(writable ? .readWrite : .readOnly)
+                let location = Connection.Location.uri(name.engineFileName, parameters: [mode, .vfs(system)])
+                let made =
+                    try unlocker.map { try Connection(location, unlocker: $0, readonly: !writable) }
+                    ?? Connection(location, readonly: !writable)
+                opened = made
+                try made.prepareForOperation(size: bytes.byteCount)
+                return made
+            }
+        } catch {
+            // A connection that could not be closed still uses the file system.
+            if (try? opened?.close()) != nil || opened == nil { lv_read_only_files_end(files) }
+            if let error = error as? VaultError, error.path == name { throw error.at(path) }
+            throw error
         }
         self.files = files
     }
 
-    /// Opens a connection to the database, read-only unless the engine is to take it for writable.
-    ///
-    /// - Parameters:
-    ///   - path: the name that the engine and errors have for it. There need not be such a file.
-    ///   - unlocker: nil for a plaintext database.
-    func connect(_ path: String, _ unlocker: KeyUnlocker?, writable: Bool = false) throws -> Connection {
-        let mode = Connection.Location.QueryParameter.mode(writable ? .readWrite : .readOnly)
-        let location = Connection.Location.uri(path.engineFileName, parameters: [mode, .vfs(name)])
-        return try unlocker.map { try Connection(location, unlocker: $0, readonly: !writable) }
-            ?? Connection(location, readonly: !writable)
-    }
-
-    /// Removes the file system. Every connection to its database must be closed.
-    func end() { lv_read_only_files_end(files) }
-}
-
-/// A read-only connection to a database whose bytes are not in a file.
-package final class SourcedDatabase: Sendable {
-    /// The connection. It cannot write, attach other databases or use temporary files.
-    package let connection: Connection
-    private let files: SourceFileSystem
-
-    /// Opens the database, and reads its schema.
+    /// Opens a database that is not in a file, and reads its schema.
     ///
     /// - Parameters:
     ///   - bytes: kept until the connection is closed.
@@ -78,7 +81,7 @@ package final class SourcedDatabase: Sendable {
     ///   - key: the key; nil for a plaintext database.
     ///   - settings: the settings that it is encrypted with.
     /// - Throws: ``VaultError``, as for opening a file.
-    package init(
+    package convenience init(
         _ bytes: any DatabaseBytes, path: String, key: DatabaseKey?, settings: CipherSettings = .init()
     ) throws {
         let unlocker = try key.map { try KeyUnlocker(key: $0, settings: settings, path: path) }
@@ -91,28 +94,12 @@ package final class SourcedDatabase: Sendable {
             }
         }
         try DatabaseFile.requireSuitable(kind, hasKey: key != nil, path: path)
-        let files = try SourceFileSystem(bytes, path: path)
         // The engine wants the name of a file.
-        let name = "/litevault-source"
-        var opened: Connection?
-        do {
-            try withErrorContext(path: path) {
-                opened = try files.connect(name, unlocker)
-                try opened?.prepareForOperation(size: bytes.byteCount)
-            }
-            guard let opened else { throw VaultError(.internalFailure, "No connection", path: path) }
-            connection = opened
-        } catch {
-            // A connection that could not be closed still uses the file system.
-            if (try? opened?.close()) != nil || opened == nil { files.end() }
-            if let error = error as? VaultError, error.path == name { throw error.at(path) }
-            throw error
-        }
-        self.files = files
+        try self.init(bytes, path: path, name: "/litevault-source", unlocker)
     }
 
     deinit {
         // One that cannot be closed, because somebody has kept a statement, keeps its file system.
-        if (try? connection.close()) != nil { files.end() }
+        if (try? connection.close()) != nil { lv_read_only_files_end(files) }
     }
 }

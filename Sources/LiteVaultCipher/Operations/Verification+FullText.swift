@@ -8,7 +8,7 @@ extension Verification {
     ///
     /// The command changes nothing, but is an INSERT, which the engine runs on no read-only connection: it gets one that it takes for
     /// writable, to the same image.
-    mutating func checkFullText(_ connection: Connection, _ image: ReadOnlyImage, _ unlocker: KeyUnlocker?) throws {
+    mutating func checkFullText(_ connection: Connection, _ image: ReadOnlyImage) throws {
         guard report.isIntact else { return }
         let indexes = try connection.all(
             "SELECT name, sql FROM main.sqlite_master WHERE type = 'table' AND sql LIKE 'CREATE VIRTUAL TABLE %'"

@@ -3,22 +3,12 @@ internal import LiteVaultSystem
 
 /// A verification of one database, with its results so far.
 struct Verification {
-    var report: DatabaseFile.VerificationReport
+    /// The file itself, not a link to it.
     let file: DatabaseFile
-    private let unlocker: KeyUnlocker?
+    /// Nil for a plaintext database.
+    let unlocker: KeyUnlocker?
+    var report: DatabaseFile.VerificationReport
     let progress: DatabaseFile.Progress.Report
-
-    /// Creates a verification.
-    ///
-    /// - Parameters:
-    ///   - file: the file itself, not a link to it.
-    ///   - unlocker: nil for a plaintext database.
-    init(
-        _ file: DatabaseFile, _ unlocker: KeyUnlocker?, _ report: DatabaseFile.VerificationReport,
-        _ progress: @escaping DatabaseFile.Progress.Report
-    ) {
-        (self.file, self.unlocker, self.report, self.progress) = (file, unlocker, report, progress)
-    }
 
     /// Checks the open database. Call it in a read transaction.
     mutating func examine(_ connection: Connection) throws {
@@ -233,15 +223,16 @@ extension Verification {
         var findings: [DatabaseFile.VerificationReport.Problem] = []
         if let broken = log.brokenAt {
             findings.append(
-                .init(
-                    .log,
-                    "The write-ahead log is damaged at frame \(broken): commits from there on are lost"))
+                .init(.log, "The write-ahead log is damaged at frame \(broken): commits from there on are lost"))
         }
         if report.kind == .plain, !log.committed.isEmpty, let pageSize = try plainPageSize(), pageSize != log.pageSize {
-            findings.append(
-                .init(.log, "The write-ahead log has pages of \(log.pageSize) bytes: it belongs to another database"))
+            findings.append(Self.foreign(log))
         }
         return findings + (try unauthenticated(log, side))
+    }
+
+    private static func foreign(_ log: WriteAheadLog) -> DatabaseFile.VerificationReport.Problem {
+        .init(.log, "The write-ahead log has pages of \(log.pageSize) bytes: it belongs to another database")
     }
 
     /// The page size in the header of a plaintext database.
@@ -257,11 +248,7 @@ extension Verification {
     ) throws -> [DatabaseFile.VerificationReport.Problem] {
         let engineFile = try EngineFile(path: file.path)
         guard !log.committed.isEmpty, let authenticator = try authenticator(engineFile) else { return [] }
-        guard log.pageSize == authenticator.layout.pageSize else {
-            return [
-                .init(.log, "The write-ahead log has pages of \(log.pageSize) bytes: it belongs to another database")
-            ]
-        }
+        guard log.pageSize == authenticator.layout.pageSize else { return [Self.foreign(log)] }
         var findings: [DatabaseFile.VerificationReport.Problem] = []
         for frame in log.committed where findings.count < 100 {
             let page = try side.read(at: frame.offset, count: log.pageSize)

@@ -35,6 +35,9 @@ struct KeyringDocument: Equatable {
     /// The version is that of the first readers that understand the file: 2 exactly if a slot has an endorsement.
     var version: Int { slots.contains { $0.endorsement != nil } ? 2 : 1 }
 
+    /// The slots, as they are listed.
+    var listed: [KeyringSlot] { slots.map { KeyringSlot($0, keyCount: keys.count) } }
+
     /// The bytes that are authenticated.
     var body: String {
         var text = "\(Self.kind)\(version)\n"
@@ -67,9 +70,8 @@ struct SlotRecord: Equatable {
         case recovery(salt: [UInt8])
         case recipient
         case command(blob: [UInt8])
-        case credential(salt: [UInt8])
-        case file(salt: [UInt8])
-        case store(salt: [UInt8])
+        /// The random secret of a credential, a file or a store.
+        case secret(KeyringSlot.Kind, salt: [UInt8])
     }
 
     var number: UInt32
@@ -99,9 +101,7 @@ struct SlotRecord: Equatable {
         case .recovery: .recovery
         case .recipient: .recipient
         case .command: .command
-        case .credential: .credential
-        case .file: .file
-        case .store: .store
+        case .secret(let kind, _): kind
         }
     }
 
@@ -112,8 +112,7 @@ struct SlotRecord: Equatable {
         switch parameters {
         case .passphrase(let scrypt, let salt):
             text += "scrypt \(scrypt.logarithm) \(scrypt.blockSize) \(scrypt.parallelism) \(salt.hexadecimal)\n"
-        case .recovery(let salt), .credential(let salt), .file(let salt), .store(let salt):
-            text += "salt \(salt.hexadecimal)\n"
+        case .recovery(let salt), .secret(_, let salt): text += "salt \(salt.hexadecimal)\n"
         case .command(let blob): text += "blob \(blob.hexadecimal)\n"
         case .recipient: break
         }

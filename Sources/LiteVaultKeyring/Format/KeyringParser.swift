@@ -120,9 +120,7 @@ struct KeyringParser {
             else { throw problem("a cost within the limits") }
             return .passphrase(cost, salt: try hexadecimal(fields[3], SlotRecord.saltLength))
         case .recovery: return .recovery(salt: try salt())
-        case .credential: return .credential(salt: try salt())
-        case .file: return .file(salt: try salt())
-        case .store: return .store(salt: try salt())
+        case .credential, .file, .store: return .secret(kind, salt: try salt())
         case .recipient: return .recipient
         case .command:
             let blob = try hexadecimal(try fields("blob", 1)[0])

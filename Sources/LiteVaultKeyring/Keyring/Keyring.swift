@@ -75,10 +75,7 @@ public struct Keyring: Sendable {
     /// has changed them.
     ///
     /// - Throws: `VaultError`: `noInput`, `damaged`, `unsupported` for a keyring of a newer version, `io`.
-    public func slots() throws -> [KeyringSlot] {
-        let document = try KeyringFile(path).read()
-        return document.slots.map { KeyringSlot($0, keyCount: document.keys.count) }
-    }
+    public func slots() throws -> [KeyringSlot] { try KeyringFile(path).read().listed }
 
     /// How often the keyring was written, from 1. A smaller number than one seen before means that the file was replaced with
     /// an older copy of itself.

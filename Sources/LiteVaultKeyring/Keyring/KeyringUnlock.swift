@@ -92,8 +92,7 @@ public struct KeyringUnlock: Sendable {
         case (.recovery(let code), .recovery(let salt)):
             try SlotKeyPair(secret: code.secret, salt: salt, use: SlotUse.recovery)
         case (.identity(let identity), .recipient): try SlotKeyPair(privateKey: identity.privateKey)
-        case (.secret(let secret), .file(let salt)), (.secret(let secret), .credential(let salt)),
-            (.secret(let secret), .store(let salt)):
+        case (.secret(let secret), .secret(_, let salt)):
             try SlotKeyPair(secret: secret, salt: salt, use: SlotUse.secret)
         case (.command(let command), .command(let blob)):
             try SlotKeyPair(commandSecret: try blob.withUnsafeBytes { try command.run(input: $0) })

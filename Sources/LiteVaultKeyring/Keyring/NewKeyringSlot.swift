@@ -144,12 +144,7 @@ public struct NewKeyringSlot: Sendable {
             return (.recovery(salt: salt), try SlotKeyPair(secret: code.secret, salt: salt, use: SlotUse.recovery))
         case .recipient: return (.recipient, nil)
         case .secret(let kind, let secret):
-            let pair = try SlotKeyPair(secret: secret, salt: salt, use: SlotUse.secret)
-            switch kind {
-            case .credential: return (.credential(salt: salt), pair)
-            case .store: return (.store(salt: salt), pair)
-            default: return (.file(salt: salt), pair)
-            }
+            return (.secret(kind, salt: salt), try SlotKeyPair(secret: secret, salt: salt, use: SlotUse.secret))
         case .command(let wrapping, let unwrapping):
             let secret = try KeyMaterial.random(count: SlotKeyPair.commandSecretLength)
             let blob = try secret.withBytes { try wrapping.run(input: $0) }.withBytes { [UInt8]($0) }

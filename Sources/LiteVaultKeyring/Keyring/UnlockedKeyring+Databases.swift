@@ -12,10 +12,6 @@ extension UnlockedKeyring {
     /// - Throws: `VaultError` `io`, `wrongKind`; for a file that is missing or empty, `keyringUntrusted` as
     ///   ``databaseKey()``. Where no key opens the file, it is the newest key: opening then explains why.
     public func databaseKey(for path: String, settings: CipherSettings = .init()) throws -> DatabaseKey {
-        try databaseKey(for: path, settings: settings, lockTimeout: .seconds(5))
-    }
-
-    func databaseKey(for path: String, settings: CipherSettings, lockTimeout: Duration) throws -> DatabaseKey {
         guard try SecretFile.exists(path) else { return try databaseKey() }
         let kind = try DatabaseFile(path).kind()
         guard kind != .empty else { return try databaseKey() }
@@ -32,8 +28,7 @@ extension UnlockedKeyring {
             let key = try Self.databaseKey(key)
             do {
                 try Connection(
-                    .uri(path.engineFileName, parameters: [.mode(.readWrite)]), key: key, settings: settings,
-                    readonly: false, lockTimeout: lockTimeout, explainsFailure: false
+                    .existing(path), key: key, settings: settings, lockTimeout: .seconds(5), explainsFailure: false
                 ).close()
                 return key
             } catch let error as VaultError where [.keyRejected, .damaged, .wrongKind].contains(error.code) { continue }

@@ -13,19 +13,21 @@ extension UnlockedKeyring {
     public func proof() throws -> KeyringProof {
         if isTrusted { return .trusted }
         // A slot that is being removed has an older key, which is not for new data.
-        guard keys.count == identifiers.count else { return .unknown }
+        guard keys.count == document.keys.count else { return .unknown }
         guard let memory = keyring.memory else { return endorsed == nil ? .unknown : .endorsed }
         // A link that somebody puts in the place of the keyring changes only what is behind it.
         let here = try places().compactMap { try memory.entry(for: $0) }
         for known in here where !isSame(known) {
             // The key was changed since, by the same secret elsewhere. An endorsement that is older comes with an older copy.
-            guard known.id == id, let endorsed, endorsed > known.generation else { return .contradicted }
+            guard known.id == document.id, let endorsed, endorsed > known.generation else { return .contradicted }
         }
         if here.contains(where: isSame) { return .remembered }
         return endorsed == nil ? .unknown : .endorsed
     }
 
-    private func isSame(_ known: KeyringMemory.Entry) -> Bool { known.id == id && known.fingerprint == fingerprint }
+    private func isSame(_ known: KeyringMemory.Entry) -> Bool {
+        known.id == document.id && known.fingerprint == fingerprint
+    }
 
     /// Trusts the keyring for new data, and for changes of the key, because somebody has compared its fingerprint.
     ///
@@ -48,7 +50,8 @@ extension UnlockedKeyring {
         guard let memory = keyring.memory, try proof().suffices else { return }
         for place in try places() {
             try memory.remember(
-                KeyringMemory.Entry(id: id, generation: generation, fingerprint: fingerprint), for: place)
+                KeyringMemory.Entry(id: document.id, generation: document.generation, fingerprint: fingerprint),
+                for: place)
         }
     }
 

@@ -131,15 +131,15 @@ extension UnlockedKeyring {
         }
     }
 
-    private func requireCurrent(_ document: KeyringDocument) throws {
-        guard document.id == id, document.generation >= generation, document.keys == identifiers,
-            keys.count == identifiers.count
+    private func requireCurrent(_ found: KeyringDocument) throws {
+        guard found.id == document.id, found.generation >= document.generation, found.keys == document.keys,
+            keys.count == document.keys.count
         else {
             throw VaultError(
                 .busy, "The keyring was changed since it was unlocked", path: file.path,
                 remedy: "Unlock it again, by a slot that is not being removed.")
         }
-        try document.verify(keys, path: file.path)
+        try found.verify(keys, path: file.path)
     }
 
     /// A missing database would seem to have been rekeyed.

@@ -12,13 +12,12 @@ public struct UnlockedKeyring: Sendable {
     public private(set) var slot: KeyringSlot
     /// All slots, by their numbers. They were changed with the newest key of this keyring: they are as authentic as the keyring
     /// itself, which ``proof()`` judges.
-    public private(set) var slots: [KeyringSlot]
+    public var slots: [KeyringSlot] { document.listed }
     let file: KeyringFile
-    private(set) var id: [UInt8]
-    private(set) var generation: UInt64
+    /// The content of the file: when it was unlocked, or as it was changed since.
+    private(set) var document: KeyringDocument
     /// The database keys, newest first, that the slot opened.
     private(set) var keys: [KeyMaterial]
-    private(set) var identifiers: [KeyIdentifier]
     /// What people compare to know that they mean the same keyring with the same key.
     public private(set) var fingerprint: KeyringFingerprint
     /// By which the slot that opened it endorses; nil for a recipient, whose secret is elsewhere.
@@ -36,20 +35,13 @@ public struct UnlockedKeyring: Sendable {
         self.file = file
         self.keys = keys
         self.slot = KeyringSlot(slot, keyCount: document.keys.count)
-        slots = Self.slots(document)
-        id = document.id
-        generation = document.generation
-        identifiers = document.keys
+        self.document = document
         self.endorser = endorser
         fingerprint = KeyringCode.fingerprint(of: keys[0], in: document.id)
         // A slot that is being removed does not have the newest key, so it says nothing of it.
         if slot.keyCount == document.keys.count, try endorser?.hasEndorsed(keys[0], in: slot) == true {
             endorsed = slot.endorsement?.generation
         }
-    }
-
-    private static func slots(_ document: KeyringDocument) -> [KeyringSlot] {
-        document.slots.map { KeyringSlot($0, keyCount: document.keys.count) }
     }
 
     /// The newest database key, for new databases. Databases that exist may still have an older one: see
@@ -70,7 +62,7 @@ public struct UnlockedKeyring: Sendable {
 
     /// What tells the database keys apart, newest first: 16 hexadecimal digits each, derived one way from a random key, which
     /// reveal nothing else of it. They are in the file for all to read.
-    public var keyIdentifiers: [String] { identifiers.map(\.bytes.hexadecimal) }
+    public var keyIdentifiers: [String] { document.keys.map(\.bytes.hexadecimal) }
 
     /// All database keys, newest first: a copy or snapshot of a database has the one that it had at its time.
     ///
@@ -194,10 +186,7 @@ public struct UnlockedKeyring: Sendable {
         if endorses { isTrusted = true }
         endorsed = endorsement ?? endorsed
         fingerprint = KeyringCode.fingerprint(of: keys[0], in: document.id)
-        self.keys = keys
-        identifiers = document.keys
-        generation = document.generation
-        slots = Self.slots(document)
+        (self.keys, self.document) = (keys, document)
         return result
     }
 
@@ -217,16 +206,16 @@ public struct UnlockedKeyring: Sendable {
 
     /// The document in the file, which has to be that which was unlocked, or a later state of it.
     private func current() throws -> KeyringDocument {
-        let document = try file.read()
-        guard document.id == id, document.generation >= generation else {
+        let (known, document) = (self.document, try file.read())
+        guard document.id == known.id, document.generation >= known.generation else {
             throw VaultError(
                 .damaged,
-                document.id == id
+                document.id == known.id
                     ? "The keyring was replaced with an older copy of itself"
                     : "The keyring was replaced with another one",
                 path: file.path, remedy: "Find out who did that, and restore the newest copy.")
         }
-        guard document.keys == identifiers, keys.count == identifiers.count else {
+        guard document.keys == known.keys, keys.count == known.keys.count else {
             throw VaultError(
                 .busy, "The slot does not open the newest key of the keyring, which can only be changed with it",
                 path: file.path, remedy: "Unlock it again, by a slot that is not being removed.")

@@ -18,44 +18,38 @@ enum SecretFile {
     /// - Throws: `keyRejected` when others may read it, `wrongKind` when it is not a regular file, `noInput` for a link to nothing,
     ///   `io`.
     static func read(_ path: String, _ privacy: Privacy, tooLong: VaultError? = nil) throws -> SecretBuffer? {
-        // O_NONBLOCK: a pipe under this name must not block.
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else {
-            guard errno == ENOENT || errno == ENOTDIR else { throw VaultError.file("open", path, code: errno) }
+        do {
+            return try SecretBuffer(contentsOf: path) { file in
+                guard file.kind == .regular else {
+                    throw VaultError(.wrongKind, "This is not a regular file", path: path)
+                }
+                guard privacy == .owner else { return }
+                guard file.mode & 0o077 == 0 else {
+                    throw VaultError(
+                        .keyMaterialRejected, "Other users can read or write this file", path: path,
+                        remedy: "Run 'chmod 600' on it. If it was readable for some time, use a new key.")
+                }
+                guard file.owner == geteuid() || file.owner == 0 else {
+                    throw VaultError(.keyMaterialRejected, "This file belongs to another user", path: path)
+                }
+            }
+        } catch let error as DurableFileError {
+            guard error.code == ENOENT || error.code == ENOTDIR else {
+                throw VaultError.file(error.operation, path, code: error.code)
+            }
             // What a link leads to may be on a volume that is not mounted: it is not known to be missing.
             guard let link = danglingLink(to: path) else { return nil }
             throw VaultError(
                 .noInput, "This is a link to a file or directory that does not exist", path: link,
                 remedy: "Mount or restore what it leads to, or remove the link.")
+        } catch SecretError.system(let code) {
+            throw VaultError.file("read", path, code: code)
+        } catch is SecretError {
+            throw tooLong
+                ?? VaultError(
+                    .keyMaterialRejected, "This file has more than \(SecretBuffer.limit) bytes", path: path,
+                    remedy: "It must contain a secret and nothing else.")
         }
-        defer { close(descriptor) }
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw VaultError.file("fstat", path, code: errno) }
-        guard status.st_mode & S_IFMT == S_IFREG else {
-            throw VaultError(.wrongKind, "This is not a regular file", path: path)
-        }
-        if privacy == .owner {
-            guard status.st_mode & 0o077 == 0 else {
-                throw VaultError(
-                    .keyMaterialRejected, "Other users can read or write this file", path: path,
-                    remedy: "Run 'chmod 600' on it. If it was readable for some time, use a new key.")
-            }
-            guard status.st_uid == geteuid() || status.st_uid == 0 else {
-                throw VaultError(.keyMaterialRejected, "This file belongs to another user", path: path)
-            }
-        }
-        let buffer = SecretBuffer()
-        do { try buffer.fill(from: descriptor) } catch {
-            switch error {
-            case .tooLong:
-                throw tooLong
-                    ?? VaultError(
-                        .keyMaterialRejected, "This file has more than \(SecretBuffer.limit) bytes", path: path,
-                        remedy: "It must contain a secret and nothing else.")
-            case .system(let code): throw VaultError.file("read", path, code: code)
-            }
-        }
-        return buffer
     }
 
     /// The first link to nothing on the way to a path, if that is why nothing is there.
@@ -96,10 +90,7 @@ enum SecretFile {
     ) throws {
         try withErrorContext(path: path) {
             let file = try ReplacementFile(destination: path)
-            let descriptor = open(file.path, O_WRONLY | O_CLOEXEC)
-            guard descriptor >= 0 else { throw VaultError.file("open", path, code: errno) }
-            defer { close(descriptor) }
-            do throws(SystemError) { try OpenFile.write(bytes, to: descriptor) } catch {
+            do throws(DurableFileError) { try file.write(bytes, at: 0) } catch {
                 throw VaultError.file("write", path, code: error.code)
             }
             try file.publish(replacing: replacesAny || original != nil, like: original)

@@ -205,14 +205,9 @@ enum ProcessEnvironment {
     }
 
     /// Takes a secret out of the environment; nil when the variable is not set or empty.
-    ///
-    /// `unsetenv` removes only the pointer: the bytes would stay readable in `/proc/PID/environ`, so they are wiped.
     static func take(_ name: String) throws -> SecretBuffer? {
         guard let value = getenv(name), value.pointee != 0 else { return nil }
-        let buffer = SecretBuffer()
-        try secretMemory { try buffer.fill(takingOver: value) }
-        unsetenv(name)
-        return buffer
+        return try secretMemory { try SecretBuffer(takingVariable: name) }
     }
 }
 

@@ -124,8 +124,7 @@ final class ConnectionSource: Sendable {
         let (key, settings, known) = state.withLock { ($0.key, $0.settings, $0.reusable) }
         guard let key else { return try Connection(location) }
         func open(_ key: DatabaseKey) throws -> Connection {
-            try Connection(
-                location, key: key, settings: settings, readonly: false, lockTimeout: configuration.lockTimeout)
+            try Connection(location, key: key, settings: settings, lockTimeout: configuration.lockTimeout)
         }
         // Refuses what cannot be encrypted before anything is derived or opened.
         _ = try CipherEngine.require(for: path)

@@ -40,23 +40,45 @@ package struct Backoff: Sendable {
     package mutating func reset() { attempt = 0 }
 }
 
-/// The time that a store may spend on failing requests, over all of them: a server that answers most requests with errors
-/// would otherwise be retried for hours.
+/// The attempts of a store's requests. The time for those that fail is one for all requests: a server that answers most of them with
+/// errors would otherwise be retried for hours.
 package final class RetryBudget: Sendable {
     private let limit: Duration
+    private let attempts: Int
+    private let backoff: Backoff
     private let spent = Locked(Duration.zero)
 
-    package init(_ limit: Duration) { self.limit = max(.zero, limit) }
+    /// - Parameters:
+    ///   - limit: the time for failed attempts and the pauses after them, over all requests.
+    ///   - attempts: how often a request is sent, at least once.
+    ///   - firstPause: the longest pause before the second attempt; doubled with each further one, up to 20 seconds.
+    package init(_ limit: Duration, attempts: Int = .max, firstPause: Duration = .zero) {
+        self.limit = max(.zero, limit)
+        self.attempts = max(1, attempts)
+        backoff = Backoff(first: firstPause.seconds, most: 20)
+    }
 
     /// Gives a twentieth of the budget back.
     package func succeeded() { spent.withLock { $0 = max(.zero, $0 - limit / 20) } }
 
-    /// Charges a failed attempt, and returns whether the budget covers a pause and another attempt.
-    package func allows(since begin: ContinuousClock.Instant, pause: Duration) -> Bool {
-        allows(took: .now - begin, pause: pause)
+    /// Charges a failed attempt, and waits for the next one if the budget covers the pause and there is one.
+    ///
+    /// - Parameters:
+    ///   - number: the number of the attempt that failed, from 1.
+    ///   - begin: when it began.
+    ///   - asked: the pause requested by the server.
+    /// - Returns: false if there is no further attempt. Nothing is waited for then.
+    /// - Throws: `CancellationError`.
+    package func pause(
+        after number: Int, since begin: ContinuousClock.Instant, asked: Duration? = nil
+    ) async throws -> Bool {
+        let pause = Duration(seconds: backoff.jittered(number, asked: asked?.seconds))
+        guard allows(took: .now - begin, pause: pause), number < attempts else { return false }
+        try await Task.sleep(for: pause)
+        return true
     }
 
-    /// As ``allows(since:pause:)``, with the duration of the attempt.
+    /// Charges a failed attempt, and returns whether the budget covers a pause and another attempt.
     package func allows(took: Duration, pause: Duration) -> Bool {
         spent.withLock { spent in
             // Requests that fail at the same time do not spend more than the budget together.

@@ -26,10 +26,18 @@ package final class ReplacementFile: Sendable {
 
     /// Creates the temporary file, after removing those that dead processes have left in the directory.
     ///
-    /// - Parameter destination: the final path, which must name a file. It is not examined yet.
+    /// - Parameters:
+    ///   - destination: the final path, which must name a file. It is not examined yet.
+    ///   - registry: what a signal removes the file by; that of the process by default.
     /// - Throws: ``DurableFileError``. Nothing is left behind.
-    package convenience init(destination: String) throws(DurableFileError) {
-        try self.init(destination: destination, registry: .shared)
+    package convenience init(destination: String, registry: TemporaryFileRegistry = .shared) throws(DurableFileError) {
+        let parts = PathParts(destination)
+        guard !parts.name.isEmpty, parts.name != ".", parts.name != ".." else {
+            throw DurableFileError(.notRegularFile, operation: "open", path: destination)
+        }
+        let directory = try Directory(path: parts.directory)
+        StaleFileSweep(directory: directory).run()
+        try self.init(parts, destination, in: directory, registry: registry)
     }
 
     /// Creates another temporary file for the destination of an earlier one, published or not, with which it shares the descriptor
@@ -52,17 +60,6 @@ package final class ReplacementFile: Sendable {
         let directory = Directory(path: parts.directory, adopting: own)
         StaleFileSweep(directory: directory).run()
         try self.init(parts, destination, in: directory, registry: .shared)
-    }
-
-    /// Creates the temporary file in a registry of the caller's, as ``init(destination:)`` does.
-    package convenience init(destination: String, registry: TemporaryFileRegistry) throws(DurableFileError) {
-        let parts = PathParts(destination)
-        guard !parts.name.isEmpty, parts.name != ".", parts.name != ".." else {
-            throw DurableFileError(.notRegularFile, operation: "open", path: destination)
-        }
-        let directory = try Directory(path: parts.directory)
-        StaleFileSweep(directory: directory).run()
-        try self.init(parts, destination, in: directory, registry: registry)
     }
 
     private init(

@@ -70,20 +70,22 @@
 
         /// When a process started, in kernel ticks since boot; nil if that is unknown.
         package static func startTime(of process: Int32) -> UInt64? {
-            // The second field is the command in parentheses and may contain anything; the start time is the 22nd.
-            guard let text = contents(of: "/proc/\(process)/stat"), let end = text.lastIndex(of: ")") else {
-                return nil
-            }
-            let fields = text[end...].split(separator: " ")
-            return fields.count > 20 ? UInt64(fields[20]) : nil
+            // The 22nd of all fields.
+            guard let fields = Self.fields(of: process), fields.count > 20 else { return nil }
+            return UInt64(fields[20])
         }
 
         /// Whether a process is stopped (SIGSTOP, SIGTSTP, a debugger); false if that is unknown.
         package static func isStopped(_ process: Int32) -> Bool {
+            ["T", "t"].contains(fields(of: process)?.dropFirst().first)
+        }
+
+        /// The fields of `/proc/PID/stat` from the end of the second one on: that is the command in parentheses, which may contain anything.
+        private static func fields(of process: Int32) -> [Substring]? {
             guard let text = contents(of: "/proc/\(process)/stat"), let end = text.lastIndex(of: ")") else {
-                return false
+                return nil
             }
-            return ["T", "t"].contains(text[end...].split(separator: " ").dropFirst().first)
+            return text[end...].split(separator: " ")
         }
 
         private static func contents(of path: String) -> String? {

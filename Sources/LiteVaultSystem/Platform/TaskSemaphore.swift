@@ -6,8 +6,6 @@ package final class TaskSemaphore: Sendable {
         var free: Int
         var last = 0
         var waiting: [(number: Int, waiter: Waiter)] = []
-        /// Those whose task was cancelled before they could wait.
-        var cancelled: Set<Int> = []
     }
 
     private let state: Locked<State>
@@ -37,11 +35,11 @@ package final class TaskSemaphore: Sendable {
             state.last += 1
             return state.last
         }
-        defer { state.withLock { _ = $0.cancelled.remove(number) } }
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { (waiter: Waiter) in
                 let result: Result<Void, any Error>? = state.withLock { state in
-                    if state.cancelled.contains(number) { return .failure(CancellationError()) }
+                    // What is cancelled later is found in the queue.
+                    if Task.isCancelled { return .failure(CancellationError()) }
                     guard state.free > 0 else {
                         state.waiting.append((number, waiter))
                         return nil
@@ -53,10 +51,7 @@ package final class TaskSemaphore: Sendable {
             }
         } onCancel: {
             let waiter: Waiter? = state.withLock { state in
-                guard let place = state.waiting.firstIndex(where: { $0.number == number }) else {
-                    state.cancelled.insert(number)
-                    return nil
-                }
+                guard let place = state.waiting.firstIndex(where: { $0.number == number }) else { return nil }
                 return state.waiting.remove(at: place).waiter
             }
             waiter?.resume(throwing: CancellationError())

@@ -4,11 +4,12 @@ internal import CSystem
 ///
 /// Neither end is inherited by other children. This process's end never blocks, and sending to a child that has ended is an
 /// error instead of a signal.
-package struct StreamPair: Sendable {
-    /// This process's end. The caller closes it.
+package final class StreamPair: Sendable {
+    /// This process's end.
     package let own: Int32
-    /// The child's end. The caller closes it once the child was started.
+    /// The child's end.
     package let child: Int32
+    private let isChildOpen = Locked(true)
 
     /// Connects two streams.
     ///
@@ -17,6 +18,19 @@ package struct StreamPair: Sendable {
         var ends: [Int32] = [-1, -1]
         guard cps_connected_streams(&ends) == 0 else { throw SystemError(code: errno) }
         (own, child) = (ends[0], ends[1])
+    }
+
+    deinit {
+        close(own)
+        closeChild()
+    }
+
+    /// Closes the child's end, of which a child that was started has its own copy.
+    package func closeChild() {
+        isChildOpen.withLock { isOpen in
+            if isOpen { close(child) }
+            isOpen = false
+        }
     }
 
     /// Sends as many of `bytes` as the stream takes now.

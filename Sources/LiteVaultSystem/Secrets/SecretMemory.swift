@@ -114,6 +114,40 @@ package final class SecretBuffer {
     /// Creates an empty buffer, without memory yet.
     package init() {}
 
+    /// Reads a file with a secret: a key, a credential, what opens a keyring. Nothing else reads one. Which files it takes is for the
+    /// caller to say.
+    ///
+    /// - Parameters:
+    ///   - allowsPipes: whether to wait for the writer of a FIFO; false, the default, leaves it to `accept` to reject one.
+    ///   - accept: called with the metadata of the open file before any of it is read; throws to reject it.
+    /// - Throws: ``DurableFileError`` if the file cannot be opened, ``SecretError`` if it cannot be read; what `accept` throws.
+    package convenience init(
+        contentsOf path: String, allowsPipes: Bool = false, _ accept: (FileMetadata) throws -> Void = { _ in }
+    ) throws {
+        let waiting = allowsPipes ? 0 : O_NONBLOCK
+        let descriptor = try systemCall("open", path) { open(path, O_RDONLY | O_CLOEXEC | waiting) }
+        defer { close(descriptor) }
+        try accept(FileMetadata(descriptor: descriptor, path: path))
+        self.init()
+        try fill(from: descriptor)
+    }
+
+    /// Takes a variable out of the environment, so that no child inherits it; nil if it is not set.
+    ///
+    /// - Throws: ``SecretError``. The variable is set then, and its bytes are wiped.
+    package convenience init?(takingVariable name: String) throws(SecretError) {
+        guard let value = getenv(name) else { return nil }
+        let source = UnsafeMutableRawBufferPointer(start: value, count: strlen(value))
+        // unsetenv removes only the pointer: the bytes stay readable in /proc/PID/environ until they are wiped.
+        defer { SecretMemory.wipe(source) }
+        guard source.count <= SecretBuffer.limit else { throw .tooLong }
+        guard let memory = SecretMemory(count: source.count) else { throw .system(ENOMEM) }
+        memory.bytes.copyMemory(from: UnsafeRawBufferPointer(source))
+        self.init()
+        (self.memory, count) = (memory, source.count)
+        unsetenv(name)
+    }
+
     /// The free memory behind the bytes, at least one byte.
     private func room() throws(SecretError) -> UnsafeMutableRawBufferPointer {
         if count == capacity {
@@ -168,20 +202,6 @@ package final class SecretBuffer {
             count += 1
         }
         throw .tooLong
-    }
-
-    /// Copies the bytes of a C string, such as an environment variable, and wipes the string.
-    ///
-    /// - Throws: ``SecretError``. The string is wiped then, too.
-    package func fill(takingOver string: UnsafeMutablePointer<CChar>) throws(SecretError) {
-        let length = strlen(string)
-        let source = UnsafeMutableRawBufferPointer(start: string, count: length)
-        defer { SecretMemory.wipe(source) }
-        guard length <= Self.limit else { throw .tooLong }
-        guard let memory = SecretMemory(count: length) else { throw .system(ENOMEM) }
-        memory.bytes.copyMemory(from: UnsafeRawBufferPointer(source))
-        self.memory = memory
-        count = length
     }
 
     /// Drops one newline at the end, if there is one.

@@ -173,15 +173,12 @@ private struct SaltFile {
     ///
     /// - Throws: `no-input` if the file cannot be read, `usage` if it contains anything else.
     func read() throws(Failure) -> [UInt8] {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else {
+        let buffer: SecretBuffer
+        do { buffer = try SecretBuffer(contentsOf: path, allowsPipes: true) } catch let error as DurableFileError {
             throw Failure(
-                .noInput, "cannot read the salt file: \(String(cString: strerror(errno)))", path: path,
+                .noInput, "cannot read the salt file: \(String(cString: strerror(error.code)))", path: path,
                 remedy: "Check the path: it is the file that --salt-file named when the database was made.")
-        }
-        defer { close(descriptor) }
-        let buffer = SecretBuffer()
-        do { try buffer.fill(from: descriptor) } catch {
+        } catch {
             throw Failure(.noInput, "cannot read the salt file", path: path)
         }
         if buffer.count == Self.length { return buffer.withBytes { [UInt8]($0) } }
@@ -199,14 +196,9 @@ private struct SaltFile {
     func write(_ salt: [UInt8]) throws {
         do {
             let file = try ReplacementFile(destination: path)
-            let descriptor = open(file.path, O_WRONLY | O_CLOEXEC)
-            guard descriptor >= 0 else { throw Failure(.inputOutput, "cannot write the salt file", path: path) }
             let bytes = Array((salt.hexadecimal + "\n").utf8)
-            let written = LiteVaultSystem.write(descriptor, bytes, bytes.count)
-            let code = errno
-            close(descriptor)
-            guard written == bytes.count else {
-                throw Failure(code == ENOSPC ? .noSpace : .inputOutput, "cannot write the salt file", path: path)
+            do { try bytes.withUnsafeBytes { try file.write($0, at: 0) } } catch let error as DurableFileError {
+                throw Failure(error.code == ENOSPC ? .noSpace : .inputOutput, "cannot write the salt file", path: path)
             }
             try file.publish()
         } catch let error as DurableFileError where error.alreadyExists {

@@ -30,19 +30,17 @@ final class KeyReader: Sendable {
     private func variable(_ name: String) throws(Failure) -> SecretBuffer {
         try variables.withLock { variables throws(Failure) in
             if let known = variables[name] { return known }
-            guard let value = getenv(name) else {
+            let taken: SecretBuffer?
+            do throws(SecretError) { taken = try SecretBuffer(takingVariable: name) } catch {
+                throw failure(error, .environment(name))
+            }
+            guard let taken else {
                 throw Failure(
                     .keyRejected, "\(KeySource.environment(name).description) is not set",
                     remedy: "Set it, or use another source of the key.")
             }
-            let buffer = SecretBuffer()
-            // unsetenv removes only the pointer: the bytes stay readable in /proc/PID/environ until they are wiped.
-            do throws(SecretError) { try buffer.fill(takingOver: value) } catch {
-                throw failure(error, .environment(name))
-            }
-            unsetenv(name)
-            variables[name] = buffer
-            return buffer
+            variables[name] = taken
+            return taken
         }
     }
 
@@ -89,19 +87,13 @@ final class KeyReader: Sendable {
 
     /// - Parameter warnsOfReaders: whether it is the user's own file, which nobody else should be able to read.
     private func readFile(_ path: String, warnsOfReaders: Bool) throws -> SecretBuffer {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw SecretError.system(errno) }
-        defer { close(descriptor) }
-        var status = stat()
-        if warnsOfReaders, fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
-            status.st_mode & 0o044 != 0
-        {
-            // Only a warning: key files mounted by container runtimes have fixed modes.
-            reporter.warning("other users can read this key file; run 'chmod 600' on it", path: path)
-        }
-        let buffer = SecretBuffer()
-        try buffer.fill(from: descriptor)
-        return buffer
+        do {
+            return try SecretBuffer(contentsOf: path, allowsPipes: true) { file in
+                guard warnsOfReaders, file.kind == .regular, file.mode & 0o044 != 0 else { return }
+                // Only a warning: key files mounted by container runtimes have fixed modes.
+                reporter.warning("other users can read this key file; run 'chmod 600' on it", path: path)
+            }
+        } catch let error as DurableFileError { throw SecretError.system(error.code) }
     }
 
     private func readDescriptor(_ number: Int32) throws -> SecretBuffer {
