@@ -3,7 +3,7 @@ internal import LiteVaultQuoting
 internal import LiteVaultSystem
 
 /// The databases that a job's sources match.
-package struct SourceList: Sendable, Equatable {
+package struct SourceList: Sendable {
     /// The paths of the databases and their names in the repository, sorted by path.
     package private(set) var databases: [(path: String, name: String)] = []
     /// Sources without a match, and colliding names.
@@ -59,12 +59,6 @@ package struct SourceList: Sendable, Equatable {
     mutating func refuse(_ path: String, _ problem: JobState.Problem) {
         databases.removeAll { isSameText($0.path, path) }
         problems.append(problem)
-    }
-
-    package static func == (left: SourceList, right: SourceList) -> Bool {
-        left.databases.map { ExactText($0.path) } == right.databases.map { ExactText($0.path) }
-            && left.databases.map { ExactText($0.name) } == right.databases.map { ExactText($0.name) }
-            && left.problems == right.problems
     }
 
     /// Whether a snapshot is that of a database of a job: backed up from a path that the job's sources match, under the name that the
