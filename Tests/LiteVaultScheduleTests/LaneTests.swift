@@ -36,8 +36,7 @@ final class Gate: @unchecked Sendable {  // the condition guards `isOpen`
     }
 
     private func runner(
-        _ jobs: String, head: String = "", longestPause: Duration = .seconds(60),
-        pauseOfRefreshes: Duration = .seconds(600)
+        _ jobs: String, head: String = "", pauses: ScheduleRunner.Pauses = .init()
     ) throws -> ScheduleRunner {
         let configuration = try ScheduleConfiguration(
             text: "repository: \(scratch.path("repository"))\n\(head)\njobs:\n\(jobs)", path: scratch.path("backup.yml")
@@ -63,8 +62,9 @@ final class Gate: @unchecked Sendable {  // the condition guards `isOpen`
         log.logLevel = .critical
         let state = try StateFile(directory: scratch.path("state"), configuration: configuration.name)
         return ScheduleRunner(
-            configuration, state: state, services: services, log: log, host: "host", clock: clock.host,
-            longestPause: longestPause, pauseOfRefreshes: pauseOfRefreshes)
+            ScheduleContext(
+                configuration, state: state, services: services, log: log, host: "host", clock: clock.host),
+            pauses: pauses)
     }
 
     private func job(_ name: String, _ more: String = "every: 1m") -> String {
@@ -118,8 +118,8 @@ final class Gate: @unchecked Sendable {  // the condition guards `isOpen`
         try makeDatabase("a")
         let running = start(
             try runner(
-                job("a", "every: 1h"), head: "metrics-file: \(scratch.path("m.prom"))", longestPause: .milliseconds(20),
-                pauseOfRefreshes: .milliseconds(200)))
+                job("a", "every: 1h"), head: "metrics-file: \(scratch.path("m.prom"))",
+                pauses: .init(longest: .milliseconds(20), refreshes: .milliseconds(200))))
         func metrics(_ count: Int) -> Bool {
             let text = try? String(contentsOfFile: scratch.path("m.prom"), encoding: .utf8)
             return text?.contains("litevault_job_unrestorable_snapshots{job=\"a\"} \(count)\n") == true
@@ -216,7 +216,7 @@ final class Gate: @unchecked Sendable {  // the condition guards `isOpen`
 
     @Test func `a clock that is set back during a pause stops no job`() async throws {
         try makeDatabase("good")
-        let running = start(try runner(job("good"), longestPause: .seconds(1)))
+        let running = start(try runner(job("good"), pauses: .init(longest: .seconds(1))))
         #expect(await eventually { count("good ok") == 1 })
         // Its pause has begun.
         try await Task.sleep(for: .milliseconds(500))

@@ -440,7 +440,8 @@ final class SimulatedHost {
         logger.logLevel = .critical
         let state = try StateFile(directory: place + "/state", configuration: configuration.name)
         let runner = ScheduleRunner(
-            configuration, state: state, services: services, log: logger, host: "host", clock: clock.host)
+            ScheduleContext(
+                configuration, state: state, services: services, log: logger, host: "host", clock: clock.host))
         let committed = latest
         for outcome in try await runner.runDue() {
             guard outcome.isSuccess else { throw Wrong(what: "the schedule failed: \(outcome.problems)") }

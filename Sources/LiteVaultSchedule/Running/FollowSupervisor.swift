@@ -36,6 +36,7 @@ package actor FollowSupervisor {
     private let context: ScheduleContext
     private let writeMetrics: @Sendable () throws -> Void
     private let grace: Duration
+    /// Whether nothing is left to do when standbys of all followed databases were promoted.
     private let isAlone: Bool
 
     private var entries: [Key: Entry] = [:]
@@ -55,16 +56,12 @@ package actor FollowSupervisor {
 
     /// - Parameters:
     ///   - grace: how long followers may take to store commits they have already read, once they are to end.
-    ///   - isAlone: whether nothing is left to do when standbys of all followed databases were promoted.
     ///   - writeMetrics: called when what is followed changes.
-    init(
-        jobs: [BackupJob], context: ScheduleContext, grace: Duration, isAlone: Bool,
-        writeMetrics: @escaping @Sendable () throws -> Void
-    ) {
+    init(_ context: ScheduleContext, grace: Duration, writeMetrics: @escaping @Sendable () throws -> Void) {
+        let jobs = context.configuration.jobs.filter(\.follows)
         self.jobs = jobs
-        self.context = context
-        (self.grace, self.isAlone) = (grace, isAlone)
-        self.writeMetrics = writeMetrics
+        isAlone = jobs.count == context.configuration.jobs.count
+        (self.context, self.grace, self.writeMetrics) = (context, grace, writeMetrics)
         rescan = min(10, max(1, 10 * (jobs.compactMap(\.following?.interval.seconds).min() ?? 1)))
         (events, continuation) = AsyncStream.makeStream()
     }
@@ -184,7 +181,7 @@ package actor FollowSupervisor {
             var problem: JobState.Problem?
             let free = max(0, settings.most - entries.keys.count { $0.job == job.name })
             if new.count > free {
-                problem = .init(
+                problem = JobState.Problem(
                     source: new[free].path, step: "follow", code: VaultError.Code.config.rawValue,
                     message:
                         "the job has \(databases.count) databases, but follows at most \(settings.most)",

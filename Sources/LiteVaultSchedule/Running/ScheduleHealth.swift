@@ -109,7 +109,7 @@ extension ScheduleRunner {
 
     private func follower(_ entry: FollowingBoard.Entry, _ job: BackupJob) -> ScheduleHealth.Follower {
         let limit = (job.following ?? FollowSettings()).longestLag.seconds
-        return .init(
+        return ScheduleHealth.Follower(
             database: entry.state.database, state: entry.state.phase.rawValue,
             reason: entry.state.complaint ?? Self.complaint(entry, limit: limit), lag: entry.lag,
             lagLimit: limit, waiting: entry.progress.waiting, lastLook: entry.state.looked,

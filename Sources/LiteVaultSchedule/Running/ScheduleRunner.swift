@@ -1,35 +1,37 @@
 internal import LiteVaultBackup
 internal import LiteVaultQuoting
 package import LiteVaultSystem
-package import Logging
+internal import Logging
 
 /// Runs the jobs of a configuration when they are due.
 package final class ScheduleRunner: Sendable {
-    package let configuration: ScheduleConfiguration
+    /// How long a runner waits.
+    package struct Pauses: Sendable {
+        /// How long a lane waits at most before it looks at the clock again, which may have been changed.
+        let longest: Duration
+        /// After which time a lane without a run asks the repository what checks by others have recorded.
+        let refreshes: Duration
+
+        package init(longest: Duration = .seconds(60), refreshes: Duration = .seconds(600)) {
+            (self.longest, self.refreshes) = (longest, refreshes)
+        }
+    }
+
     let context: ScheduleContext
-    private let longestPause: Duration
-    private let pauseOfRefreshes: Duration
+    private let pauses: Pauses
     private let measure: @Sendable ([MetricSample]) -> Void
     private let measuring = Locked(())
     /// The jobs that are to run at once, as somebody has asked for it.
     private let requested = Locked<Set<String>>([])
 
-    /// - Parameters:
-    ///   - host: the host name, from which the jitter of the jobs is derived.
-    ///   - clock: by which the jobs are due.
-    ///   - longestPause: how long a lane waits at most before it looks at the clock again, which may have been changed.
-    ///   - pauseOfRefreshes: after which time a lane without a run asks the repository what checks by others have recorded.
-    ///   - measure: called with all metrics after each run of a job, and when what is followed changes.
+    package var configuration: ScheduleConfiguration { context.configuration }
+
+    /// - Parameter measure: called with all metrics after each run of a job, and when what is followed changes.
     package init(
-        _ configuration: ScheduleConfiguration, state: StateFile, services: ScheduleServices, log: Logger, host: String,
-        clock: HostClock = .system, longestPause: Duration = .seconds(60), pauseOfRefreshes: Duration = .seconds(600),
+        _ context: ScheduleContext, pauses: Pauses = Pauses(),
         measure: @escaping @Sendable ([MetricSample]) -> Void = { _ in }
     ) {
-        self.configuration = configuration
-        context = ScheduleContext(configuration, state: state, services: services, log: log, host: host, clock: clock)
-        self.longestPause = longestPause
-        self.pauseOfRefreshes = pauseOfRefreshes
-        self.measure = measure
+        (self.context, self.pauses, self.measure) = (context, pauses, measure)
     }
 
     /// Runs the jobs that are due, in parallel, and reports each as it ends.
@@ -156,7 +158,7 @@ package final class ScheduleRunner: Sendable {
                 }
                 next = due(job, context.state.job(job.name) ?? known).next
                 asked = context.clock.now()
-            } else if context.clock.now() - asked >= pauseOfRefreshes.seconds {
+            } else if context.clock.now() - asked >= pauses.refreshes.seconds {
                 do {
                     try await refresh([job])
                     try writeMetrics()
@@ -208,7 +210,7 @@ package final class ScheduleRunner: Sendable {
     private func pause(until next: Date?) async {
         let rest = next?.timeIntervalSince(context.clock.time()) ?? .infinity
         // At least for a moment, even when the job is due: a job that fails at once would spin.
-        await context.clock.sleep(max(0.2, min(rest, longestPause.seconds)))
+        await context.clock.sleep(max(0.2, min(rest, pauses.longest.seconds)))
     }
 
     /// When the next job is due; nil if none ever is.
@@ -359,11 +361,8 @@ package final class ScheduleRunner: Sendable {
     ///
     /// - Parameter grace: how long followers may take to store commits they have already read, once it is cancelled.
     package func supervisor(grace: Duration) -> FollowSupervisor? {
-        let jobs = configuration.jobs.filter(\.follows)
-        guard !jobs.isEmpty else { return nil }
-        return FollowSupervisor(
-            jobs: jobs, context: context, grace: grace, isAlone: jobs.count == configuration.jobs.count,
-            writeMetrics: { [self] in try writeMetrics() })
+        guard configuration.jobs.contains(where: \.follows) else { return nil }
+        return FollowSupervisor(context, grace: grace) { [self] in try writeMetrics() }
     }
 
     private func followingProblems(_ job: BackupJob) -> [JobState.Problem] {

@@ -19,10 +19,10 @@ extension Session {
         let services = try scheduleServices(configuration, options, output)
         var state = try options.stateFile(configuration)
         if let held, held.path == state.path { state = held } else { try state.lock() }
-        let runner = ScheduleRunner(
+        let context = ScheduleContext(
             configuration, state: state, services: services, log: log.logger(output, terminal),
             host: ProcessInfo.processInfo.hostName)
-        return (runner, state)
+        return (ScheduleRunner(context), state)
     }
 
     /// What the tool provides to the jobs of a configuration. The variables that it refers to are removed from the environment.
