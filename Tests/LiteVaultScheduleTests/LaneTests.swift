@@ -214,6 +214,27 @@ final class Gate: @unchecked Sendable {  // the condition guards `isOpen`
         gate.open()
     }
 
+    @Test func `an abandoned job reports nothing once the schedule has ended`() async throws {
+        for name in ["a", "b"] { try makeDatabase(name) }
+        let (journal, gate) = (journal, gate)
+        var runner: ScheduleRunner? = try runner(job("a") + job("b"))
+        let abandoned = Weak(runner: runner)
+        let running: Task<Void, Never> = Task { [runner] in
+            try? await runner?.run { outcome in
+                journal.add("report \(outcome.job)")
+                gate.wait()
+            }
+        }
+        runner = nil
+        #expect(await eventually { journal.all.contains { $0.hasPrefix("report") } })
+        running.cancel()
+        #expect(await BlockingWork.value(of: running, within: .seconds(120)) != nil)
+        // The lanes continue: the one that waited for the other's report as well. They keep the runner until they end.
+        gate.open()
+        #expect(await eventually { abandoned.runner == nil })
+        #expect(journal.all.count { $0.hasPrefix("report") } == 1)
+    }
+
     @Test func `a clock that is set back during a pause stops no job`() async throws {
         try makeDatabase("good")
         let running = start(try runner(job("good"), pauses: .init(longest: .seconds(1))))
@@ -291,6 +312,17 @@ final class Gate: @unchecked Sendable {  // the condition guards `isOpen`
         await #expect(throws: Full.self) { try await runner.run { _ in throw Full() } }
     }
 
+    @Test func `run-due does not wait for a hook that hangs after the limit of its job`() async throws {
+        try makeDatabase("a")
+        defer { gate.open() }
+        let outcomes = try await runner(
+            job("a", "every: 1m, hooks: {before: wait, failed: hang}, limits: {run: 1s, hook: 1s, heartbeat: 1s}"),
+            pauses: .init(overtime: .zero)
+        ).runDue()
+        #expect(outcomes.map { $0.problems.map(\.limit) } == [["run"]])
+        #expect(count("hang 1") == 1)
+    }
+
     @Test func `run-due waits for a job's limit at most`() async throws {
         for name in ["good", "bad"] { try makeDatabase(name) }
         let outcomes = try await runner(
@@ -301,6 +333,11 @@ final class Gate: @unchecked Sendable {  // the condition guards `isOpen`
         #expect(results["bad"]?.problems.map(\.limit) == ["run"])
         gate.open()
     }
+}
+
+/// A runner that ends with the last of its tasks.
+private struct Weak {
+    weak var runner: ScheduleRunner?
 }
 
 /// A directory on a disk that hangs.

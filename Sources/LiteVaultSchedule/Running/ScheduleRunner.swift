@@ -11,9 +11,13 @@ package final class ScheduleRunner: Sendable {
         let longest: Duration
         /// After which time a lane without a run asks the repository what checks by others have recorded.
         let refreshes: Duration
+        /// How long what has a limit of its own may take to end after it: a hook is given some seconds to terminate.
+        let overtime: Duration
 
-        package init(longest: Duration = .seconds(60), refreshes: Duration = .seconds(600)) {
-            (self.longest, self.refreshes) = (longest, refreshes)
+        package init(
+            longest: Duration = .seconds(60), refreshes: Duration = .seconds(600), overtime: Duration = .seconds(10)
+        ) {
+            (self.longest, self.refreshes, self.overtime) = (longest, refreshes, overtime)
         }
     }
 
@@ -34,16 +38,14 @@ package final class ScheduleRunner: Sendable {
         (self.context, self.pauses, self.measure) = (context, pauses, measure)
     }
 
-    /// Runs the jobs that are due, in parallel, and reports each as it ends.
+    /// Runs the jobs that are due, in parallel.
     ///
     /// If the task is cancelled, it begins no more runs, and those under way end as interrupted.
     ///
     /// - Parameter grace: how long runs that are under way may take to stop then, before they are abandoned.
     /// - Returns: the outcomes in the order in which the runs ended; empty if no job was due.
-    /// - Throws: `VaultError` if the state cannot be stored; what `report` throws.
-    package func runDue(
-        grace: Duration = .seconds(2), _ report: @Sendable (JobOutcome) throws -> Void = { _ in }
-    ) async throws -> [JobOutcome] {
+    /// - Throws: `VaultError` if the state cannot be stored.
+    package func runDue(grace: Duration = .seconds(2)) async throws -> [JobOutcome] {
         takeRunRequest()
         let all = try await withThrowingTaskGroup(of: JobOutcome?.self) { group in
             for job in configuration.jobs {
@@ -58,12 +60,7 @@ package final class ScheduleRunner: Sendable {
                 guard let outcome = ended else { continue }
                 all.append(outcome)
                 // A full disk must not stop the other jobs.
-                do {
-                    let kept = try store(outcome)
-                    try report(kept)
-                } catch {
-                    failure = error
-                }
+                do { _ = try store(outcome) } catch { failure = error }
             }
             if let failure { throw failure }
             return all
@@ -85,7 +82,7 @@ package final class ScheduleRunner: Sendable {
     /// - Parameters:
     ///   - grace: how long runs that are under way may take to stop.
     ///   - followers: how long followers may take to store commits they have already read.
-    ///   - report: called for each run as it ends, one at a time.
+    ///   - report: called for each run as it ends, one at a time, and not again once this has returned.
     /// - Throws: `CancellationError` when the task is cancelled; what `report` throws; `VaultError` `promoted` when all jobs follow, and
     ///   standbys of all their databases were promoted.
     package func run(
@@ -94,6 +91,9 @@ package final class ScheduleRunner: Sendable {
     ) async throws {
         takeRunRequest()
         let reporting = Locked(())
+        // Not what the lock guards: a receiver that hangs holds that.
+        let hasEnded = Locked(false)
+        defer { hasEnded.withLock { $0 = true } }
         // The first error ends all.
         try await withThrowingTaskGroup(of: Void.self) { group in
             if let supervisor = self.supervisor(grace: followers) {
@@ -108,7 +108,12 @@ package final class ScheduleRunner: Sendable {
                 // A run has its own limit. Its hooks after that, and the receiver of the report, may hang as well.
                 group.addTask { [self] in
                     try await perform("a job", ["job": "\(job.name)"], grace: grace + .seconds(1)) { [self] in
-                        try await lane(job, grace) { outcome in try reporting.withLock { _ in try report(outcome) } }
+                        try await lane(job, grace) { outcome in
+                            try reporting.withLock { _ in
+                                guard !hasEnded.value else { return }
+                                try report(outcome)
+                            }
+                        }
                     }
                 }
             }
@@ -245,7 +250,7 @@ package final class ScheduleRunner: Sendable {
                         "Find out what it waits for: the log shows its last step. The job runs again once it has ended."
                 )
                 steps.record(reached, "run", nil, &outcome)
-                await steps.finish(&outcome)
+                outcome = await finished(steps, outcome, grace: grace)
                 // It has failed, even if the program ends meanwhile.
                 outcome.isInterrupted = false
             }
@@ -253,6 +258,19 @@ package final class ScheduleRunner: Sendable {
         outcome = ended ?? outcome
         outcome.end = context.clock.time()
         return (outcome, ended == nil ? run : nil)
+    }
+
+    /// Runs the hook and sends the heartbeat of a run that has reached its limit. They have limits of their own; one that hangs beyond them is
+    /// abandoned, as it is if this task is cancelled.
+    private func finished(_ run: JobRun, _ outcome: JobOutcome, grace: Duration) async -> JobOutcome {
+        let finishing = BlockingWork.task {
+            var ended = outcome
+            await run.finish(&ended)
+            return ended
+        }
+        let limit = run.job.limits.hook + run.job.limits.heartbeat + pauses.overtime
+        if let ended = await BlockingWork.value(of: finishing, within: limit) { return ended }
+        return await stopped(finishing, "a hook", ["job": "\(run.job.name)"], in: grace) ?? outcome
     }
 
     /// Cancels a task and waits for it to stop, although this task is cancelled.
