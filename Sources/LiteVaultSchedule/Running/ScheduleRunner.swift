@@ -105,7 +105,7 @@ package final class ScheduleRunner: Sendable {
                 }
             }
             for job in configuration.jobs {
-                // A run has its own limit. Its hooks after that, and the receiver of the report, may hang as well.
+                // A run and its hooks have limits. The state, the metrics and the receiver of the report may hang as well.
                 group.addTask { [self] in
                     try await perform("a job", ["job": "\(job.name)"], grace: grace + .seconds(1)) { [self] in
                         try await lane(job, grace) { outcome in
