@@ -8,15 +8,19 @@ internal import Logging
 package actor FollowSupervisor {
     /// A followed database.
     private struct Entry {
+        let job: BackupJob
         let follower: DatabaseFollower
         let run: Task<Void, Never>
-        let name: String
         var state: FollowingState.Database
         var isLeaving = false
         /// Whether it ended by itself, as its file was promoted elsewhere.
         var hasEnded = false
         /// The file at the path when it was last looked at before that.
         var file: FileMetadata?
+
+        /// The identity of the database over all repositories.
+        var identity: ExactText { SnapshotCoordinator.key(job.repository, state.database) }
+        var metadata: Logger.Metadata { ["job": "\(job.name)", "database": "\(state.database)"] }
     }
 
     private struct Key: Hashable {
@@ -113,12 +117,11 @@ package actor FollowSupervisor {
         let limit = Deadline(in: grace + .seconds(1))
         // Also those that are leaving: there is no more time for their snapshots.
         for entry in entries.values { entry.follower.end(within: grace.seconds) }
-        for (key, entry) in entries {
+        for entry in entries.values {
             let rest = max(limit.remaining, .milliseconds(10))
             let ended: Void? = await BlockingWork.value(of: entry.run, within: rest)
             guard ended == nil else { continue }
-            context.log.warning(
-                "a follower did not stop in time, and is abandoned", metadata: metadata(key, entry.name))
+            context.log.warning("a follower did not stop in time, and is abandoned", metadata: entry.metadata)
             Task { [context] in
                 await entry.run.value
                 withExtendedLifetime(context.state) {}
@@ -160,7 +163,7 @@ package actor FollowSupervisor {
             }
             let refused = list.problems.first { $0.source.map { isSameText($0, key.path) } ?? false }
             context.log.info(
-                "stopped following: \(refused?.message ?? "the file is gone")", metadata: metadata(key, entry.name))
+                "stopped following: \(refused?.message ?? "the file is gone")", metadata: entry.metadata)
             if entry.hasEnded {
                 remove(key)
             } else {
@@ -233,10 +236,11 @@ package actor FollowSupervisor {
                 ).snapshot
             },
             report: { continuation.yield((key, $0)) })
-        context.coordinator.followed.withLock { $0[SnapshotCoordinator.key(job.repository, name)] = follower.pages }
-        entries[key] = Entry(
-            follower: follower, run: BlockingWork.task { await follower.run() }, name: name,
+        let entry = Entry(
+            job: job, follower: follower, run: BlockingWork.task { await follower.run() },
             state: .init(source: path, database: name, since: context.clock.time().timeIntervalSince1970))
+        context.coordinator.followed.withLock { $0[entry.identity] = follower.pages }
+        entries[key] = entry
         show(key)
         setNeedsWrite(job.name, isUrgent: true)
     }
@@ -249,12 +253,12 @@ package actor FollowSupervisor {
         if entry.state.apply(event, at: context.clock.time().timeIntervalSince1970) {
             setNeedsWrite(key.job, isUrgent: entry.state.phase != phase)
         }
-        if case .failed(_, let error as VaultError, _) = event, let job = jobs.first(where: { $0.name == key.job }) {
-            entry.state.remedy = context.services.remedy(error, job.repository)
+        if case .failed(_, let error as VaultError, _) = event {
+            entry.state.remedy = context.services.remedy(error, entry.job.repository)
         }
         entries[key] = entry
         show(key)
-        logEvent(event, metadata(key, entry.name))
+        logEvent(event, entry.metadata)
         if case .ended = event {
             if entry.isLeaving { remove(key) } else { entries[key]?.hasEnded = true }
         }
@@ -271,9 +275,7 @@ package actor FollowSupervisor {
     private func remove(_ key: Key) {
         guard let entry = entries.removeValue(forKey: key) else { return }
         context.board.remove(key.path, of: key.job)
-        if let job = jobs.first(where: { $0.name == key.job }) {
-            context.coordinator.followed.withLock { $0[SnapshotCoordinator.key(job.repository, entry.name)] = nil }
-        }
+        context.coordinator.followed.withLock { $0[entry.identity] = nil }
         setNeedsWrite(key.job)
     }
 
@@ -319,16 +321,10 @@ package actor FollowSupervisor {
         }
     }
 
-    private func metadata(_ key: Key, _ name: String) -> Logger.Metadata {
-        ["job": "\(key.job)", "database": "\(name)"]
-    }
-
     /// Announces new snapshots of the jobs to the followers: segments then extend the newest snapshot.
     private func announceSnapshots() async {
-        for (key, entry) in entries {
-            guard let job = jobs.first(where: { $0.name == key.job }) else { continue }
-            entry.follower.note(
-                snapshot: await context.coordinator.sequence(SnapshotCoordinator.key(job.repository, entry.name)))
+        for entry in entries.values {
+            entry.follower.note(snapshot: await context.coordinator.sequence(entry.identity))
         }
     }
 

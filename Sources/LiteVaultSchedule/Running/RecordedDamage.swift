@@ -7,16 +7,14 @@ internal import LiteVaultSystem
 package struct RecordedDamage: Sendable {
     /// What the repository of one job tells.
     package enum Answer: Sendable {
-        /// The snapshots of the job's databases that failed a verification.
-        case snapshots([UnrestorableSnapshot])
+        /// The snapshots of the job's databases that failed a verification, and what ``JobState/examined`` becomes.
+        case snapshots([UnrestorableSnapshot], examined: [String: String])
         /// It tells nothing, for this reason.
         case nothing(VaultError)
     }
 
     /// By the name of the job.
     package private(set) var answers: [String: Answer] = [:]
-    /// What ``JobState/examined`` becomes, by the name of the job.
-    private(set) var examined: [String: [String: String]] = [:]
 
     /// Asks each repository once, all of them at a time.
     ///
@@ -29,44 +27,34 @@ package struct RecordedDamage: Sendable {
         var services = services
         services.local.remembers = false
         let asking = services
-        await withTaskGroup(of: [(name: String, answer: Answer, examined: [String: String]?)].self) { group in
+        await withTaskGroup(of: [(name: String, answer: Answer)].self) { group in
             for (reference, jobs) in Dictionary(grouping: jobs, by: \.job.repository) {
                 group.addTask {
-                    let task = BlockingWork.task { () async -> Result<Found, VaultError> in
+                    let task = BlockingWork.task { () async -> Result<[Answer], VaultError> in
                         await Self.ask(reference, jobs, asking, within: limit)
                     }
                     defer { task.cancel() }
                     let late = VaultError(
                         .io, "the repository does not respond within \(TimeSpan.text(limit))", path: reference.location)
-                    let found = await BlockingWork.value(of: task, within: limit) ?? .failure(late)
-                    return jobs.map { job, _ in
-                        switch found {
-                        case .failure(let error): (job.name, .nothing(error), nil)
-                        case .success(let found):
-                            (job.name, .snapshots(found.snapshots[job.name] ?? []), found.examined)
-                        }
+                    switch await BlockingWork.value(of: task, within: limit) ?? .failure(late) {
+                    case .success(let found): return zip(jobs, found).map { (name: $0.job.name, answer: $1) }
+                    case .failure(let error): return jobs.map { (name: $0.job.name, answer: Answer.nothing(error)) }
                     }
                 }
             }
             for await ended in group {
-                for one in ended {
-                    answers[one.name] = one.answer
-                    examined[one.name] = one.examined
-                }
+                for one in ended { answers[one.name] = one.answer }
             }
         }
     }
 
-    private struct Found: Sendable {
-        /// By the name of the job.
-        var snapshots: [String: [UnrestorableSnapshot]] = [:]
-        let examined: [String: String]
-    }
-
+    /// Asks one repository.
+    ///
+    /// - Returns: an answer for each of its jobs.
     private static func ask(
         _ reference: RepositoryReference, _ jobs: [(job: BackupJob, state: JobState?)], _ services: ScheduleServices,
         within limit: Duration
-    ) async -> Result<Found, VaultError> {
+    ) async -> Result<[Answer], VaultError> {
         do {
             var reference = reference
             reference.timeLimit = min(reference.timeLimit, limit)
@@ -75,11 +63,11 @@ package struct RecordedDamage: Sendable {
             let names = jobs.map { Set(SourceList($0.job).databases.map { ExactText($0.name) }) }
             let known = jobs.compactMap(\.state?.examined).reduce(into: [:]) { $0.merge($1) { $1 } }
             let all = try await repository.unrestorable(names.joined().map(\.text), examined: known)
-            var found = Found(examined: all.examined)
-            for ((job, _), names) in zip(jobs, names) {
-                found.snapshots[job.name] = all.snapshots.filter { names.contains(ExactText($0.snapshot.database)) }
-            }
-            return .success(found)
+            return .success(
+                names.map { names in
+                    let own = all.snapshots.filter { names.contains(ExactText($0.snapshot.database)) }
+                    return Answer.snapshots(own, examined: all.examined)
+                })
         } catch let error as VaultError {
             return .failure(error)
         } catch {
@@ -93,10 +81,10 @@ extension JobState {
     ///
     /// - Returns: whether that is something new.
     mutating func apply(_ found: RecordedDamage, of job: String) -> Bool {
-        guard case .snapshots(let snapshots)? = found.answers[job] else { return false }
+        guard case .snapshots(let snapshots, let examined)? = found.answers[job] else { return false }
         let before = self
         unrestorable = Self.unrestorable(snapshots)
-        examined = found.examined[job]
+        self.examined = examined
         return self != before
     }
 }

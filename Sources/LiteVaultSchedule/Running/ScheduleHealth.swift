@@ -5,9 +5,7 @@ internal import LiteVaultSystem
 package struct ScheduleHealth: Sendable, Equatable {
     /// A followed database.
     package struct Follower: Sendable, Equatable {
-        package let database: String
-        /// A value of `FollowingState.Phase`.
-        package let state: String
+        package let state: FollowingState.Database
         /// Why it is not current; nil if it is.
         package let reason: String?
         /// Seconds since the oldest moment of which a commit may not be stored; nil if nothing was observed yet.
@@ -16,9 +14,6 @@ package struct ScheduleHealth: Sendable, Equatable {
         package let lagLimit: Double
         /// The number of segments that wait to be stored.
         package let waiting: Int
-        /// When the log was last read, and when the newest stored commits were read, in seconds since 1970.
-        package let lastLook: Double?
-        package let lastStored: Double?
 
         /// Whether everything that was committed is stored, up to the limit.
         package var isHealthy: Bool { reason == nil }
@@ -54,34 +49,25 @@ extension ScheduleRunner {
 
     /// The metrics of all jobs at this moment: those of the file, with what followers do now, and their lag.
     package func currentSamples() -> [MetricSample] {
-        var lags: [MetricSample] = []
-        var waiting: [MetricSample] = []
+        var followed: [(labels: [MetricSample.Label], item: FollowingBoard.Entry)] = []
         let jobs = status().map { job in
             guard job.job.follows else { return job }
             let entries = context.board.entries(of: job.job.name)
-            for entry in entries {
-                let labels: [MetricSample.Label] = [
-                    .init(name: "job", value: job.job.name), .init(name: "database", value: entry.state.database),
-                ]
-                if let lag = entry.lag {
-                    lags.append(
-                        MetricSample(
-                            name: "litevault_follower_lag_seconds",
-                            help: "Seconds since the oldest moment of which a commit may not be stored.", kind: .gauge,
-                            labels: labels, value: lag))
-                }
-                waiting.append(
-                    MetricSample(
-                        name: "litevault_follower_waiting_segments", help: "Segments that wait to be stored.",
-                        kind: .gauge, labels: labels, value: Double(entry.progress.waiting)))
-            }
+            followed += entries.map { (labels: Metrics.labels(job.job.name, $0.state.database), item: $0) }
             var state = job.state ?? JobState()
             var following = FollowingState()
             following.databases = entries.map(\.state)
             state.following = following
             return JobStatus(job: job.job, state: state, decision: job.decision)
         }
-        return Metrics.samples(jobs) + lags + waiting
+        return Metrics.samples(jobs)
+            + Metrics.samples(
+                "follower_lag_seconds", .gauge, "Seconds since the oldest moment of which a commit may not be stored.",
+                of: followed
+            ) { $0.lag }
+            + Metrics.samples(
+                "follower_waiting_segments", .gauge, "Segments that wait to be stored.", of: followed
+            ) { Double($0.progress.waiting) }
     }
 
     private func reasons(_ status: JobStatus) -> [String] {
@@ -109,11 +95,9 @@ extension ScheduleRunner {
 
     private func follower(_ entry: FollowingBoard.Entry, _ job: BackupJob) -> ScheduleHealth.Follower {
         let limit = (job.following ?? FollowSettings()).longestLag.seconds
-        return ScheduleHealth.Follower(
-            database: entry.state.database, state: entry.state.phase.rawValue,
-            reason: entry.state.complaint ?? Self.complaint(entry, limit: limit), lag: entry.lag,
-            lagLimit: limit, waiting: entry.progress.waiting, lastLook: entry.state.looked,
-            lastStored: entry.state.stored)
+        return .init(
+            state: entry.state, reason: entry.state.complaint ?? Self.complaint(entry, limit: limit), lag: entry.lag,
+            lagLimit: limit, waiting: entry.progress.waiting)
     }
 
     private static func complaint(_ entry: FollowingBoard.Entry, limit: Double) -> String? {

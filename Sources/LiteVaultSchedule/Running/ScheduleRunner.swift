@@ -229,15 +229,14 @@ package final class ScheduleRunner: Sendable {
         _ job: BackupJob, grace: Duration
     ) async -> (outcome: JobOutcome, abandoned: Task<JobOutcome, Never>?) {
         context.log.info("job started", metadata: ["job": "\(job.name)"])
-        let start = context.clock.time()
-        let steps = jobRun(job, start)
+        let steps = JobRun(job, context)
         let run = BlockingWork.task { [self] in
             var outcome = await steps.run()
             if !outcome.isInterrupted, job.retention != nil, job.prunes { await prune(steps, &outcome) }
             return outcome
         }
         var ended = await BlockingWork.value(of: run, within: job.limits.run)
-        var outcome = JobOutcome(job: job.name, start: start)
+        var outcome = JobOutcome(job: job.name, start: steps.start)
         if ended == nil {
             run.cancel()
             if Task.isCancelled {
@@ -285,12 +284,6 @@ package final class ScheduleRunner: Sendable {
             context.log.warning("\(name) did not stop in time, and is abandoned", metadata: metadata)
         }
         return ended
-    }
-
-    private func jobRun(_ job: BackupJob, _ start: Date) -> JobRun {
-        JobRun(
-            job: job, context: context, following: followingProblems(job),
-            concurrency: job.concurrency ?? configuration.concurrency, state: context.state.job(job.name), start: start)
     }
 
     /// Prunes once a day, as it reads all of the repository's index.
@@ -381,14 +374,6 @@ package final class ScheduleRunner: Sendable {
     package func supervisor(grace: Duration) -> FollowSupervisor? {
         guard configuration.jobs.contains(where: \.follows) else { return nil }
         return FollowSupervisor(context, grace: grace) { [self] in try writeMetrics() }
-    }
-
-    private func followingProblems(_ job: BackupJob) -> [JobState.Problem] {
-        // The state of a process that has ended does not count.
-        guard job.follows, let known = context.state.job(job.name)?.following, known.isRunning == true else {
-            return []
-        }
-        return known.problems
     }
 
     private func writeMetrics() throws {
