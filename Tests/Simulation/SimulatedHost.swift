@@ -446,7 +446,7 @@ final class SimulatedHost {
         for outcome in try await runner.runDue() {
             guard outcome.isSuccess else { throw Wrong(what: "the schedule failed: \(outcome.problems)") }
             for one in outcome.stored {
-                let snapshot = try await repository.snapshots(database: "a.db").first { $0.id == one.snapshot }
+                let snapshot = try await repository.snapshots(database: "a.db").first { $0.id == one.id }
                 guard let snapshot else { continue }
                 acknowledge(snapshot.time.milliseconds, committed, isExact: false)
             }

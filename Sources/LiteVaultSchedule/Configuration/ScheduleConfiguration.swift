@@ -28,6 +28,11 @@ public struct ScheduleConfiguration: Sendable, Equatable {
         self.jobs = jobs
     }
 
+    /// Where the jobs' secrets and keys are read from.
+    package var keyReferences: [KeyReference] {
+        jobs.flatMap { [$0.repository.secret, $0.verification?.key] }.compactMap(\.self)
+    }
+
     /// Rejects settings that no run could work with. Files and repositories are not looked at.
     ///
     /// - Throws: `VaultError` `config`, which names the job and the setting as a configuration file calls it.

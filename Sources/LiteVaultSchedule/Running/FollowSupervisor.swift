@@ -44,7 +44,6 @@ package actor FollowSupervisor {
     private let isAlone: Bool
 
     private var entries: [Key: Entry] = [:]
-    private var problems: [String: JobState.Problem] = [:]
     private var dirty: Set<String> = []
     private var nextWrite = Deadline(in: .zero)
     private var pendingWrite: (task: Task<Void, Never>, isUrgent: Bool)?
@@ -206,9 +205,9 @@ package actor FollowSupervisor {
     }
 
     private func set(_ problem: JobState.Problem?, _ job: BackupJob) {
+        let known = context.board.problem(of: job.name)
         context.board.didScan(job.name, problem: problem)
-        guard problems[job.name] != problem else { return }
-        problems[job.name] = problem
+        guard known != problem else { return }
         setNeedsWrite(job.name)
         guard let problem else { return }
         context.log.error(
@@ -350,7 +349,7 @@ package actor FollowSupervisor {
         var failure: (any Error)?
         for name in dirty {
             var following = FollowingState()
-            following.problem = problems[name]
+            following.problem = context.board.problem(of: name)
             following.databases = entries.filter { $0.key.job == name }.map(\.value.state).sorted {
                 $0.source < $1.source
             }

@@ -149,7 +149,7 @@ struct JobRun: Sendable {
         let snapshot = result.snapshot
         outcome.stored.append(
             JobOutcome.Stored(
-                source: path, database: snapshot.database, snapshot: snapshot.id, size: snapshot.size,
+                source: path, database: snapshot.database, id: snapshot.id, size: snapshot.size,
                 changed: snapshot.changed, stored: snapshot.stored))
         for warning in result.warnings {
             if warning.severity == .damage {
@@ -328,11 +328,11 @@ extension JobRun {
 
 /// The outcome of a job's run.
 package struct JobOutcome: Sendable {
-    /// A stored snapshot.
-    package struct Stored: Sendable {
+    /// A stored snapshot, as results have it.
+    package struct Stored: Encodable, Sendable {
         package let source: String
         package let database: String
-        package let snapshot: String
+        package let id: String
         package let size: Int64
         package let changed: Int64
         package let stored: Int64

@@ -58,8 +58,7 @@ package struct RecordedDamage: Sendable {
         do {
             var reference = reference
             reference.timeLimit = min(reference.timeLimit, limit)
-            let repository = try await Repository.open(
-                try services.store(reference), secret: try reference.secret.map(services.secret), local: services.local)
+            let repository = try await services.repository(reference)
             let names = jobs.map { Set(SourceList($0.job).databases.map { ExactText($0.name) }) }
             let known = jobs.compactMap(\.state?.examined).reduce(into: [:]) { $0.merge($1) { $1 } }
             let all = try await repository.unrestorable(names.joined().map(\.text), examined: known)

@@ -313,11 +313,7 @@ package final class ScheduleRunner: Sendable {
         // Names that collide are reported at once.
         guard !list.databases.isEmpty, !list.hasCollisions else { return nil }
         do {
-            let repository = try await Repository.open(
-                try context.services.store(job.repository),
-                secret: try job.repository.secret.map(context.services.secret),
-                local: context.services.local)
-            let newest = try await repository.snapshots().byDatabase
+            let newest = try await context.services.repository(job.repository).snapshots().byDatabase
             let times = list.databases.map { one in
                 newest.first { isSameText($0[0].database, one.name) }?.map(\.time).max()?.timeIntervalSince1970
             }

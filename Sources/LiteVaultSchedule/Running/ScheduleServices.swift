@@ -62,6 +62,11 @@ public struct ScheduleServices: Sendable {
         }
     }
 
+    /// Opens a repository, which has to exist.
+    package func repository(_ reference: RepositoryReference) async throws -> Repository {
+        try await Repository.open(try store(reference), secret: try reference.secret.map(secret), local: local)
+    }
+
     private static func missing(_ message: String, _ remedy: String) -> VaultError {
         VaultError(.config, message, remedy: remedy)
     }

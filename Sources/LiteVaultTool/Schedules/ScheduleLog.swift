@@ -31,14 +31,7 @@ enum LogForm: String, ExpressibleByArgument, CaseIterable {
 enum LogLevel: String, ExpressibleByArgument, CaseIterable {
     case debug, info, warning, error
 
-    fileprivate var value: Logger.Level {
-        switch self {
-        case .debug: .debug
-        case .info: .info
-        case .warning: .warning
-        case .error: .error
-        }
-    }
+    fileprivate var value: Logger.Level { Logger.Level(rawValue: rawValue) ?? .info }
 }
 
 /// Writes log entries to standard error, as lines of text or as JSON objects.

@@ -37,6 +37,14 @@ struct ScheduleOptions: ParsableArguments {
     }
 }
 
+extension ScheduleConfiguration {
+    /// When its file was changed; nil if that is gone.
+    var modified: Date? {
+        var file = stat()
+        return stat(name, &file) == 0 ? Date(timeIntervalSince1970: file.modified) : nil
+    }
+}
+
 extension LocalDirectoryOptions {
     /// The directories to look at the jobs of a configuration: unless one is named, the state may be that of a service.
     func shown(for configuration: ScheduleConfiguration) -> LocalDirectories {
@@ -128,11 +136,7 @@ final class ScheduleKeys: Sendable {
 
     /// Removes the variables of all references from the environment, before anything else runs.
     func reserveSources(of configuration: ScheduleConfiguration) throws {
-        for job in configuration.jobs {
-            for reference in [job.repository.secret, job.verification?.key].compactMap(\.self) {
-                try reserveSource(of: reference)
-            }
-        }
+        for reference in configuration.keyReferences { try reserveSource(of: reference) }
     }
 
     /// Removes the variable of a reference from the environment.

@@ -254,26 +254,24 @@ struct UnitInstallation: Sendable {
             let failed = jobs.filter { ran.contains($0.job) && $0.isFailing }.map(\.job)
             let idle = jobs.filter { !ran.contains($0.job) }.map(\.job)
             let word = Quoting.shellWordWhereNeeded(path)
-            let remedy = "Fix what is listed above, then run '\(again)'. \(kept)"
-            if !failed.isEmpty {
-                return Failure(
-                    .jobFailed, "\(Format.count(failed.count, "job")) failed: \(Format.list(failed))", path: path,
-                    remedy: remedy)
+            let message: String
+            let remedy: String
+            if !failed.isEmpty || !ending.isSuccess {
+                message =
+                    failed.isEmpty
+                    ? "the service failed (\(ending.result), status \(ending.status))"
+                    : "\(Format.count(failed.count, "job")) failed: \(Format.list(failed))"
+                remedy = "Fix what is listed above, then run '\(again)'."
+            } else if !isFollowing {
+                message = "the service runs, and does not follow all its databases yet"
+                remedy = "'litevault schedule status \(word)' shows when it does."
+            } else if !idle.isEmpty {
+                message = "\(Format.count(idle.count, "job")) did not run: \(Format.list(idle))"
+                remedy = "'litevault doctor \(word)' finds what keeps a job from running."
+            } else {
+                return nil
             }
-            if !ending.isSuccess {
-                return Failure(
-                    .jobFailed, "the service failed (\(ending.result), status \(ending.status))", path: path,
-                    remedy: remedy)
-            }
-            if !isFollowing {
-                return Failure(
-                    .jobFailed, "the service runs, and does not follow all its databases yet", path: path,
-                    remedy: "'litevault schedule status \(word)' shows when it does. \(kept)")
-            }
-            guard !idle.isEmpty else { return nil }
-            return Failure(
-                .jobFailed, "\(Format.count(idle.count, "job")) did not run: \(Format.list(idle))", path: path,
-                remedy: "'litevault doctor \(word)' finds what keeps a job from running. \(kept)")
+            return Failure(.jobFailed, message, path: path, remedy: "\(remedy) \(kept)")
         }
     }
 
