@@ -261,11 +261,8 @@ package final class SharedNames: Sendable {
 
     /// Whether two paths lead to one file, through links of either kind.
     private static func isSameFile(_ one: String, _ other: String) -> Bool {
-        var (first, second) = (stat(), stat())
-        if stat(one, &first) == 0, stat(other, &second) == 0 {
-            return first.st_dev == second.st_dev && first.st_ino == second.st_ino
-        }
-        return isSameText(LocalDirectory.resolved(one), LocalDirectory.resolved(other))
+        (try? FileMetadata.isSameFile(one, other)) == true
+            || isSameText(LocalDirectory.resolved(one), LocalDirectory.resolved(other))
     }
 }
 
