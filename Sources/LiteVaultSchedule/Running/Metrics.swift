@@ -110,8 +110,8 @@ package enum Metrics {
 
     /// The samples of one metric, of the items that have a value of it.
     static func samples<Item>(
-        _ name: String, _ kind: MetricSample.Kind, _ help: String, of items: [(labels: [MetricSample.Label], item: Item)],
-        _ value: (Item) -> Double?
+        _ name: String, _ kind: MetricSample.Kind, _ help: String,
+        of items: [(labels: [MetricSample.Label], item: Item)], _ value: (Item) -> Double?
     ) -> [MetricSample] {
         items.compactMap { labels, item in
             value(item).map {

@@ -28,7 +28,7 @@ package struct ScheduleState: CheckedDocument, Sendable, Equatable {
                 job.lastStart, job.lastEnd, job.lastSuccess, job.lastVerification, job.lastVerified,
                 job.lastVerifiedRestore, job.lastPrune, job.pruneBusySince,
             ]
-            times += (job.unrestorable ?? []).map(\.since)
+            times += (job.unrestorable ?? []).map { $0.since }
             counts += [Int64(job.failed), Int64(job.databases), Int64(job.unchanged ?? 0), job.stored]
             counts += [job.allRuns, job.allFailures, job.allStored].compactMap(\.self)
             for database in job.following?.databases ?? [] {
