@@ -81,9 +81,9 @@ public struct BackupService: Service, CustomStringConvertible {
     private func perform() async throws {
         guard let state = try await lockedState() else { return }
         let recorder = MetricsRecorder(metrics)
-        let runner = ScheduleRunner(
-            configuration, state: state, services: services, log: logger, host: host, clock: clock,
-            measure: { recorder.record($0) })
+        let context = ScheduleContext(
+            configuration, state: state, services: services, log: logger, host: host, clock: clock)
+        let runner = ScheduleRunner(context) { recorder.record($0) }
         recorder.record(runner.samples(), isEarlier: true)
         logger.info("backups started", metadata: ["jobs": "\(configuration.jobs.count)"])
         defer { logger.info("backups stopped") }

@@ -14,17 +14,7 @@ struct YAMLReader: ~Copyable {
     // libyaml keeps pointers to its own parser: it must not move.
     private let parser: UnsafeMutablePointer<yaml_parser_t>
 
-    /// The document of `text`; nil if there is none, or comments only.
-    ///
-    /// - Throws: ``YAMLError``, for a key that comes twice as well.
-    static func document(_ text: String) throws(YAMLError) -> YAMLNode? {
-        var duplicates: [YAMLError] = []
-        let root = try document(text, duplicates: &duplicates)
-        if let first = duplicates.first { throw first }
-        return root
-    }
-
-    /// As ``document(_:)``, but of keys that come twice the first one counts.
+    /// The document of `text`; nil if there is none, or comments only. Of keys that come twice the first one counts.
     ///
     /// - Parameter duplicates: receives the others.
     static func document(_ text: String, duplicates: inout [YAMLError]) throws(YAMLError) -> YAMLNode? {

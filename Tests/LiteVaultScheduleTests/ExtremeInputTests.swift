@@ -69,7 +69,7 @@ import Testing
         let state = try StateFile(directory: scratch.directory, configuration: "x")
         var job = JobState()
         job.lastStart = 1_800_000_000.25
-        try state.set("a_job", job)
+        try state.update("a_job") { $0 = job }
         #expect(try StateFile(directory: scratch.directory, configuration: "x").job("a_job") == job)
         #expect(try String(contentsOfFile: state.path, encoding: .utf8).contains("\"lastStart\""))
     }

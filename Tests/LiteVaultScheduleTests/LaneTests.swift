@@ -37,8 +37,7 @@ final class Gate: @unchecked Sendable {  // the condition guards `isOpen`
     }
 
     private func runner(
-        _ jobs: String, head: String = "", longestPause: Duration = .seconds(60),
-        pauseOfRefreshes: Duration = .seconds(600)
+        _ jobs: String, head: String = "", pauses: ScheduleRunner.Pauses = .init()
     ) throws -> ScheduleRunner {
         let configuration = try ScheduleConfiguration(
             text: "repository: \(scratch.path("repository"))\n\(head)\njobs:\n\(jobs)", path: scratch.path("backup.yml")
@@ -64,8 +63,9 @@ final class Gate: @unchecked Sendable {  // the condition guards `isOpen`
         log.logLevel = .critical
         let state = try StateFile(directory: scratch.path("state"), configuration: configuration.name)
         return ScheduleRunner(
-            configuration, state: state, services: services, log: log, host: "host", clock: clock.host,
-            longestPause: longestPause, pauseOfRefreshes: pauseOfRefreshes)
+            ScheduleContext(
+                configuration, state: state, services: services, log: log, host: "host", clock: clock.host),
+            pauses: pauses)
     }
 
     private func job(_ name: String, _ more: String = "every: 1m") -> String {
@@ -119,8 +119,8 @@ final class Gate: @unchecked Sendable {  // the condition guards `isOpen`
         try makeDatabase("a")
         let running = start(
             try runner(
-                job("a", "every: 1h"), head: "metrics-file: \(scratch.path("m.prom"))", longestPause: .milliseconds(20),
-                pauseOfRefreshes: .milliseconds(200)))
+                job("a", "every: 1h"), head: "metrics-file: \(scratch.path("m.prom"))",
+                pauses: .init(longest: .milliseconds(20), refreshes: .milliseconds(200))))
         func metrics(_ count: Int) -> Bool {
             let text = try? String(contentsOfFile: scratch.path("m.prom"), encoding: .utf8)
             return text?.contains("litevault_job_unrestorable_snapshots{job=\"a\"} \(count)\n") == true
@@ -188,14 +188,15 @@ final class Gate: @unchecked Sendable {  // the condition guards `isOpen`
 
     @Test func `a hook that hangs after the limit of its job does not keep the program from ending`() async throws {
         try makeDatabase("a")
-        let running = start(
-            try runner(job("a", "every: 1m, hooks: {before: hang, failed: hang}, limits: {run: 1s}")))
+        let runner = try runner(job("a", "every: 1m, hooks: {before: hang, failed: hang}, limits: {run: 1s}"))
+        let running = start(runner)
         #expect(await eventually { count("hang 3600") == 2 })
         running.cancel()
         #expect(await BlockingWork.value(of: running, within: .seconds(120)) != nil)
+        // The run has failed, and does not begin again.
+        #expect(await eventually { runner.status().first?.state?.problems.map(\.limit) == ["run"] })
         gate.open()
-        // The abandoned lane continues, and does not begin again.
-        #expect(await eventually { count("a run") == 1 })
+        #expect(count("hang 3600") == 2)
     }
 
     @Test func `a reader that takes no reports does not keep the program from ending`() async throws {
@@ -215,9 +216,30 @@ final class Gate: @unchecked Sendable {  // the condition guards `isOpen`
         gate.open()
     }
 
+    @Test func `an abandoned job reports nothing once the schedule has ended`() async throws {
+        for name in ["a", "b"] { try makeDatabase(name) }
+        let (journal, gate) = (journal, gate)
+        var runner: ScheduleRunner? = try runner(job("a") + job("b"))
+        let abandoned = Weak(runner: runner)
+        let running: Task<Void, Never> = Task { [runner] in
+            try? await runner?.run { outcome in
+                journal.add("report \(outcome.job)")
+                gate.wait()
+            }
+        }
+        runner = nil
+        #expect(await eventually { journal.all.contains { $0.hasPrefix("report") } })
+        running.cancel()
+        #expect(await BlockingWork.value(of: running, within: .seconds(120)) != nil)
+        // The lanes continue: the one that waited for the other's report as well. They keep the runner until they end.
+        gate.open()
+        #expect(await eventually { abandoned.runner == nil })
+        #expect(journal.all.count { $0.hasPrefix("report") } == 1)
+    }
+
     @Test func `a clock that is set back during a pause stops no job`() async throws {
         try makeDatabase("good")
-        let running = start(try runner(job("good"), longestPause: .seconds(1)))
+        let running = start(try runner(job("good"), pauses: .init(longest: .seconds(1))))
         #expect(await eventually { count("good ok") == 1 })
         // Its pause has begun.
         try await Task.sleep(for: .milliseconds(500))
@@ -292,6 +314,17 @@ final class Gate: @unchecked Sendable {  // the condition guards `isOpen`
         await #expect(throws: Full.self) { try await runner.run { _ in throw Full() } }
     }
 
+    @Test func `run-due does not wait for a hook that hangs after the limit of its job`() async throws {
+        try makeDatabase("a")
+        defer { gate.open() }
+        let outcomes = try await runner(
+            job("a", "every: 1m, hooks: {before: wait, failed: hang}, limits: {run: 1s, hook: 1s, heartbeat: 1s}"),
+            pauses: .init(overtime: .zero)
+        ).runDue()
+        #expect(outcomes.map { $0.problems.map(\.limit) } == [["run"]])
+        #expect(count("hang 1") == 1)
+    }
+
     @Test func `run-due waits for a job's limit at most`() async throws {
         for name in ["good", "bad"] { try makeDatabase(name) }
         let outcomes = try await runner(
@@ -302,6 +335,11 @@ final class Gate: @unchecked Sendable {  // the condition guards `isOpen`
         #expect(results["bad"]?.problems.map(\.limit) == ["run"])
         gate.open()
     }
+}
+
+/// A runner that ends with the last of its tasks.
+private struct Weak {
+    weak var runner: ScheduleRunner?
 }
 
 /// A directory on a disk that hangs.

@@ -97,7 +97,8 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
         log.logLevel = .critical
         let state = try StateFile(directory: scratch.path("state"), configuration: configuration.name)
         return ScheduleRunner(
-            configuration, state: state, services: services, log: log, host: "host", clock: clock.host)
+            ScheduleContext(
+                configuration, state: state, services: services, log: log, host: "host", clock: clock.host))
     }
 
     private func job(_ name: String, _ more: String) -> String {

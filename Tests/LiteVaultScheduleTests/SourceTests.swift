@@ -72,7 +72,8 @@ private final class Counter: @unchecked Sendable {  // its lock guards the rest
         let configuration = try ScheduleConfiguration(
             text: "repository: r\njobs:\n" + jobs.map { "  - {every: 1h, \($0)}\n" }.joined(),
             path: scratch.path("backup.yml"))
-        return configuration.jobs.map { SourceList($0, among: configuration.jobs) }
+        let names = SharedNames(configuration.jobs)
+        return configuration.jobs.map { names.list($0) }
     }
 
     @Test

@@ -41,8 +41,10 @@ import Testing
         var log = Logger(label: "tests")
         log.logLevel = .critical
         return ScheduleRunner(
-            configuration, state: try StateFile(directory: scratch.path("state"), configuration: configuration.name),
-            services: ScheduleServices(tool: "tests", local: local), log: log, host: "host")
+            ScheduleContext(
+                configuration,
+                state: try StateFile(directory: scratch.path("state"), configuration: configuration.name),
+                services: ScheduleServices(tool: "tests", local: local), log: log, host: "host"))
     }
 
     @Test func `when standbys of all databases were promoted and no job does anything else, the runner ends`()

@@ -2,6 +2,16 @@ import Testing
 
 @testable import LiteVaultScheduleFile
 
+extension YAMLReader {
+    /// The document of a text. A key that comes twice is an error, as it is in a configuration.
+    fileprivate static func document(_ text: String) throws(YAMLError) -> YAMLNode? {
+        var duplicates: [YAMLError] = []
+        let root = try document(text, duplicates: &duplicates)
+        if let first = duplicates.first { throw first }
+        return root
+    }
+}
+
 @Suite struct YAMLTests {
     @Test func `a document is read with its lines`() throws {
         let root = try #require(

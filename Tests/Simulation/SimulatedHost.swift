@@ -438,12 +438,13 @@ final class SimulatedHost {
         logger.logLevel = .critical
         let state = try StateFile(directory: place + "/state", configuration: configuration.name)
         let runner = ScheduleRunner(
-            configuration, state: state, services: services, log: logger, host: "host", clock: clock.host)
+            ScheduleContext(
+                configuration, state: state, services: services, log: logger, host: "host", clock: clock.host))
         let committed = latest
         for outcome in try await runner.runDue() {
             guard outcome.isSuccess else { throw Wrong(what: "the schedule failed: \(outcome.problems)") }
             for one in outcome.stored {
-                let snapshot = try await repository.snapshots(database: "a.db").first { $0.id == one.snapshot }
+                let snapshot = try await repository.snapshots(database: "a.db").first { $0.id == one.id }
                 guard let snapshot else { continue }
                 acknowledge(snapshot.time.milliseconds, committed, isExact: false)
             }

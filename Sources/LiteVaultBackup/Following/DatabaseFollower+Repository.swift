@@ -2,7 +2,8 @@ internal import LiteVaultCapture
 internal import LiteVaultRepository
 internal import LiteVaultSystem
 
-// What a follower does in the repository beside storing segments, and what it does when that is not the one it began with.
+// What a follower does in the repository beside storing segments and snapshots, and what it does when that takes none of them or is not the one
+// it began with.
 extension DatabaseFollower {
     /// Whether another repository, or none, was found in the place of this one.
     func isExchanged(_ error: any Error) -> Bool { (error as? VaultError)?.cause is ExchangedRepositoryError }
@@ -46,43 +47,33 @@ extension DatabaseFollower {
         }
     }
 
-    /// The task that takes the snapshot of each run.
-    func takeSnapshots(_ session: Session) async {
-        var pause = Backoff(options.backoff)
-        for await _ in session.newRuns {
-            while !isOver, let run = session.spool.run, with({ $0.based != run && $0.ended != run }) {
-                do {
-                    let snapshot = try await snapshot(of: run)
-                    with {
-                        $0.newest = max($0.newest, snapshot.sequence)
-                        $0.label = max($0.label, snapshot.time)
-                        if session.spool.run == run, $0.ended != run { ($0.based, $0.gap) = (run, nil) }
-                    }
-                    pause.reset()
-                    report(.based(snapshot))
-                } catch let error as VaultError where error.code == .promoted {
-                    endPromoted(error)
-                } catch let error where isExchanged(error) {
-                    leave(error)
-                } catch {
-                    if isOver { break }
-                    await failed(.snapshot, error, &pause)
-                }
-            }
+    /// Ends following for good: nothing that this file gets is stored under its name any more.
+    func endPromoted(_ error: VaultError) {
+        let isFirst = with { shared in
+            defer { shared.isPromoted = true }
+            shared.deadline = shared.deadline ?? repository.clock.now()
+            return !shared.isPromoted
         }
+        cancelSnapshot()
+        wake()
+        if isFirst { report(.promoted(error)) }
     }
 
-    /// Takes the snapshot that a run begins with. It is cancelled when following is to end without it.
-    private func snapshot(of run: SegmentSpool.Run) async throws -> Snapshot {
-        let gap = with { $0.gap }
-        let taking = BlockingWork.task { [takeSnapshot] in try await takeSnapshot(run, gap) }
-        let isUnwanted = with {
-            $0.snapshot = taking
-            return $0.endsSnapshot
+    /// Segments that may wait to be stored before the log is polled less often.
+    private static let manySegments = 64
+
+    /// Leaves commits in the log, which the follower holds, while many segments wait to be stored: each is an open file, and a
+    /// store that takes none for hours must not use up the process's descriptors. The next poll makes one segment of them all.
+    func spareSpool(_ follower: Follower, _ session: Session) async {
+        let waiting = session.spool.count
+        guard waiting >= Self.manySegments else { return }
+        // Longer the more there are; but their labels are those of polls.
+        let end = repository.clock.now() + min(Double(waiting), 300)
+        while !isOver, session.spool.count >= waiting, !session.writer.isLost, !follower.isPressing, !pages.isAwaited,
+            repository.clock.now() < end
+        {
+            await sleepUntilPoll(follower.pause)
         }
-        if isUnwanted { taking.cancel() }
-        defer { with { $0.snapshot = nil } }
-        return try await taking.value
     }
 
     /// Seconds between two looks at whose repository it is, where nothing is stored.

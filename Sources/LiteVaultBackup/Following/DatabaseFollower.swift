@@ -132,24 +132,12 @@ package final class DatabaseFollower: Sendable {
     }
 
     /// Cancels the snapshot that is being taken, or about to be.
-    private func cancelSnapshot() {
+    func cancelSnapshot() {
         let snapshot = with {
             $0.endsSnapshot = true
             return $0.snapshot
         }
         snapshot?.cancel()
-    }
-
-    /// Ends following for good: nothing that this file gets is stored under its name any more.
-    func endPromoted(_ error: VaultError) {
-        let isFirst = with { shared in
-            defer { shared.isPromoted = true }
-            shared.deadline = shared.deadline ?? repository.clock.now()
-            return !shared.isPromoted
-        }
-        cancelSnapshot()
-        wake()
-        if isFirst { report(.promoted(error)) }
     }
 
     /// Informs the follower of a snapshot taken by another task or process.
@@ -363,30 +351,13 @@ extension DatabaseFollower {
         session.newRun.finish()
     }
 
-    /// Leaves commits in the log, which the follower holds, while many segments wait to be stored: each is an open file, and a
-    /// store that takes none for hours must not use up the process's descriptors. The next poll makes one segment of them all.
-    private func spareSpool(_ follower: Follower, _ session: Session) async {
-        let waiting = session.spool.count
-        guard waiting >= Self.manySegments else { return }
-        // Longer the more there are; but their labels are those of polls.
-        let end = repository.clock.now() + min(Double(waiting), 300)
-        while !isOver, session.spool.count >= waiting, !session.writer.isLost, !follower.isPressing, !pages.isAwaited,
-            repository.clock.now() < end
-        {
-            await sleepUntilPoll(follower.pause)
-        }
-    }
-
     /// Sleeps until the log is to be polled again.
-    private func sleepUntilPoll(_ seconds: Double) async {
+    func sleepUntilPoll(_ seconds: Double) async {
         await sleep(seconds) { self.isOver || self.pages.isAwaited }
     }
 
     /// Seconds that a clock may be behind the labels without a report: labels of commits in quick succession are ahead of it.
     private static let notable = 0.5
-
-    /// Segments that may wait to be stored before the log is polled less often.
-    private static let manySegments = 64
 
     private func poll(_ follower: Follower, _ session: Session) async throws -> FollowerOutcome {
         let (path, allowsPlaintext) = (path, options.allowsPlaintext || repository.isSealed)
@@ -479,5 +450,44 @@ extension DatabaseFollower {
                 }
             }
         }
+    }
+
+    /// The task that takes the snapshot of each run.
+    private func takeSnapshots(_ session: Session) async {
+        var pause = Backoff(options.backoff)
+        for await _ in session.newRuns {
+            while !isOver, let run = session.spool.run, with({ $0.based != run && $0.ended != run }) {
+                do {
+                    let snapshot = try await snapshot(of: run)
+                    with {
+                        $0.newest = max($0.newest, snapshot.sequence)
+                        $0.label = max($0.label, snapshot.time)
+                        if session.spool.run == run, $0.ended != run { ($0.based, $0.gap) = (run, nil) }
+                    }
+                    pause.reset()
+                    report(.based(snapshot))
+                } catch let error as VaultError where error.code == .promoted {
+                    endPromoted(error)
+                } catch let error where isExchanged(error) {
+                    leave(error)
+                } catch {
+                    if isOver { break }
+                    await failed(.snapshot, error, &pause)
+                }
+            }
+        }
+    }
+
+    /// Takes the snapshot that a run begins with. It is cancelled when following is to end without it.
+    private func snapshot(of run: SegmentSpool.Run) async throws -> Snapshot {
+        let gap = with { $0.gap }
+        let taking = BlockingWork.task { [takeSnapshot] in try await takeSnapshot(run, gap) }
+        let isUnwanted = with {
+            $0.snapshot = taking
+            return $0.endsSnapshot
+        }
+        if isUnwanted { taking.cancel() }
+        defer { with { $0.snapshot = nil } }
+        return try await taking.value
     }
 }

@@ -8,15 +8,19 @@ internal import Logging
 package actor FollowSupervisor {
     /// A followed database.
     private struct Entry {
+        let job: BackupJob
         let follower: DatabaseFollower
         let run: Task<Void, Never>
-        let name: String
         var state: FollowingState.Database
         var isLeaving = false
         /// Whether it ended by itself, as its file was promoted elsewhere.
         var hasEnded = false
         /// The file at the path when it was last looked at before that.
         var file: FileMetadata?
+
+        /// The identity of the database over all repositories.
+        var identity: ExactText { SnapshotCoordinator.key(job.repository, state.database) }
+        var metadata: Logger.Metadata { ["job": "\(job.name)", "database": "\(state.database)"] }
     }
 
     private struct Key: Hashable {
@@ -36,10 +40,10 @@ package actor FollowSupervisor {
     private let context: ScheduleContext
     private let writeMetrics: @Sendable () throws -> Void
     private let grace: Duration
+    /// Whether nothing is left to do when standbys of all followed databases were promoted.
     private let isAlone: Bool
 
     private var entries: [Key: Entry] = [:]
-    private var problems: [String: JobState.Problem] = [:]
     private var dirty: Set<String> = []
     private var nextWrite = Deadline(in: .zero)
     private var pendingWrite: (task: Task<Void, Never>, isUrgent: Bool)?
@@ -55,16 +59,12 @@ package actor FollowSupervisor {
 
     /// - Parameters:
     ///   - grace: how long followers may take to store commits they have already read, once they are to end.
-    ///   - isAlone: whether nothing is left to do when standbys of all followed databases were promoted.
     ///   - writeMetrics: called when what is followed changes.
-    init(
-        jobs: [BackupJob], context: ScheduleContext, grace: Duration, isAlone: Bool,
-        writeMetrics: @escaping @Sendable () throws -> Void
-    ) {
+    init(_ context: ScheduleContext, grace: Duration, writeMetrics: @escaping @Sendable () throws -> Void) {
+        let jobs = context.configuration.jobs.filter(\.follows)
         self.jobs = jobs
-        self.context = context
-        (self.grace, self.isAlone) = (grace, isAlone)
-        self.writeMetrics = writeMetrics
+        isAlone = jobs.count == context.configuration.jobs.count
+        (self.context, self.grace, self.writeMetrics) = (context, grace, writeMetrics)
         rescan = min(10, max(1, 10 * (jobs.compactMap(\.following?.interval.seconds).min() ?? 1)))
         (events, continuation) = AsyncStream.makeStream()
     }
@@ -116,12 +116,11 @@ package actor FollowSupervisor {
         let limit = Deadline(in: grace + .seconds(1))
         // Also those that are leaving: there is no more time for their snapshots.
         for entry in entries.values { entry.follower.end(within: grace.seconds) }
-        for (key, entry) in entries {
+        for entry in entries.values {
             let rest = max(limit.remaining, .milliseconds(10))
             let ended: Void? = await BlockingWork.value(of: entry.run, within: rest)
             guard ended == nil else { continue }
-            context.log.warning(
-                "a follower did not stop in time, and is abandoned", metadata: metadata(key, entry.name))
+            context.log.warning("a follower did not stop in time, and is abandoned", metadata: entry.metadata)
             Task { [context] in
                 await entry.run.value
                 withExtendedLifetime(context.state) {}
@@ -163,7 +162,7 @@ package actor FollowSupervisor {
             }
             let refused = list.problems.first { $0.source.map { isSameText($0, key.path) } ?? false }
             context.log.info(
-                "stopped following: \(refused?.message ?? "the file is gone")", metadata: metadata(key, entry.name))
+                "stopped following: \(refused?.message ?? "the file is gone")", metadata: entry.metadata)
             if entry.hasEnded {
                 remove(key)
             } else {
@@ -184,7 +183,7 @@ package actor FollowSupervisor {
             var problem: JobState.Problem?
             let free = max(0, settings.most - entries.keys.count { $0.job == job.name })
             if new.count > free {
-                problem = .init(
+                problem = JobState.Problem(
                     source: new[free].path, step: "follow", code: VaultError.Code.config.rawValue,
                     message:
                         "the job has \(databases.count) databases, but follows at most \(settings.most)",
@@ -206,9 +205,9 @@ package actor FollowSupervisor {
     }
 
     private func set(_ problem: JobState.Problem?, _ job: BackupJob) {
+        let known = context.board.problem(of: job.name)
         context.board.didScan(job.name, problem: problem)
-        guard problems[job.name] != problem else { return }
-        problems[job.name] = problem
+        guard known != problem else { return }
         setNeedsWrite(job.name)
         guard let problem else { return }
         context.log.error(
@@ -236,10 +235,11 @@ package actor FollowSupervisor {
                 ).snapshot
             },
             report: { continuation.yield((key, $0)) })
-        context.coordinator.followed.withLock { $0[SnapshotCoordinator.key(job.repository, name)] = follower.pages }
-        entries[key] = Entry(
-            follower: follower, run: BlockingWork.task { await follower.run() }, name: name,
+        let entry = Entry(
+            job: job, follower: follower, run: BlockingWork.task { await follower.run() },
             state: .init(source: path, database: name, since: context.clock.time().timeIntervalSince1970))
+        context.coordinator.followed.withLock { $0[entry.identity] = follower.pages }
+        entries[key] = entry
         show(key)
         setNeedsWrite(job.name, isUrgent: true)
     }
@@ -252,12 +252,12 @@ package actor FollowSupervisor {
         if entry.state.apply(event, at: context.clock.time().timeIntervalSince1970) {
             setNeedsWrite(key.job, isUrgent: entry.state.phase != phase)
         }
-        if case .failed(_, let error as VaultError, _) = event, let job = jobs.first(where: { $0.name == key.job }) {
-            entry.state.remedy = context.services.remedy(error, job.repository)
+        if case .failed(_, let error as VaultError, _) = event {
+            entry.state.remedy = context.services.remedy(error, entry.job.repository)
         }
         entries[key] = entry
         show(key)
-        logEvent(event, metadata(key, entry.name))
+        logEvent(event, entry.metadata)
         if case .ended = event {
             if entry.isLeaving { remove(key) } else { entries[key]?.hasEnded = true }
         }
@@ -274,9 +274,7 @@ package actor FollowSupervisor {
     private func remove(_ key: Key) {
         guard let entry = entries.removeValue(forKey: key) else { return }
         context.board.remove(key.path, of: key.job)
-        if let job = jobs.first(where: { $0.name == key.job }) {
-            context.coordinator.followed.withLock { $0[SnapshotCoordinator.key(job.repository, entry.name)] = nil }
-        }
+        context.coordinator.followed.withLock { $0[entry.identity] = nil }
         setNeedsWrite(key.job)
     }
 
@@ -322,16 +320,10 @@ package actor FollowSupervisor {
         }
     }
 
-    private func metadata(_ key: Key, _ name: String) -> Logger.Metadata {
-        ["job": "\(key.job)", "database": "\(name)"]
-    }
-
     /// Announces new snapshots of the jobs to the followers: segments then extend the newest snapshot.
     private func announceSnapshots() async {
-        for (key, entry) in entries {
-            guard let job = jobs.first(where: { $0.name == key.job }) else { continue }
-            entry.follower.note(
-                snapshot: await context.coordinator.sequence(SnapshotCoordinator.key(job.repository, entry.name)))
+        for entry in entries.values {
+            entry.follower.note(snapshot: await context.coordinator.sequence(entry.identity))
         }
     }
 
@@ -357,7 +349,7 @@ package actor FollowSupervisor {
         var failure: (any Error)?
         for name in dirty {
             var following = FollowingState()
-            following.problem = problems[name]
+            following.problem = context.board.problem(of: name)
             following.databases = entries.filter { $0.key.job == name }.map(\.value.state).sorted {
                 $0.source < $1.source
             }

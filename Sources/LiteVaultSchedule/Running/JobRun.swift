@@ -9,12 +9,21 @@ internal import Logging
 struct JobRun: Sendable {
     let job: BackupJob
     let context: ScheduleContext
-    /// Failures of following the job's databases.
-    let following: [JobState.Problem]
-    let concurrency: Int
     /// Its state when it began.
     let state: JobState?
     let start: Date
+
+    init(_ job: BackupJob, _ context: ScheduleContext) {
+        (self.job, self.context) = (job, context)
+        state = context.state.job(job.name)
+        start = context.clock.time()
+    }
+
+    /// Failures of following the job's databases. The state of a process that has ended does not count.
+    private var following: [JobState.Problem] {
+        guard job.follows, let known = state?.following, known.isRunning == true else { return [] }
+        return known.problems
+    }
 
     func run() async -> JobOutcome {
         var outcome = JobOutcome(job: job.name, start: start)
@@ -104,7 +113,7 @@ struct JobRun: Sendable {
                     }
                 }
             }
-            for _ in 0..<concurrency { start() }
+            for _ in 0..<(job.concurrency ?? context.configuration.concurrency) { start() }
             while let done = await group.next() {
                 switch done.result {
                 case .success(let result): record(result, done.path, &outcome)
@@ -140,7 +149,7 @@ struct JobRun: Sendable {
         let snapshot = result.snapshot
         outcome.stored.append(
             JobOutcome.Stored(
-                source: path, database: snapshot.database, snapshot: snapshot.id, size: snapshot.size,
+                source: path, database: snapshot.database, id: snapshot.id, size: snapshot.size,
                 changed: snapshot.changed, stored: snapshot.stored))
         for warning in result.warnings {
             if warning.severity == .damage {
@@ -319,11 +328,11 @@ extension JobRun {
 
 /// The outcome of a job's run.
 package struct JobOutcome: Sendable {
-    /// A stored snapshot.
-    package struct Stored: Sendable {
+    /// A stored snapshot, as results have it.
+    package struct Stored: Encodable, Sendable {
         package let source: String
         package let database: String
-        package let snapshot: String
+        package let id: String
         package let size: Int64
         package let changed: Int64
         package let stored: Int64

@@ -28,16 +28,11 @@ package enum Metrics {
     /// All metrics that have a value, those of one name in a row.
     package static func samples(_ jobs: [JobStatus]) -> [MetricSample] {
         var samples: [MetricSample] = []
+        let all = jobs.map { (labels: labels($0.job.name), item: $0) }
         func metric(
             _ name: String, _ help: String, kind: MetricSample.Kind = .gauge, _ value: (JobStatus) -> Double?
         ) {
-            samples += jobs.compactMap { job in
-                value(job).map {
-                    MetricSample(
-                        name: "litevault_job_\(name)", help: help, kind: kind,
-                        labels: [.init(name: "job", value: job.job.name)], value: $0)
-                }
-            }
+            samples += self.samples("job_\(name)", kind, help, of: all, value)
         }
         metric("last_start_timestamp_seconds", "When the last run began.") { $0.state?.lastStart }
         metric("last_success_timestamp_seconds", "When the last run without a failure began.") {
@@ -86,19 +81,14 @@ package enum Metrics {
     }
 
     private static func followers(_ jobs: [JobStatus]) -> [MetricSample] {
-        let all = jobs.flatMap { job in (job.state?.following?.databases ?? []).map { (job.job.name, $0) } }
+        let all = jobs.flatMap { job in
+            (job.state?.following?.databases ?? []).map { (labels: labels(job.job.name, $0.database), item: $0) }
+        }
         var samples: [MetricSample] = []
         func metric(
             _ name: String, _ kind: MetricSample.Kind, _ help: String, _ value: (FollowingState.Database) -> Double?
         ) {
-            samples += all.compactMap { job, database in
-                value(database).map {
-                    MetricSample(
-                        name: "litevault_follower_\(name)", help: help, kind: kind,
-                        labels: [.init(name: "job", value: job), .init(name: "database", value: database.database)],
-                        value: $0)
-                }
-            }
+            samples += self.samples("follower_\(name)", kind, help, of: all, value)
         }
         metric("up", .gauge, "Whether every commit read from the log is stored and can be restored.") {
             $0.phase == .following && $0.trouble == nil ? 1 : 0
@@ -116,6 +106,24 @@ package enum Metrics {
             Double($0.bytes)
         }
         return samples
+    }
+
+    /// The samples of one metric, of the items that have a value of it.
+    static func samples<Item>(
+        _ name: String, _ kind: MetricSample.Kind, _ help: String,
+        of items: [(labels: [MetricSample.Label], item: Item)], _ value: (Item) -> Double?
+    ) -> [MetricSample] {
+        items.compactMap { labels, item in
+            value(item).map {
+                MetricSample(name: "litevault_\(name)", help: help, kind: kind, labels: labels, value: $0)
+            }
+        }
+    }
+
+    /// The labels of a job, or of a database that it follows.
+    static func labels(_ job: String, _ database: String? = nil) -> [MetricSample.Label] {
+        let job = MetricSample.Label(name: "job", value: job)
+        return database.map { [job, MetricSample.Label(name: "database", value: $0)] } ?? [job]
     }
 
     /// The samples in Prometheus' text format, version 0.0.4.

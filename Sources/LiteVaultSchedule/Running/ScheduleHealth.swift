@@ -1,13 +1,12 @@
 internal import LiteVaultBackup
+internal import LiteVaultQuoting
 internal import LiteVaultSystem
 
 /// Whether a running schedule does what it is for, at this moment. What was not observed is not healthy.
 package struct ScheduleHealth: Sendable, Equatable {
     /// A followed database.
     package struct Follower: Sendable, Equatable {
-        package let database: String
-        /// A value of `FollowingState.Phase`.
-        package let state: String
+        package let state: FollowingState.Database
         /// Why it is not current; nil if it is.
         package let reason: String?
         /// Seconds since the oldest moment of which a commit may not be stored; nil if nothing was observed yet.
@@ -16,9 +15,6 @@ package struct ScheduleHealth: Sendable, Equatable {
         package let lagLimit: Double
         /// The number of segments that wait to be stored.
         package let waiting: Int
-        /// When the log was last read, and when the newest stored commits were read, in seconds since 1970.
-        package let lastLook: Double?
-        package let lastStored: Double?
 
         /// Whether everything that was committed is stored, up to the limit.
         package var isHealthy: Bool { reason == nil }
@@ -54,34 +50,25 @@ extension ScheduleRunner {
 
     /// The metrics of all jobs at this moment: those of the file, with what followers do now, and their lag.
     package func currentSamples() -> [MetricSample] {
-        var lags: [MetricSample] = []
-        var waiting: [MetricSample] = []
+        var followed: [(labels: [MetricSample.Label], item: FollowingBoard.Entry)] = []
         let jobs = status().map { job in
             guard job.job.follows else { return job }
             let entries = context.board.entries(of: job.job.name)
-            for entry in entries {
-                let labels: [MetricSample.Label] = [
-                    .init(name: "job", value: job.job.name), .init(name: "database", value: entry.state.database),
-                ]
-                if let lag = entry.lag {
-                    lags.append(
-                        MetricSample(
-                            name: "litevault_follower_lag_seconds",
-                            help: "Seconds since the oldest moment of which a commit may not be stored.", kind: .gauge,
-                            labels: labels, value: lag))
-                }
-                waiting.append(
-                    MetricSample(
-                        name: "litevault_follower_waiting_segments", help: "Segments that wait to be stored.",
-                        kind: .gauge, labels: labels, value: Double(entry.progress.waiting)))
-            }
+            followed += entries.map { (labels: Metrics.labels(job.job.name, $0.state.database), item: $0) }
             var state = job.state ?? JobState()
             var following = FollowingState()
             following.databases = entries.map(\.state)
             state.following = following
             return JobStatus(job: job.job, state: state, decision: job.decision)
         }
-        return Metrics.samples(jobs) + lags + waiting
+        return Metrics.samples(jobs)
+            + Metrics.samples(
+                "follower_lag_seconds", .gauge, "Seconds since the oldest moment of which a commit may not be stored.",
+                of: followed
+            ) { $0.lag }
+            + Metrics.samples(
+                "follower_waiting_segments", .gauge, "Segments that wait to be stored.", of: followed
+            ) { Double($0.progress.waiting) }
     }
 
     private func reasons(_ status: JobStatus) -> [String] {
@@ -110,10 +97,8 @@ extension ScheduleRunner {
     private func follower(_ entry: FollowingBoard.Entry, _ job: BackupJob) -> ScheduleHealth.Follower {
         let limit = (job.following ?? FollowSettings()).longestLag.seconds
         return .init(
-            database: entry.state.database, state: entry.state.phase.rawValue,
-            reason: entry.state.complaint ?? Self.complaint(entry, limit: limit), lag: entry.lag,
-            lagLimit: limit, waiting: entry.progress.waiting, lastLook: entry.state.looked,
-            lastStored: entry.state.stored)
+            state: entry.state, reason: entry.state.complaint ?? Self.complaint(entry, limit: limit), lag: entry.lag,
+            lagLimit: limit, waiting: entry.progress.waiting)
     }
 
     private static func complaint(_ entry: FollowingBoard.Entry, limit: Double) -> String? {
@@ -134,6 +119,74 @@ extension FollowingState.Database {
         case .starting: reason ?? "following has not begun yet"
         case .attached: trouble ?? "the snapshot that its commits need is not stored yet"
         case .waiting, .failed, .promoted, .ended: "the log is not followed: " + (reason ?? trouble ?? phase.rawValue)
+        }
+    }
+}
+
+/// What is known at this moment of the databases that are followed. Followers write to it; a reader waits for none of them, and
+/// none waits for who looks.
+package final class FollowingBoard: Sendable {
+    private struct Line {
+        var state: FollowingState.Database
+        let progress: @Sendable () -> (progress: FollowingProgress, now: Double)
+    }
+
+    /// A followed database.
+    struct Entry: Sendable {
+        let state: FollowingState.Database
+        let progress: FollowingProgress
+        /// Seconds since the oldest moment of which a commit may not be stored; nil if nothing was observed yet.
+        let lag: Double?
+    }
+
+    private struct Content {
+        var lines: [String: [ExactText: Line]] = [:]
+        var problems: [String: JobState.Problem] = [:]
+        /// The jobs whose databases were looked for.
+        var scanned: Set<String> = []
+    }
+
+    private let content = Locked(Content())
+
+    /// Following begins: what an earlier supervisor of the same jobs has left does not count.
+    func begin() { content.withLock { $0 = Content() } }
+
+    /// Begins, or continues, with the state of a database.
+    func set(
+        _ state: FollowingState.Database, of job: String,
+        progress: @escaping @Sendable () -> (progress: FollowingProgress, now: Double)
+    ) {
+        content.withLock {
+            $0.lines[job, default: [:]][ExactText(state.source)] = Line(state: state, progress: progress)
+        }
+    }
+
+    /// The database is no longer followed.
+    func remove(_ source: String, of job: String) { content.withLock { $0.lines[job]?[ExactText(source)] = nil } }
+
+    /// The databases of a job were looked for.
+    ///
+    /// - Parameter problem: why not all that were found are followed.
+    func didScan(_ job: String, problem: JobState.Problem?) {
+        content.withLock {
+            $0.scanned.insert(job)
+            $0.problems[job] = problem
+        }
+    }
+
+    /// Whether the databases of a job were looked for.
+    func isScanned(_ job: String) -> Bool { content.withLock { $0.scanned.contains(job) } }
+
+    /// Why the job does not follow all its databases.
+    func problem(of job: String) -> JobState.Problem? { content.withLock { $0.problems[job] } }
+
+    /// The databases that a job follows, in the order of their paths.
+    func entries(of job: String) -> [Entry] {
+        let lines = content.withLock { $0.lines[job].map { Array($0.values) } ?? [] }
+        return lines.sorted { $0.state.source < $1.state.source }.map { line in
+            // Outside of the lock: a follower has its own.
+            let (progress, now) = line.progress()
+            return Entry(state: line.state, progress: progress, lag: progress.lag(at: now))
         }
     }
 }

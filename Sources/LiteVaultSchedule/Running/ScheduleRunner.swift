@@ -1,47 +1,51 @@
 internal import LiteVaultBackup
 internal import LiteVaultQuoting
 package import LiteVaultSystem
-package import Logging
+internal import Logging
 
 /// Runs the jobs of a configuration when they are due.
 package final class ScheduleRunner: Sendable {
-    package let configuration: ScheduleConfiguration
+    /// How long a runner waits.
+    package struct Pauses: Sendable {
+        /// How long a lane waits at most before it looks at the clock again, which may have been changed.
+        let longest: Duration
+        /// After which time a lane without a run asks the repository what checks by others have recorded.
+        let refreshes: Duration
+        /// How long what has a limit of its own may take to end after it: a hook is given some seconds to terminate.
+        let overtime: Duration
+
+        package init(
+            longest: Duration = .seconds(60), refreshes: Duration = .seconds(600), overtime: Duration = .seconds(10)
+        ) {
+            (self.longest, self.refreshes, self.overtime) = (longest, refreshes, overtime)
+        }
+    }
+
     let context: ScheduleContext
-    private let longestPause: Duration
-    private let pauseOfRefreshes: Duration
+    private let pauses: Pauses
     private let measure: @Sendable ([MetricSample]) -> Void
     private let measuring = Locked(())
     /// The jobs that are to run at once, as somebody has asked for it.
     private let requested = Locked<Set<String>>([])
 
-    /// - Parameters:
-    ///   - host: the host name, from which the jitter of the jobs is derived.
-    ///   - clock: by which the jobs are due.
-    ///   - longestPause: how long a lane waits at most before it looks at the clock again, which may have been changed.
-    ///   - pauseOfRefreshes: after which time a lane without a run asks the repository what checks by others have recorded.
-    ///   - measure: called with all metrics after each run of a job, and when what is followed changes.
+    package var configuration: ScheduleConfiguration { context.configuration }
+
+    /// - Parameter measure: called with all metrics after each run of a job, and when what is followed changes.
     package init(
-        _ configuration: ScheduleConfiguration, state: StateFile, services: ScheduleServices, log: Logger, host: String,
-        clock: HostClock = .system, longestPause: Duration = .seconds(60), pauseOfRefreshes: Duration = .seconds(600),
+        _ context: ScheduleContext, pauses: Pauses = Pauses(),
         measure: @escaping @Sendable ([MetricSample]) -> Void = { _ in }
     ) {
-        self.configuration = configuration
-        context = ScheduleContext(configuration, state: state, services: services, log: log, host: host, clock: clock)
-        self.longestPause = longestPause
-        self.pauseOfRefreshes = pauseOfRefreshes
-        self.measure = measure
+        (self.context, self.pauses, self.measure) = (context, pauses, measure)
     }
 
-    /// Runs the jobs that are due, in parallel, and reports each as it ends.
+    /// Runs the jobs that are due, in parallel.
     ///
     /// If the task is cancelled, it begins no more runs, and those under way end as interrupted.
     ///
     /// - Parameter grace: how long runs that are under way may take to stop then, before they are abandoned.
     /// - Returns: the outcomes in the order in which the runs ended; empty if no job was due.
-    /// - Throws: `VaultError` if the state cannot be stored; what `report` throws.
-    package func runDue(
-        grace: Duration = .seconds(2), _ report: @Sendable (JobOutcome) throws -> Void = { _ in }
-    ) async throws -> [JobOutcome] {
+    /// - Throws: `VaultError` if the state cannot be stored.
+    package func runDue(grace: Duration = .seconds(2)) async throws -> [JobOutcome] {
         takeRunRequest()
         let all = try await withThrowingTaskGroup(of: JobOutcome?.self) { group in
             for job in configuration.jobs {
@@ -56,12 +60,7 @@ package final class ScheduleRunner: Sendable {
                 guard let outcome = ended else { continue }
                 all.append(outcome)
                 // A full disk must not stop the other jobs.
-                do {
-                    let kept = try store(outcome)
-                    try report(kept)
-                } catch {
-                    failure = error
-                }
+                do { _ = try store(outcome) } catch { failure = error }
             }
             if let failure { throw failure }
             return all
@@ -83,7 +82,7 @@ package final class ScheduleRunner: Sendable {
     /// - Parameters:
     ///   - grace: how long runs that are under way may take to stop.
     ///   - followers: how long followers may take to store commits they have already read.
-    ///   - report: called for each run as it ends, one at a time.
+    ///   - report: called for each run as it ends, one at a time, and not again once this has returned.
     /// - Throws: `CancellationError` when the task is cancelled; what `report` throws; `VaultError` `promoted` when all jobs follow, and
     ///   standbys of all their databases were promoted.
     package func run(
@@ -92,6 +91,9 @@ package final class ScheduleRunner: Sendable {
     ) async throws {
         takeRunRequest()
         let reporting = Locked(())
+        // Not what the lock guards: a receiver that hangs holds that.
+        let hasEnded = Locked(false)
+        defer { hasEnded.withLock { $0 = true } }
         // The first error ends all.
         try await withThrowingTaskGroup(of: Void.self) { group in
             if let supervisor = self.supervisor(grace: followers) {
@@ -103,10 +105,15 @@ package final class ScheduleRunner: Sendable {
                 }
             }
             for job in configuration.jobs {
-                // A run has its own limit. Its hooks after that, and the receiver of the report, may hang as well.
+                // A run and its hooks have limits. The state, the metrics and the receiver of the report may hang as well.
                 group.addTask { [self] in
                     try await perform("a job", ["job": "\(job.name)"], grace: grace + .seconds(1)) { [self] in
-                        try await lane(job, grace) { outcome in try reporting.withLock { _ in try report(outcome) } }
+                        try await lane(job, grace) { outcome in
+                            try reporting.withLock { _ in
+                                guard !hasEnded.value else { return }
+                                try report(outcome)
+                            }
+                        }
                     }
                 }
             }
@@ -156,7 +163,7 @@ package final class ScheduleRunner: Sendable {
                 }
                 next = due(job, context.state.job(job.name) ?? known).next
                 asked = context.clock.now()
-            } else if context.clock.now() - asked >= pauseOfRefreshes.seconds {
+            } else if context.clock.now() - asked >= pauses.refreshes.seconds {
                 do {
                     try await refresh([job])
                     try writeMetrics()
@@ -208,7 +215,7 @@ package final class ScheduleRunner: Sendable {
     private func pause(until next: Date?) async {
         let rest = next?.timeIntervalSince(context.clock.time()) ?? .infinity
         // At least for a moment, even when the job is due: a job that fails at once would spin.
-        await context.clock.sleep(max(0.2, min(rest, longestPause.seconds)))
+        await context.clock.sleep(max(0.2, min(rest, pauses.longest.seconds)))
     }
 
     /// When the next job is due; nil if none ever is.
@@ -222,15 +229,14 @@ package final class ScheduleRunner: Sendable {
         _ job: BackupJob, grace: Duration
     ) async -> (outcome: JobOutcome, abandoned: Task<JobOutcome, Never>?) {
         context.log.info("job started", metadata: ["job": "\(job.name)"])
-        let start = context.clock.time()
-        let steps = jobRun(job, start)
+        let steps = JobRun(job, context)
         let run = BlockingWork.task { [self] in
             var outcome = await steps.run()
             if !outcome.isInterrupted, job.retention != nil, job.prunes { await prune(steps, &outcome) }
             return outcome
         }
         var ended = await BlockingWork.value(of: run, within: job.limits.run)
-        var outcome = JobOutcome(job: job.name, start: start)
+        var outcome = JobOutcome(job: job.name, start: steps.start)
         if ended == nil {
             run.cancel()
             if Task.isCancelled {
@@ -243,7 +249,7 @@ package final class ScheduleRunner: Sendable {
                         "Find out what it waits for: the log shows its last step. The job runs again once it has ended."
                 )
                 steps.record(reached, "run", nil, &outcome)
-                await steps.finish(&outcome)
+                outcome = await finished(steps, outcome, grace: grace)
                 // It has failed, even if the program ends meanwhile.
                 outcome.isInterrupted = false
             }
@@ -251,6 +257,19 @@ package final class ScheduleRunner: Sendable {
         outcome = ended ?? outcome
         outcome.end = context.clock.time()
         return (outcome, ended == nil ? run : nil)
+    }
+
+    /// Runs the hook and sends the heartbeat of a run that has reached its limit. They have limits of their own; one that hangs beyond them is
+    /// abandoned, as it is if this task is cancelled.
+    private func finished(_ run: JobRun, _ outcome: JobOutcome, grace: Duration) async -> JobOutcome {
+        let finishing = BlockingWork.task {
+            var ended = outcome
+            await run.finish(&ended)
+            return ended
+        }
+        let limit = run.job.limits.hook + run.job.limits.heartbeat + pauses.overtime
+        if let ended = await BlockingWork.value(of: finishing, within: limit) { return ended }
+        return await stopped(finishing, "a hook", ["job": "\(run.job.name)"], in: grace) ?? outcome
     }
 
     /// Cancels a task and waits for it to stop, although this task is cancelled.
@@ -265,12 +284,6 @@ package final class ScheduleRunner: Sendable {
             context.log.warning("\(name) did not stop in time, and is abandoned", metadata: metadata)
         }
         return ended
-    }
-
-    private func jobRun(_ job: BackupJob, _ start: Date) -> JobRun {
-        JobRun(
-            job: job, context: context, following: followingProblems(job),
-            concurrency: job.concurrency ?? configuration.concurrency, state: context.state.job(job.name), start: start)
     }
 
     /// Prunes once a day, as it reads all of the repository's index.
@@ -300,11 +313,7 @@ package final class ScheduleRunner: Sendable {
         // Names that collide are reported at once.
         guard !list.databases.isEmpty, !list.hasCollisions else { return nil }
         do {
-            let repository = try await Repository.open(
-                try context.services.store(job.repository),
-                secret: try job.repository.secret.map(context.services.secret),
-                local: context.services.local)
-            let newest = try await repository.snapshots().byDatabase
+            let newest = try await context.services.repository(job.repository).snapshots().byDatabase
             let times = list.databases.map { one in
                 newest.first { isSameText($0[0].database, one.name) }?.map(\.time).max()?.timeIntervalSince1970
             }
@@ -359,19 +368,8 @@ package final class ScheduleRunner: Sendable {
     ///
     /// - Parameter grace: how long followers may take to store commits they have already read, once it is cancelled.
     package func supervisor(grace: Duration) -> FollowSupervisor? {
-        let jobs = configuration.jobs.filter(\.follows)
-        guard !jobs.isEmpty else { return nil }
-        return FollowSupervisor(
-            jobs: jobs, context: context, grace: grace, isAlone: jobs.count == configuration.jobs.count,
-            writeMetrics: { [self] in try writeMetrics() })
-    }
-
-    private func followingProblems(_ job: BackupJob) -> [JobState.Problem] {
-        // The state of a process that has ended does not count.
-        guard job.follows, let known = context.state.job(job.name)?.following, known.isRunning == true else {
-            return []
-        }
-        return known.problems
+        guard configuration.jobs.contains(where: \.follows) else { return nil }
+        return FollowSupervisor(context, grace: grace) { [self] in try writeMetrics() }
     }
 
     private func writeMetrics() throws {

@@ -3,48 +3,47 @@ internal import LiteVaultQuoting
 internal import LiteVaultSystem
 
 /// The databases that a job's sources match.
-package struct SourceList: Sendable, Equatable {
+package struct SourceList: Sendable {
     /// The paths of the databases and their names in the repository, sorted by path.
     package private(set) var databases: [(path: String, name: String)] = []
     /// Sources without a match, and colliding names.
     package private(set) var problems: [JobState.Problem] = []
-    /// The path of each name.
-    private var names: [ExactText: String] = [:]
 
     /// Expands the sources of a job.
     package init(_ job: BackupJob) {
         var found: Set<ExactText> = []
         for source in job.sources {
-            let isPattern = source.contains(where: { "*?[".contains($0) })
-            let paths = isPattern ? Self.matches(source) : [source]
+            let isPattern = Self.isPattern(source)
             let dangling = isPattern ? Self.danglingLinks(source).filter { !Self.isExcluded($0, job.exclude) } : []
             for link in dangling where !Self.isCompanion(link) {
                 problems.append(
-                    .init(
-                        source: link, step: "sources", code: VaultError.Code.noInput.rawValue,
-                        message:
-                            "belongs to the pattern '\(source)' and is a link to '\(Self.target(link))', which does not exist",
+                    JobState.Problem(
+                        source: link, .noInput,
+                        "belongs to the pattern '\(source)' and is a link to '\(Self.target(link))', which does not exist",
                         remedy: "Mount or restore what it leads to, or add the link to 'exclude'."))
             }
-            let files = paths.filter { !Self.isCompanion($0) && !Self.isExcluded($0, job.exclude) && Self.isFile($0) }
+            let files = Self.matches(source).filter {
+                !Self.isCompanion($0) && !Self.isExcluded($0, job.exclude) && Self.isFile($0)
+            }
             found.formUnion(files.map { ExactText($0) })
             // A missing file, or a pattern without a match, is most likely a mistake.
             if files.isEmpty, dangling.isEmpty, !(isPattern && job.allowsNone) {
                 problems.append(
-                    .init(
-                        source: source, step: "sources", code: VaultError.Code.noInput.rawValue,
-                        message: isPattern ? "no database matches the pattern" : "no such file",
+                    JobState.Problem(
+                        source: source, .noInput,
+                        isPattern ? "no database matches the pattern" : "no such file",
                         remedy: isPattern
                             ? "Set 'allow-none: true' if that is intended." : "Check the path in 'sources'."))
             }
         }
+        // The path of each name.
+        var names: [ExactText: String] = [:]
         for path in found.map(\.text).sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) {
             let name = Self.name(job.database, path)
             if let other = names[ExactText(name)] {
                 problems.append(
-                    .init(
-                        source: path, step: "sources", code: VaultError.Code.config.rawValue,
-                        message: "has the same name '\(name)' in the repository as \(other)",
+                    JobState.Problem(
+                        source: path, .config, "has the same name '\(name)' in the repository as \(other)",
                         remedy: "Make the names unique: database: \"{parent}/{file}\"."))
                 continue
             }
@@ -53,9 +52,6 @@ package struct SourceList: Sendable, Equatable {
         }
     }
 
-    /// The database of a name in the repository.
-    func path(named name: String) -> String? { names[ExactText(name)] }
-
     /// Whether a run of the job is to say at once that names collide.
     var hasCollisions: Bool { problems.contains { $0.code == VaultError.Code.config.rawValue } }
 
@@ -63,12 +59,6 @@ package struct SourceList: Sendable, Equatable {
     mutating func refuse(_ path: String, _ problem: JobState.Problem) {
         databases.removeAll { isSameText($0.path, path) }
         problems.append(problem)
-    }
-
-    package static func == (left: SourceList, right: SourceList) -> Bool {
-        left.databases.map { ExactText($0.path) } == right.databases.map { ExactText($0.path) }
-            && left.databases.map { ExactText($0.name) } == right.databases.map { ExactText($0.name) }
-            && left.problems == right.problems
     }
 
     /// Whether a snapshot is that of a database of a job: backed up from a path that the job's sources match, under the name that the
@@ -89,18 +79,17 @@ package struct SourceList: Sendable, Equatable {
 
     /// The symbolic links to files that a source names. One that names no pattern may be gone with its disk, and may have been one.
     private static func links(_ source: String) -> [String] {
-        let isPattern = source.contains(where: { "*?[".contains($0) })
-        return (isPattern ? matches(source) : [source]).filter { path in
+        let isPattern = isPattern(source)
+        return matches(source).filter { path in
             (try? FileMetadata(path: path)).map { $0.kind == .symbolicLink } ?? !isPattern
         }
     }
 
     /// The directories of the files that a source names, links to files resolved. Only what exists now is known of a pattern.
     static func directories(of source: String) -> [String] {
-        let isPattern = source.contains(where: { "*?[".contains($0) })
         // Of a pattern, the directory before its first wildcard as well: more may match later.
-        let start = source.prefix { !"*?[".contains($0) }
-        let files = isPattern ? matches(source).filter(isFile) : [source]
+        let start = source.prefix { !wildcards.contains($0) }
+        let files = isPattern(source) ? matches(source).filter(isFile) : [source]
         return Set(
             ([String(start)] + files.map { LocalDirectory.resolved($0) }).map { path in
                 ExactText(LocalDirectory.resolved(path.hasSuffix("/") ? path : LocalDirectory.parent(of: path)))
@@ -110,7 +99,7 @@ package struct SourceList: Sendable, Equatable {
 
     /// A path as recorded in a snapshot, and as it reads where a directory of the source is a symbolic link: links are resolved there.
     private static func paths(of recorded: String, below source: String) -> [String] {
-        let parts = source.split(separator: "/").prefix { part in !part.contains(where: { "*?[".contains($0) }) }
+        let parts = source.split(separator: "/").prefix { !isPattern($0) }
         var found = [recorded]
         for count in 1..<max(2, parts.count + 1) {
             let directory = "/" + parts.prefix(count).joined(separator: "/")
@@ -146,8 +135,13 @@ package struct SourceList: Sendable, Equatable {
         return name
     }
 
-    private static func matches(_ pattern: String) -> [String] {
-        PathPattern.matches(pattern, flags: GLOB_NOSORT) ?? []
+    private static let wildcards = "*?["
+
+    private static func isPattern(_ text: some StringProtocol) -> Bool { text.contains { wildcards.contains($0) } }
+
+    /// What a pattern matches; of any other text, that itself.
+    private static func matches(_ source: String) -> [String] {
+        isPattern(source) ? PathPattern.matches(source, flags: GLOB_NOSORT) ?? [] : [source]
     }
 
     /// The symbolic links that lead nowhere among what a pattern matches, or its directories, whether they have wildcards or not: of an
@@ -158,9 +152,8 @@ package struct SourceList: Sendable, Equatable {
         for index in parts.indices {
             let start = (pattern.hasPrefix("/") ? "/" : "") + parts[...index].joined(separator: "/")
             // Before the first wildcard, a directory is what it is called.
-            let isPattern = parts[...index].contains { $0.contains(where: { "*?[".contains($0) }) }
-            guard isPattern || index + 1 < parts.count else { continue }
-            found += (isPattern ? matches(start) : [start]).filter { path in
+            guard isPattern(start) || index + 1 < parts.count else { continue }
+            found += matches(start).filter { path in
                 var status = stat()
                 return stat(path, &status) != 0 && errno == ENOENT && lstat(path, &status) == 0
                     && status.st_mode & S_IFMT == S_IFLNK
@@ -184,5 +177,108 @@ package struct SourceList: Sendable, Equatable {
 
     private static func isFile(_ path: String) -> Bool {
         (try? FileMetadata(path: path, followingLinks: true))?.kind == .regular
+    }
+}
+
+/// The names that the jobs of a schedule give to databases in their repositories.
+///
+/// Jobs that share a repository share the names in it: two files with one name would have one history, in which the retention of
+/// either job removes the other's snapshots. The sources of the jobs of a repository are expanded once for many that run at about the
+/// same time. Those of other repositories are not: a volume of theirs may hang.
+package final class SharedNames: Sendable {
+    /// How long the expanded sources count, apart from those of the job that is asked for.
+    private static let lifetime = Duration.seconds(5)
+
+    private struct Index {
+        let made: ContinuousClock.Instant
+        /// In the order of the jobs, by name.
+        var owners: [ExactText: [(job: String, path: String)]] = [:]
+    }
+
+    private let jobs: [BackupJob]
+    private let expand: @Sendable (BackupJob) -> SourceList
+    /// Each by the place of a repository, with a lock of its own, which is held while sources are expanded.
+    private let indexes = Locked<[ExactText: Locked<Index?>]>([:])
+
+    /// - Parameters:
+    ///   - jobs: all jobs of the schedule.
+    ///   - expand: expands the sources of one.
+    package init(_ jobs: [BackupJob], expand: @escaping @Sendable (BackupJob) -> SourceList = { SourceList($0) }) {
+        (self.jobs, self.expand) = (jobs, expand)
+    }
+
+    /// Expands the sources of a job.
+    ///
+    /// Databases are left out, and are problems, whose name another job gives to another file in the same repository: the other job leaves
+    /// out its own as well. One file in several jobs is one database.
+    package func list(_ job: BackupJob) -> SourceList {
+        var list = expand(job)
+        let place = job.repository.sharedPlace
+        let index = self.index(with: list, of: job, in: place)
+        for (path, name) in list.databases {
+            let owners = index.owners[ExactText(name)] ?? []
+            guard let other = owners.first(where: { $0.job != job.name && !Self.isSameFile($0.path, path) }) else {
+                continue
+            }
+            list.refuse(
+                path,
+                JobState.Problem(
+                    source: path, .config,
+                    "of the job '\(job.name)' has the same name '\(name)' in the repository as \(other.path) of the job '\(other.job)': "
+                        + "no snapshot of either is taken",
+                    remedy:
+                        "Make the names unique (database: \"{parent}/{file}\", for example), or give one of the jobs another repository."
+                ))
+        }
+        return list
+    }
+
+    /// The index, which is made again if it is old, or if a database of the job is newer: the other jobs may have new ones, too.
+    private func index(with list: SourceList, of job: BackupJob, in place: String) -> Index {
+        let shared = indexes.withLock { indexes in
+            let shared = indexes[ExactText(place)] ?? Locked(nil)
+            indexes[ExactText(place)] = shared
+            return shared
+        }
+        return shared.withLock { index in
+            if let known = index, .now - known.made < Self.lifetime,
+                list.databases.allSatisfy({ path, name in
+                    known.owners[ExactText(name)]?.contains { $0.job == job.name && isSameText($0.path, path) } ?? false
+                })
+            {
+                return known
+            }
+            var new = Index(made: .now)
+            for one in jobs where isSameText(one.repository.sharedPlace, place) {
+                for (path, name) in one.name == job.name ? list.databases : expand(one).databases {
+                    new.owners[ExactText(name), default: []].append((one.name, path))
+                }
+            }
+            index = new
+            return new
+        }
+    }
+
+    /// Whether two paths lead to one file, through links of either kind.
+    private static func isSameFile(_ one: String, _ other: String) -> Bool {
+        (try? FileMetadata.isSameFile(one, other)) == true
+            || isSameText(LocalDirectory.resolved(one), LocalDirectory.resolved(other))
+    }
+}
+
+extension JobState.Problem {
+    /// What is wrong with a source of a job.
+    fileprivate init(source: String, _ code: VaultError.Code, _ message: String, remedy: String) {
+        self.init(source: source, step: "sources", code: code.rawValue, message: message, remedy: remedy)
+    }
+}
+
+extension RepositoryReference {
+    /// The same for all references to one repository, however their locations are written: a directory may be behind links.
+    fileprivate var sharedPlace: String {
+        guard !location.hasPrefix("/") else { return LocalDirectory.resolved(location) + "\n" + (endpoint ?? "") }
+        var place = location[...]
+        while place.hasSuffix("/") { place = place.dropLast() }
+        return place + "\n" + (endpoint ?? "")
     }
 }

@@ -21,36 +21,25 @@ package struct ScheduleState: CheckedDocument, Sendable, Equatable {
     }
 
     package func check() throws(OutOfLimits) {
-        try require("a time", seconds: loaded)
+        var times = [loaded]
+        var counts: [Int64] = []
         for job in jobs.values {
-            let times: [Double?] = [
+            times += [
                 job.lastStart, job.lastEnd, job.lastSuccess, job.lastVerification, job.lastVerified,
-                job.lastVerifiedRestore,
-                job.lastPrune, job.pruneBusySince,
+                job.lastVerifiedRestore, job.lastPrune, job.pruneBusySince,
             ]
-            for time in times + (job.unrestorable ?? []).map(\.since) {
-                try require("a time", seconds: time)
-            }
-            let counts: [Int64] = [
-                Int64(job.failed), Int64(job.databases), Int64(job.unchanged ?? 0), job.stored, job.allRuns ?? 0,
-                job.allFailures ?? 0, job.allStored ?? 0,
-            ]
-            for count in counts {
-                try require("a count", count, in: Self.counts)
-            }
+            times += (job.unrestorable ?? []).map { $0.since }
+            counts += [Int64(job.failed), Int64(job.databases), Int64(job.unchanged ?? 0), job.stored]
+            counts += [job.allRuns, job.allFailures, job.allStored].compactMap(\.self)
             for database in job.following?.databases ?? [] {
-                let times: [Double?] = [database.since, database.looked, database.stored, database.lastGap]
-                for time in times {
-                    try require("a time", seconds: time)
-                }
-                let counts: [Int64] = [
+                times += [database.since, database.looked, database.stored, database.lastGap]
+                counts += [
                     Int64(database.segments), database.bytes, Int64(database.gaps), Int64(database.lost ?? 0),
                 ]
-                for count in counts {
-                    try require("a count", count, in: Self.counts)
-                }
             }
         }
+        for time in times { try require("a time", seconds: time) }
+        for count in counts { try require("a count", count, in: Self.counts) }
     }
 }
 

@@ -158,9 +158,6 @@ package final class StateFile: Sendable {
     /// Notes that the process that holds the lock has read its configuration.
     package func noteLoaded(_ time: Date) throws { try change { $0.loaded = time.timeIntervalSince1970 } }
 
-    /// Replaces the state of a job, durably.
-    package func set(_ name: String, _ job: JobState) throws { try update(name) { $0 = job } }
-
     /// Changes the state of a job, durably.
     package func update(_ name: String, _ change: (inout JobState) -> Void) throws {
         try self.change { change(&$0.jobs[name, default: JobState()]) }

@@ -142,7 +142,7 @@ package struct SystemdUnits: Sendable {
 
     /// The names of the credentials that the configuration refers to.
     package static func credentials(_ configuration: ScheduleConfiguration) -> [String] {
-        let names = references(configuration).compactMap { reference in
+        let names = configuration.keyReferences.compactMap { reference in
             if case .credential(let name) = reference.source { name } else { nil }
         }
         return Set(names).sorted()
@@ -150,14 +150,10 @@ package struct SystemdUnits: Sendable {
 
     /// The files of secrets and keys.
     private static func read(_ configuration: ScheduleConfiguration) -> [String] {
-        references(configuration).flatMap { reference in
+        configuration.keyReferences.flatMap { reference in
             let file: String? = if case .file(let path) = reference.source { path } else { nil }
             return [file, reference.keyring].compactMap(\.self)
         }
-    }
-
-    private static func references(_ configuration: ScheduleConfiguration) -> [KeyReference] {
-        configuration.jobs.flatMap { [$0.repository.secret, $0.verification?.key] }.compactMap(\.self)
     }
 
     private static func writable(_ configuration: ScheduleConfiguration) -> [String] {

@@ -52,11 +52,7 @@ struct ScheduleRestore: VaultCommand {
         restore.nothingChosen = "no database was backed up from the sources of the job '\(job.name)'"
         restore.isStray = { snapshot in !configuration.jobs.contains { SourceList.matches($0, snapshot) } }
         try restore.checkDirectory()
-        let opened = try runBlocking {
-            try await Repository.open(
-                try services.store(job.repository), secret: try job.repository.secret.map(services.secret),
-                local: services.local)
-        }
+        let opened = try runBlocking { try await services.repository(job.repository) }
         return try restore.run(opened, session) { SourceList.matches(job, $0) }
     }
 }

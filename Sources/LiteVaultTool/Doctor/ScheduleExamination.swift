@@ -115,10 +115,7 @@ struct ScheduleExamination {
     }
 
     /// When the configuration was changed.
-    private var configured: Date {
-        var file = stat()
-        return stat(configuration.name, &file) == 0 ? Date(timeIntervalSince1970: file.modified) : now
-    }
+    private var configured: Date { configuration.modified ?? now }
 
     /// The last run of a job, its last verification, and what it follows.
     private func results(_ job: BackupJob, _ state: StateFile, into findings: inout Findings) {

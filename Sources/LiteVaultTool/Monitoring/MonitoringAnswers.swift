@@ -29,7 +29,7 @@ enum MonitoringAnswers {
             jobs = health.jobs.map(Job.init)
             reasons = health.jobs.flatMap { job in
                 job.reasons.map { "\(job.name): \($0)" }
-                    + job.followers.compactMap { one in one.reason.map { "\(job.name): \(one.database): \($0)" } }
+                    + job.followers.compactMap { one in one.reason.map { "\(job.name): \(one.state.database): \($0)" } }
             }
         }
     }
@@ -60,13 +60,14 @@ enum MonitoringAnswers {
         @Nullable var lastSegment: String?
 
         init(_ follower: ScheduleHealth.Follower) {
-            (database, state, healthy) = (follower.database, follower.state, follower.isHealthy)
+            (database, state) = (follower.state.database, follower.state.phase.rawValue)
+            healthy = follower.isHealthy
             reason = follower.reason
             lagSeconds = follower.lag.map { ($0 * 1000).rounded() / 1000 }
             lagLimitSeconds = follower.lagLimit
             waitingSegments = follower.waiting
-            lastLook = Format.time(follower.lastLook)
-            lastSegment = Format.time(follower.lastStored)
+            lastLook = Format.time(follower.state.looked)
+            lastSegment = Format.time(follower.state.stored)
         }
     }
 }

@@ -155,7 +155,7 @@ private struct Records {
 
     private init(_ answer: RecordedDamage.Answer, _ job: BackupJob, _ state: JobState?, _ services: ScheduleServices) {
         switch answer {
-        case .snapshots(let snapshots):
+        case .snapshots(let snapshots, _):
             unrestorable = JobState.unrestorable(snapshots)
             failures = snapshots.compactMap(\.warning).map { JobState.Problem($0, job.repository, services) }
         case .nothing(let error):

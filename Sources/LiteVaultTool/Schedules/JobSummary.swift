@@ -3,15 +3,6 @@ internal import LiteVaultSystem
 
 /// The outcome of a job's run in results.
 struct OutcomeSummary: Encodable {
-    struct Stored: Encodable {
-        let source: String
-        let database: String
-        let id: String
-        let size: Int64
-        let changed: Int64
-        let stored: Int64
-    }
-
     let job: String
     let succeeded: Bool
     let interrupted: Bool
@@ -22,7 +13,7 @@ struct OutcomeSummary: Encodable {
     let unchanged: Int
     let removed: Int
     @Nullable var verified: Bool?
-    let snapshots: [Stored]
+    let snapshots: [JobOutcome.Stored]
     let failures: [ProblemSummary]
     let warnings: [ProblemSummary]
     /// `hourly: 12 databases, 3.4 MB stored in 2.1 s; 1 failure`.
@@ -44,11 +35,7 @@ struct OutcomeSummary: Encodable {
         unchanged = outcome.unchanged
         removed = outcome.removed
         verified = outcome.verified
-        snapshots = outcome.stored.map {
-            Stored(
-                source: $0.source, database: $0.database, id: $0.snapshot, size: $0.size, changed: $0.changed,
-                stored: $0.stored)
-        }
+        snapshots = outcome.stored
         failures = outcome.problems.map(ProblemSummary.init)
         warnings = outcome.warnings.map(ProblemSummary.init)
         let seconds = outcome.end.timeIntervalSince(outcome.start)

@@ -1,9 +1,14 @@
 internal import ArgumentParser
+internal import LiteVault
 internal import LiteVaultBackup
+internal import LiteVaultKeyring
 internal import LiteVaultSchedule
 internal import LiteVaultScheduleFile
 internal import LiteVaultSystem
-internal import Logging
+
+#if S3
+    internal import LiteVaultObjectStore
+#endif
 
 /// The configuration of a schedule, and the local directories that belong to it.
 struct ScheduleOptions: ParsableArguments {
@@ -32,6 +37,14 @@ struct ScheduleOptions: ParsableArguments {
     }
 }
 
+extension ScheduleConfiguration {
+    /// When its file was changed; nil if that is gone.
+    var modified: Date? {
+        var file = stat()
+        return stat(name, &file) == 0 ? Date(timeIntervalSince1970: file.modified) : nil
+    }
+}
+
 extension LocalDirectoryOptions {
     /// The directories to look at the jobs of a configuration: unless one is named, the state may be that of a service.
     func shown(for configuration: ScheduleConfiguration) -> LocalDirectories {
@@ -53,97 +66,140 @@ extension LocalDirectoryOptions {
     }
 }
 
-/// The options for the log of the commands that run jobs.
-struct LogOptions: ParsableArguments {
-    @Option(
-        name: .customLong("log"),
-        help: .init("Format of the log on standard error (default: text; json with --json).", valueName: "format"))
-    var form: LogForm?
+extension Session {
+    /// Reads the configuration, locks the schedule and creates its runner.
+    ///
+    /// - Parameter held: the state that this process has locked already, of the same directory.
+    func scheduleRunner(
+        _ options: ScheduleOptions, _ log: LogOptions, _ output: OutputOptions, state held: StateFile? = nil
+    ) throws -> (runner: ScheduleRunner, state: StateFile) {
+        let configuration = try options.configuration()
+        let services = try scheduleServices(configuration, options, output)
+        var state = try options.stateFile(configuration)
+        if let held, held.path == state.path { state = held } else { try state.lock() }
+        let context = ScheduleContext(
+            configuration, state: state, services: services, log: log.logger(output, terminal),
+            host: ProcessInfo.processInfo.hostName)
+        return (ScheduleRunner(context), state)
+    }
 
-    @Option(
-        name: .customLong("log-level"),
-        help: .init("Lowest level to log (default: info).", valueName: "level"))
-    var level: LogLevel?
-
-    /// Creates the logger.
-    func logger(_ output: OutputOptions, _ terminal: Terminal) -> Logger {
-        let form = form ?? (output.json ? .json : .text)
-        let level = level?.value ?? (output.quiet ? .error : .info)
-        return Logger(label: "litevault") { _ in
-            ScheduleLogHandler(form: form, logLevel: level, terminal: terminal)
-        }
+    /// What the tool provides to the jobs of a configuration. The variables that it refers to are removed from the environment.
+    ///
+    /// - Parameter onlyReading: whether repositories are only looked at, perhaps by a person who lacks keys that the jobs have.
+    func scheduleServices(
+        _ configuration: ScheduleConfiguration, _ options: ScheduleOptions, _ output: OutputOptions,
+        onlyReading: Bool = false
+    ) throws -> ScheduleServices {
+        let keys = ScheduleKeys(self)
+        do { try keys.reserveSources(of: configuration) } catch  where onlyReading {}
+        let local =
+            onlyReading
+            ? options.directories.shown(for: configuration) : options.directories.applied(to: configuration)
+        let quiet = output.json || output.quiet
+        var services = ScheduleServices(tool: "litevault \(Version.number)", local: local)
+        services.store = { try StoreOptions.store($0, cache: local.cache, timeLimit: $0.timeLimit) }
+        services.secret = { try keys.secret($0) }
+        services.keys = { try keys.keys($0) }
+        services.hook = { try await HookCommand(text: $0, variables: $1, limit: $2, quiet: quiet).run() }
+        services.heartbeat = { try await sendHeartbeat(to: $0, within: $1) }
+        let remedies = ScheduleRemedies(local: local)
+        services.remedy = { remedies.text($0, $1) }
+        return services
     }
 }
 
-enum LogForm: String, ExpressibleByArgument, CaseIterable {
-    case text, json
+private func sendHeartbeat(to url: String, within limit: Duration) async throws {
+    #if S3
+        try await Heartbeat.send(to: url, within: limit)
+    #else
+        throw VaultError(
+            .config, "a heartbeat needs an HTTP client, and this litevault was built without one",
+            remedy: "Remove 'heartbeat', or build with the package trait ObjectStore.")
+    #endif
 }
 
-enum LogLevel: String, ExpressibleByArgument, CaseIterable {
-    case debug, info, warning, error
+/// Reads the keys that a configuration refers to. One reader keeps the variables of the environment; other sources may take
+/// long, and get a reader each.
+final class ScheduleKeys: Sendable {
+    /// The time limit of a key command: nobody can be asked.
+    private static let commandLimit = Duration.seconds(120)
 
-    fileprivate var value: Logger.Level {
-        switch self {
-        case .debug: .debug
-        case .info: .info
-        case .warning: .warning
-        case .error: .error
-        }
+    private let reader: KeyReader
+    private let terminal: Terminal
+    private let reporter: any Reporter
+
+    init(_ session: Session) {
+        reader = session.keys
+        terminal = session.terminal
+        reporter = session.reporter
     }
-}
 
-/// Writes log entries to standard error, as lines of text or as JSON objects.
-private struct ScheduleLogHandler: LogHandler {
-    let form: LogForm
-    var logLevel: Logger.Level
-    var metadata: Logger.Metadata = [:]
-    let terminal: Terminal
+    /// Removes the variables of all references from the environment, before anything else runs.
+    func reserveSources(of configuration: ScheduleConfiguration) throws {
+        for reference in configuration.keyReferences { try reserveSource(of: reference) }
+    }
 
-    /// The value of the member `log` of an entry.
-    private struct Entry: Encodable {
-        let time: String
-        let level: String
-        let message: String
-        let metadata: [(key: String, value: String)]
+    /// Removes the variable of a reference from the environment.
+    ///
+    /// - Throws: `key-rejected` if it is not set.
+    func reserveSource(of reference: KeyReference) throws { try reader.reserve(Self.source(reference)) }
 
-        func encode(to encoder: any Encoder) throws {
-            var container = encoder.container(keyedBy: LiteralKey.self)
-            try container.encode(time, forKey: LiteralKey("time"))
-            try container.encode(level, forKey: LiteralKey("level"))
-            try container.encode(message, forKey: LiteralKey("message"))
-            for (key, value) in metadata { try container.encode(value, forKey: LiteralKey(key)) }
+    func secret(_ reference: KeyReference) throws -> RepositorySecret {
+        try mappingFailures {
+            let (buffer, format) = try read(reference)
+            return try buffer.repositorySecret(format)
         }
     }
 
-    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-        get { metadata[key] }
-        set { metadata[key] = newValue }
-    }
-
-    func log(event: LogEvent) {
-        let values = metadata.merging(event.metadata ?? [:]) { $1 }.sorted { $0.key < $1.key }
-            .map { (key: $0.key, value: "\($0.value)") }
-        let entry = Entry(
-            time: Format.time(Date()), level: event.level.rawValue, message: "\(event.message)", metadata: values)
-        switch form {
-        case .text:
-            let pairs = values.map { " \($0.key)=\(Format.visible($0.value))" }.joined()
-            terminal.printMessage(
-                "\(entry.time) \(entry.level) \(Format.visible(entry.message))\(pairs)", priority: event.level.priority)
-        case .json:
-            guard let line = try? ResultEncoder.line(Event(name: "log", body: entry)) else { return }
-            terminal.printMessage(line, priority: event.level.priority)
+    func keys(_ reference: KeyReference) throws -> [DatabaseKey] {
+        try mappingFailures {
+            guard let path = reference.keyring else {
+                let (buffer, format) = try read(reference)
+                return [try buffer.databaseKey(format, from: Self.source(reference))]
+            }
+            return try Keyring(path).unlock(with: unlock(reference)).databaseKeys()
         }
     }
-}
 
-extension Logger.Level {
-    fileprivate var priority: Terminal.Priority {
-        switch self {
-        case .trace, .debug: .debug
-        case .info, .notice: .info
-        case .warning: .warning
-        case .error, .critical: .error
+    /// What opens the keyring of a reference.
+    private func unlock(_ reference: KeyReference) throws -> KeyringUnlock {
+        let method = UnlockMethod(rawValue: reference.unlock.rawValue) ?? .passphrase
+        if method == .command, case .command(let text) = reference.source {
+            var command = ExternalCommand(text, limit: Self.commandLimit)
+            command.discardsErrors = reporter is JSONReporter
+            return .command(command)
+        }
+        return try KeyringUnlock(method, read(reference).0.keyMaterial())
+    }
+
+    private func read(_ reference: KeyReference) throws -> (SecretBuffer, KeyFormat) {
+        let format = KeyFormat(rawValue: reference.format.rawValue) ?? .passphrase
+        let prompt = KeyPrompt(subject: "", confirms: false, terminal: terminal)
+        let source = Self.source(reference)
+        if case .environment = source {
+            return (try reader.read(source, format: format, prompt: prompt), format)
+        }
+        let own = KeyReader(reporter: reporter, terminal: terminal, commandLimit: Self.commandLimit)
+        return (try own.read(source, format: format, prompt: prompt), format)
+    }
+
+    /// The runner reports errors of the library.
+    private func mappingFailures<T>(_ body: () throws -> T) throws -> T {
+        do {
+            return try body()
+        } catch let failure as Failure {
+            throw VaultError(
+                failure.code == .usage ? .keyRejected : VaultError.Code(rawValue: failure.code.rawValue),
+                failure.message, path: failure.path, remedy: failure.remedy)
+        }
+    }
+
+    static func source(_ reference: KeyReference) -> KeySource {
+        switch reference.source {
+        case .file(let path): .file(path)
+        case .environment(let name): .environment(name)
+        case .command(let text): .command(text)
+        case .credential(let name): .credential(name)
         }
     }
 }

@@ -76,7 +76,7 @@ struct ServiceManager: Sendable {
         let names =
             "ActiveState,SubState,Result,ExecMainStatus,InvocationID,FragmentPath,Job,ConditionResult,"
             + "ConditionTimestampMonotonic"
-        let shown = try require("systemctl", ["show", "--property=\(names)"], unit)
+        let shown = try require(["show", "--property=\(names)"], unit)
         let pairs = Self.lines(shown).compactMap { line -> (String, String)? in
             let parts = line.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             return parts.count == 2 ? (String(parts[0]), String(parts[1])) : nil
@@ -120,19 +120,18 @@ struct ServiceManager: Sendable {
 
     /// Enables a unit: it is started whenever the machine starts. A timer is started now, too.
     func enable(_ unit: String) throws {
-        try require(
-            "systemctl", unit.hasSuffix(".timer") ? ["enable", "--now", "--quiet"] : ["enable", "--quiet"], unit)
+        try require(unit.hasSuffix(".timer") ? ["enable", "--now", "--quiet"] : ["enable", "--quiet"], unit)
     }
 
     /// Has a unit no longer started when the machine starts. One that runs is left alone.
-    func disable(_ unit: String) throws { try require("systemctl", ["disable", "--quiet"], unit) }
+    func disable(_ unit: String) throws { try require(["disable", "--quiet"], unit) }
 
     /// Whether there is a unit that 'schedule install' has written.
     func isRemovable(_ unit: String) throws -> Bool { try text(of: unit).map(Self.isOurs) ?? false }
 
     /// Stops and removes a unit that 'schedule install' has written for another configuration.
     func remove(_ unit: String) throws {
-        try require("systemctl", ["disable", "--now", "--quiet"], unit)
+        try require(["disable", "--now", "--quiet"], unit)
         let path = "\(Self.directory)/\(unit)"
         guard unlink(path) == 0 || errno == ENOENT else {
             throw Failure(
@@ -151,7 +150,7 @@ struct ServiceManager: Sendable {
         if !runsOn {
             let present = try state(of: unit)
             // It was one that follows logs.
-            if present.isActive || present.isRestarting { try require("systemctl", ["stop", "--no-block"], unit) }
+            if present.isActive || present.isRestarting { try require(["stop", "--no-block"], unit) }
             // Its timer may have just started it, perhaps before it was changed.
             _ = try settled(unit)
         }
@@ -195,18 +194,17 @@ struct ServiceManager: Sendable {
     /// The instances of templates that run, or are being started.
     func activeInstances() throws -> [String] {
         let shown = try require(
-            "systemctl", ["list-units", "--type=service,timer", "--plain", "--no-legend", "--no-pager", "--full"], "*@*"
-        )
+            ["list-units", "--type=service,timer", "--plain", "--no-legend", "--no-pager", "--full"], "*@*")
         return Self.lines(shown).compactMap { $0.split(separator: " ").first.map(String.init) }
     }
 
-    /// Runs a command on a unit, and takes its failure for that of an operation on it.
+    /// Calls systemctl for a unit, and takes its failure for that of an operation on it.
     @discardableResult
-    private func require(_ command: String, _ arguments: [String], _ unit: String) throws -> String {
-        let (ending, text) = try run(command, arguments + ["--", unit])
+    private func require(_ arguments: [String], _ unit: String) throws -> String {
+        let (ending, text) = try run("systemctl", arguments + ["--", unit])
         guard ending == .status(0) else {
             throw Failure(
-                .unsupported, "'\(command) \(arguments[0])' failed: \(Self.reason(text))", path: unit,
+                .unsupported, "'systemctl \(arguments[0])' failed: \(Self.reason(text))", path: unit,
                 remedy: "'systemctl status \(unit)' says more.")
         }
         return text
@@ -233,17 +231,15 @@ struct ServiceManager: Sendable {
             throw Failure(
                 .inputOutput,
                 "systemd does not respond: '\(command) \(arguments[0])' was stopped after \(Int(limit.seconds)) seconds",
-                remedy:
-                    "'systemctl list-jobs' and 'journalctl --boot' may say what it waits for."
-            )
+                remedy: "'systemctl list-jobs' and 'journalctl --boot' may say what it waits for.")
         }
         let text = output.bytes.withBytes { String(decoding: $0, as: UTF8.self) }
         return (output.ending ?? .status(-1), text)
     }
 
     /// The last line of what a command has printed.
-    private static func reason(_ text: String, _ otherwise: String = "it has printed nothing") -> String {
-        Format.visible(lines(text).last ?? otherwise)
+    private static func reason(_ text: String) -> String {
+        Format.visible(lines(text).last ?? "it has printed nothing")
     }
 
     private static func lines(_ text: String) -> [String] {

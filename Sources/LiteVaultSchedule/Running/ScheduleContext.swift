@@ -1,7 +1,101 @@
 internal import LiteVaultBackup
 internal import LiteVaultQuoting
-internal import LiteVaultSystem
-internal import Logging
+package import LiteVaultSystem
+package import Logging
+
+/// A schedule that runs: its jobs, its state, the services that it runs with, and what keeps its runs and followers from doing the same
+/// thing twice.
+package struct ScheduleContext: Sendable {
+    let configuration: ScheduleConfiguration
+    let state: StateFile
+    let services: ScheduleServices
+    let log: Logger
+    /// The host name, from which the jitter of the jobs is derived.
+    let host: String
+    /// By which the jobs are due.
+    let clock: HostClock
+    let repositories: OpenRepositories
+    /// The names of the jobs' databases.
+    let names: SharedNames
+    /// Limits how many snapshots are taken at the same time, over all jobs.
+    let semaphore: TaskSemaphore
+    let coordinator: SnapshotCoordinator
+    /// What followers of the jobs do at this moment.
+    let board = FollowingBoard()
+
+    /// - Parameters:
+    ///   - state: locked by this process, unless nothing is run.
+    ///   - host: the host name, from which the jitter of the jobs is derived.
+    ///   - clock: by which the jobs are due.
+    package init(
+        _ configuration: ScheduleConfiguration, state: StateFile, services: ScheduleServices, log: Logger, host: String,
+        clock: HostClock = .system
+    ) {
+        (self.configuration, self.state, self.services) = (configuration, state, services)
+        (self.log, self.host, self.clock) = (log, host, clock)
+        repositories = OpenRepositories(services)
+        names = SharedNames(configuration.jobs)
+        semaphore = TaskSemaphore(configuration.concurrency)
+        coordinator = SnapshotCoordinator(now: clock.time)
+    }
+}
+
+/// The repositories that a schedule has open.
+actor OpenRepositories {
+    private let services: ScheduleServices
+    /// By every setting they are opened with: a job must not share a repository that was opened with another secret.
+    private var open: [RepositoryReference: Task<Repository, any Error>] = [:]
+
+    init(_ services: ScheduleServices) { self.services = services }
+
+    /// Opens the repository, or creates it. One that was given a new key since is opened again: to see that takes one small request.
+    ///
+    /// - Throws: `VaultError` `damaged` if another repository is in its place, or none. Not even a restored memory of this machine makes a
+    ///   running program accept that.
+    func repository(_ reference: RepositoryReference) async throws -> Repository {
+        if let known = open[reference] {
+            let isCurrent = try await BlockingWork.task {
+                do {
+                    if try await known.value.hasSecret {
+                        try await known.value.requireCurrentKey()
+                    } else {
+                        try await known.value.requireIdentity()
+                    }
+                } catch let error as VaultError where error.code == .busy {
+                    return false
+                } catch let error as VaultError where error.cause is ExchangedRepositoryError {
+                    throw error
+                } catch {
+                    // The next request meets this, too.
+                }
+                return true
+            }.value
+            if !isCurrent, open[reference] == known { open[reference] = nil }
+        }
+        let task =
+            open[reference]
+            ?? BlockingWork.task { [services] in
+                let secret = try reference.secret.map(services.secret)
+                var opened = try await Repository.openOrCreate(
+                    try services.store(reference), secret: secret, sealed: reference.isSealed, local: services.local)
+                opened.clock = services.clock
+                guard opened.isSealed || !reference.isSealed else {
+                    throw VaultError(
+                        .config, "is not sealed, as 'repository-sealed' asks", path: reference.location,
+                        advice: .seal)
+                }
+                return opened
+            }
+        open[reference] = task
+        do {
+            return try await task.value
+        } catch {
+            // The next run tries again.
+            if open[reference] == task { open[reference] = nil }
+            throw error
+        }
+    }
+}
 
 /// Takes the snapshots of a job's databases, one at a time for each database.
 struct SnapshotTaker: Sendable {

@@ -1,0 +1,91 @@
+internal import ArgumentParser
+internal import LiteVaultSystem
+internal import Logging
+
+/// The options for the log of the commands that run jobs.
+struct LogOptions: ParsableArguments {
+    @Option(
+        name: .customLong("log"),
+        help: .init("Format of the log on standard error (default: text; json with --json).", valueName: "format"))
+    var form: LogForm?
+
+    @Option(
+        name: .customLong("log-level"),
+        help: .init("Lowest level to log (default: info).", valueName: "level"))
+    var level: LogLevel?
+
+    /// Creates the logger.
+    func logger(_ output: OutputOptions, _ terminal: Terminal) -> Logger {
+        let form = form ?? (output.json ? .json : .text)
+        let level = level?.value ?? (output.quiet ? .error : .info)
+        return Logger(label: "litevault") { _ in
+            ScheduleLogHandler(form: form, logLevel: level, terminal: terminal)
+        }
+    }
+}
+
+enum LogForm: String, ExpressibleByArgument, CaseIterable {
+    case text, json
+}
+
+enum LogLevel: String, ExpressibleByArgument, CaseIterable {
+    case debug, info, warning, error
+
+    fileprivate var value: Logger.Level { Logger.Level(rawValue: rawValue) ?? .info }
+}
+
+/// Writes log entries to standard error, as lines of text or as JSON objects.
+private struct ScheduleLogHandler: LogHandler {
+    let form: LogForm
+    var logLevel: Logger.Level
+    var metadata: Logger.Metadata = [:]
+    let terminal: Terminal
+
+    /// The value of the member `log` of an entry.
+    private struct Entry: Encodable {
+        let time: String
+        let level: String
+        let message: String
+        let metadata: [(key: String, value: String)]
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: LiteralKey.self)
+            try container.encode(time, forKey: LiteralKey("time"))
+            try container.encode(level, forKey: LiteralKey("level"))
+            try container.encode(message, forKey: LiteralKey("message"))
+            for (key, value) in metadata { try container.encode(value, forKey: LiteralKey(key)) }
+        }
+    }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        let values = metadata.merging(event.metadata ?? [:]) { $1 }.sorted { $0.key < $1.key }
+            .map { (key: $0.key, value: "\($0.value)") }
+        let entry = Entry(
+            time: Format.time(Date()), level: event.level.rawValue, message: "\(event.message)", metadata: values)
+        switch form {
+        case .text:
+            let pairs = values.map { " \($0.key)=\(Format.visible($0.value))" }.joined()
+            terminal.printMessage(
+                "\(entry.time) \(entry.level) \(Format.visible(entry.message))\(pairs)", priority: event.level.priority)
+        case .json:
+            guard let line = try? ResultEncoder.line(Event(name: "log", body: entry)) else { return }
+            terminal.printMessage(line, priority: event.level.priority)
+        }
+    }
+}
+
+extension Logger.Level {
+    fileprivate var priority: Terminal.Priority {
+        switch self {
+        case .trace, .debug: .debug
+        case .info, .notice: .info
+        case .warning: .warning
+        case .error, .critical: .error
+        }
+    }
+}
