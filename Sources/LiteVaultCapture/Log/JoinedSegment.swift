@@ -79,11 +79,14 @@ package struct JoinedSegment: Sendable, Equatable {
 }
 
 /// A joined segment in a file. Its content was compared with its hash before.
-package struct JoinedSegmentFile {
+package struct JoinedSegmentFile: StoredSegment {
     package let segment: JoinedSegment
-    let file: LocalFile
+    package let file: LocalFile
     /// Where the header starts in the file.
     private let offset: Int64
+
+    package var start: LogLink { segment.start }
+    package var times: (after: UInt64, seen: UInt64) { (segment.after, segment.seen) }
 
     /// - Parameter offset: the offset in the file at which the segment starts.
     /// - Throws: `VaultError` `damaged` if it is not a complete joined segment.
@@ -96,26 +99,24 @@ package struct JoinedSegmentFile {
         (self.file, self.offset, self.segment) = (file, offset, segment)
     }
 
-    /// The number and the offset in the file of each page, in the order of the file.
-    ///
-    /// - Throws: `VaultError` `damaged` for page 0.
-    func forEachPlace(_ body: (UInt32, Int64) throws -> Void) throws {
+    package func forEachPlace(_ body: (UInt32, Int64) throws -> Void) throws -> (end: LogLink, pages: UInt32) {
         try forEachEntry(reading: JoinedSegment.pageHeaderLength) { entry, place in
             try body(entry.word(0), place + Int64(JoinedSegment.pageHeaderLength))
         }
     }
 
-    /// Passes each page and its number to `body`.
-    ///
-    /// - Throws: `VaultError` `damaged` for page 0.
-    func forEachPage(_ body: (UInt32, UnsafeRawBufferPointer) throws -> Void) throws {
+    package func forEachPage(
+        _ body: (UInt32, UnsafeRawBufferPointer) throws -> Void
+    ) throws -> (end: LogLink, pages: UInt32) {
         try forEachEntry(reading: JoinedSegment.pageHeaderLength + segment.pageSize) { entry, _ in
             try body(entry.word(0), UnsafeRawBufferPointer(rebasing: entry[JoinedSegment.pageHeaderLength...]))
         }
     }
 
     /// Reads the first bytes of each entry, the number of the page among them, and passes them to `body` with their offset in the file.
-    private func forEachEntry(reading count: Int, _ body: (UnsafeRawBufferPointer, Int64) throws -> Void) throws {
+    private func forEachEntry(
+        reading count: Int, _ body: (UnsafeRawBufferPointer, Int64) throws -> Void
+    ) throws -> (end: LogLink, pages: UInt32) {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 16)
         defer { buffer.deallocate() }
         let entry = UnsafeRawBufferPointer(buffer)
@@ -126,6 +127,7 @@ package struct JoinedSegmentFile {
             }
             try body(entry, place)
         }
+        return (segment.end, segment.databasePages)
     }
 }
 
@@ -159,35 +161,16 @@ package struct SegmentJoiner {
     ///
     /// - Throws: `VaultError` `damaged` for a damaged segment, `conflict` for one that does not follow the previous one: nothing of
     ///   it is taken then; `unsupported` if the result would be too large. After any other error than `conflict` the file is unusable.
-    package mutating func append(_ file: SegmentFile) throws {
-        let segment = file.segment
-        try begin(segment.start, segment.after)
-        var size: UInt32 = 0
-        let sums = try file.forEachFrame { _, frame in
-            try keep(frame.word(0), UnsafeRawBufferPointer(rebasing: frame[WALReader.frameHeaderLength...]))
-            size = frame.word(4)
-            return true
-        }
-        guard size != 0 else { throw VaultError(.damaged, "does not end with a whole transaction") }
-        (end, times.seen, databasePages) = (segment.end(sums), segment.seen, size)
-    }
-
-    /// Appends a segment that is joined itself.
-    ///
-    /// - Throws: as for others.
-    package mutating func append(_ file: JoinedSegmentFile) throws {
-        let segment = file.segment
-        try begin(segment.start, segment.after)
-        try file.forEachPage { try keep($0, $1) }
-        (end, times.seen, databasePages) = (segment.end, segment.seen, segment.databasePages)
-    }
-
-    private mutating func begin(_ next: LogLink, _ after: UInt64) throws {
+    package mutating func append(_ segment: any StoredSegment) throws {
         if let end {
-            guard next.follows(end) else { throw VaultError(.conflict, "does not follow the previous segment") }
+            guard segment.start.follows(end) else {
+                throw VaultError(.conflict, "does not follow the previous segment")
+            }
         } else {
-            (start, times.after) = (next, after)
+            (start, times.after) = (segment.start, segment.times.after)
         }
+        let found = try segment.forEachPage { try keep($0, $1) }
+        (end, times.seen, databasePages) = (found.end, segment.times.seen, found.pages)
     }
 
     private mutating func keep(_ number: UInt32, _ page: UnsafeRawBufferPointer) throws {

@@ -23,7 +23,7 @@ package struct SegmentPages: Sendable {
             throw VaultError(.internalFailure, "no segment was joined", path: path)
         }
         var places: [UInt32: Int64] = [:]
-        try JoinedSegmentFile(path).forEachPlace { number, offset in places[number] = offset }
+        _ = try JoinedSegmentFile(path).forEachPlace { number, offset in places[number] = offset }
         self.places = places
         pageSize = segment.pageSize
         byteCount = Int64(segment.databasePages) * Int64(segment.pageSize)

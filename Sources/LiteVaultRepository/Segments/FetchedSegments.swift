@@ -142,13 +142,7 @@ package final class FetchedSegments: Sendable {
         _ segment: FetchedSegment, to pages: inout NewestPages, isolation: isolated (any Actor)? = #isolation
     ) async throws {
         let path = try await frames(of: segment)
-        try withErrorContext(path: segment.name.object) {
-            if segment.record.joined != nil {
-                try pages.add(JoinedSegmentFile(path, from: segment.offset))
-            } else {
-                try pages.add(SegmentFile(path, from: segment.offset))
-            }
-        }
+        try withErrorContext(path: segment.name.object) { try pages.add(segment.opened(at: path)) }
     }
 
     /// Removes the file of a segment that was applied.
@@ -178,6 +172,14 @@ package struct FetchedSegment: Sendable {
     init(_ name: SegmentName, _ found: FoundSegment, path: String? = nil) {
         (self.name, record, offset) = (name, found.record, found.head.length)
         (self.path, link) = (path, found.record.link(found.head.document.hash))
+    }
+
+    /// Opens a file that has all of it.
+    ///
+    /// - Throws: `VaultError` `damaged` if its frames are not a complete segment.
+    func opened(at path: String) throws -> any StoredSegment {
+        if record.joined != nil { return try JoinedSegmentFile(path, from: offset) }
+        return try SegmentFile(path, from: offset)
     }
 }
 

@@ -43,13 +43,7 @@ final class JoinedObject {
             JoinedSegment.byteCount(pages: UInt32(clamping: joiner.pageCount + pages), pageSize: record.pageSize)
                 <= RepositoryFormat.segmentBytes
         else { return false }
-        do {
-            if record.joined != nil {
-                try joiner.append(JoinedSegmentFile(path, from: element.offset))
-            } else {
-                try joiner.append(SegmentFile(path, from: element.offset))
-            }
-        } catch let error as VaultError where error.code == .conflict {
+        do { try joiner.append(element.opened(at: path)) } catch let error as VaultError where error.code == .conflict {
             return false
         } catch let error as VaultError where error.isDamage {
             // Its frames are wrong although its hash is right. What it overwrote is lost to this object.
