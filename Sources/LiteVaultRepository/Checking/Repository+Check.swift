@@ -161,18 +161,17 @@ extension Repository {
         var newest: SegmentMark?
         for name in log.names {
             do {
-                let (record, head) = try await segment(name, database)
-                log.learn(record)
-                let hash = head.document.hash.hexadecimal
+                let found = try await segment(name, database)
+                log.learn(found.record)
                 if name.sequence == previous.sequence + 1, !previous.hashes.isEmpty,
-                    !previous.hashes.contains(record.predecessor ?? "")
+                    !previous.hashes.contains(found.record.predecessor ?? "")
                 {
                     list.add(name.object, "does not follow the previous segment: one of the two was replaced")
                 }
                 if name.sequence != previous.sequence { previous = (name.sequence, []) }
-                previous.hashes.insert(hash)
-                newest = SegmentMark(record, head.document.hash)
-                if readsData { try await compare(record, head.length, name) }
+                previous.hashes.insert(found.hash.hexadecimal)
+                newest = found.mark
+                if readsData { try await compare(found) }
             } catch let error as VaultError where error.isDamage {
                 // Retention may have removed it since it was listed.
                 if error.code == .missing, let noted = try? await forgetRecord(database).hasSegment(name.sequence),
@@ -199,8 +198,8 @@ extension Repository {
         }
         for name in log.joined {
             do {
-                let (record, head) = try await segment(name, database)
-                if readsData { try await compare(record, head.length, name) }
+                let found = try await segment(name, database)
+                if readsData { try await compare(found) }
             } catch let error as VaultError where error.isDamage {
                 // Compaction or retention may have removed it since it was listed.
                 if error.code == .missing, try await store.attributes(name.object) == nil { continue }

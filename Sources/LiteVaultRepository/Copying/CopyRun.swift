@@ -377,8 +377,7 @@ extension Repository {
     ///
     /// - Throws: `VaultError` `damaged` with the object's name as path.
     fileprivate func verify(_ file: LocalFile, as name: SegmentName, of database: String) throws {
-        let (record, head) = try segment(name, database, in: file)
-        try compare(record, head.length, name, in: file)
+        try compare(segment(name, database, in: file), in: file)
     }
 
     /// Stores a document that never changes, unless it is there already.

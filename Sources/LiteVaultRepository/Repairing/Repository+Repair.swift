@@ -197,10 +197,10 @@ final class Repair {
         var (vouched, found) = (log.vouched, [(segment: SegmentName, loss: RepairReport.LostSegment)]())
         for segment in log.names {
             do {
-                let (record, head) = try await repository.segment(segment, database)
-                log.learn(record)
+                let read = try await repository.segment(segment, database)
+                log.learn(read.record)
                 vouched = max(vouched, segment.sequence)
-                if options.readsData { try await repository.compare(record, head.length, segment) }
+                if options.readsData { try await repository.compare(read) }
             } catch let error as VaultError where error.isDamage {
                 let loss = RepairReport.LostSegment(
                     database: name, path: segment.object, after: before, until: segment.date, reason: error.message)
@@ -217,8 +217,8 @@ final class Repair {
         }
         for segment in log.joined {
             do {
-                let (record, head) = try await repository.segment(segment, database)
-                if options.readsData { try await repository.compare(record, head.length, segment) }
+                let read = try await repository.segment(segment, database)
+                if options.readsData { try await repository.compare(read) }
             } catch let error as VaultError where error.isDamage {
                 try await setAside(segment.object, error.message)
                 log.joined.removeAll { $0 == segment }
@@ -338,7 +338,7 @@ final class Repair {
             if let path = store.localPath(target), Self.isSame(path, fetched) { return target }
             let size = try LocalFile(reading: fetched).size()
             guard try await store.attributes(target)?.size == size else { continue }
-            if try await hash(target) == LocalFile(reading: fetched).hash() { return target }
+            if try await store.hash(target, 0..<size) == LocalFile(reading: fetched).hash() { return target }
         }
         throw VaultError(.cannotCreate, "there are too many objects of that name", path: copy(name))
     }
@@ -347,16 +347,6 @@ final class Repair {
         var (first, second) = (stat(), stat())
         guard lstat(one, &first) == 0, lstat(other, &second) == 0 else { return false }
         return first.st_dev == second.st_dev && first.st_ino == second.st_ino
-    }
-
-    private func hash(_ name: String) async throws -> String? {
-        let store = store.unsealed
-        guard let size = try await store.attributes(name)?.size else { return nil }
-        var digest = SHA256()
-        for offset in stride(from: 0, to: size, by: 8 << 20) {
-            digest.update(data: try await store.get(name, range: offset..<min(size, offset + 8 << 20)))
-        }
-        return digest.finalize().hexadecimal
     }
 
     /// Removes cached block maps; they are fetched again when needed.

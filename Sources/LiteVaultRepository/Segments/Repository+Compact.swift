@@ -256,8 +256,7 @@ final class SegmentCompaction {
     /// Whether a joined segment can be read, and matches its hashes.
     private func isIntact(_ name: SegmentName) async throws -> Bool {
         do {
-            let (record, head) = try await repository.segment(name, database)
-            try await repository.compare(record, head.length, name)
+            try await repository.compare(repository.segment(name, database))
             return true
         } catch let error as VaultError where error.isDamage {
             result.warnings.append(RepositoryWarning(error, name.object))

@@ -274,9 +274,9 @@ extension Repository {
         guard let hole = log.hole(after: last?.record.sequence ?? before, isExact: last != nil) else { return nil }
         let first = hole.range.lowerBound
         if let name = log.present.first(where: { $0.first > first }),
-            let (record, head) = try? await segment(name, snapshot.manifest.database)
+            let found = try? await segment(name, snapshot.manifest.database)
         {
-            marks.append(SegmentMark(record, head.document.hash))
+            marks.append(found.mark)
         }
         for mark in marks where mark.covers(first) {
             // Another run continues from a snapshot of its own, not from this one.

@@ -1,4 +1,3 @@
-internal import Crypto
 package import LiteVaultCapture
 package import LiteVaultSystem
 
@@ -75,9 +74,9 @@ package actor SegmentWriter {
             if let name = log.names.last, name.sequence >= last?.sequence ?? 1 {
                 let found: SegmentMark?
                 do {
-                    let (record, head) = try await repository.segment(name, database)
-                    found = SegmentMark(record, head.document.hash)
-                    newest = record
+                    let segment = try await repository.segment(name, database)
+                    found = segment.mark
+                    newest = segment.record
                 } catch let error as VaultError where error.isDamage {
                     try log.requirePlausible(name, besides: log.names.dropLast(), error.message)
                     // Later segments cannot be restored through it, only from a snapshot of their own.
@@ -247,15 +246,6 @@ package actor SegmentWriter {
 
     /// Releases the lease.
     package func close() async { await lease.release() }
-}
-
-extension LocalFile {
-    /// The SHA-256 of its content.
-    func hash() throws -> String {
-        var digest = SHA256()
-        try forEachPiece { digest.update(bufferPointer: $1) }
-        return digest.finalize().hexadecimal
-    }
 }
 
 /// Whether a new follower may continue from what an earlier one stored.
