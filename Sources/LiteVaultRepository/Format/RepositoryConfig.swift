@@ -33,7 +33,6 @@ struct RepositoryConfig: CheckedDocument, Sendable {
     /// How names of databases become identifiers: "keyed" in a repository that was created sealed, by a hash if absent.
     var identifiers: String?
 
-    static let byteLimit = RepositoryFormat.documentBytes
     /// The feature of a repository without its first secret: an older reader would take it for one that has none.
     static let slotsFeature = "secret-slots"
     /// The feature of a sealed repository.

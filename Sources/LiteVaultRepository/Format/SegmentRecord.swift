@@ -60,8 +60,6 @@ struct SegmentRecord: CheckedDocument, Sendable, Equatable {
         var logs: [LogRange]?
     }
 
-    static let byteLimit = RepositoryFormat.documentBytes
-
     func check() throws(OutOfLimits) {
         try require("format", format, in: RepositoryFormat.unsealedVersion...RepositoryFormat.unsealedVersion)
         try require("sequence", sequence, in: RepositoryFormat.sequences)
@@ -170,8 +168,6 @@ struct LogRange: Codable, Sendable, Equatable {
 
 /// Where a run began: the position in the log, and what was stored before.
 package struct RunStart: CheckedDocument, Sendable, Equatable {
-    package static let byteLimit = RepositoryFormat.documentBytes
-
     /// The position in the log from which all of it was read.
     var salts: String
     var frame: UInt32
@@ -295,8 +291,6 @@ struct SegmentMark: CheckedDocument, Sendable, Equatable {
     var newest: Int?
     /// The snapshot that its run began with; absent if that did not exist before the run.
     var base: Int?
-
-    static let byteLimit = RepositoryFormat.documentBytes
 
     func check() throws(OutOfLimits) {
         try require("sequence", sequence, in: RepositoryFormat.sequences)

@@ -23,8 +23,6 @@ final class Lease: Sendable {
         /// A note that later holders preserve: a follower's newest segment, sealed.
         var note: String?
 
-        static let byteLimit = RepositoryFormat.documentBytes
-
         func check() throws(OutOfLimits) {
             try require("acquired", seconds: acquired)
             try require("sequence", sequence, in: RepositoryFormat.sequences)

@@ -160,8 +160,6 @@ struct Head: CheckedDocument, Equatable {
     /// Its label, in milliseconds since 1970; absent if an older version wrote this.
     var label: Int64?
 
-    static let byteLimit = RepositoryFormat.documentBytes
-
     init(_ snapshot: Snapshot) {
         (sequence, hash, label) = (snapshot.sequence, snapshot.hash.hexadecimal, snapshot.time.milliseconds)
     }

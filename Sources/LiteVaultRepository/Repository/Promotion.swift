@@ -11,8 +11,6 @@ extension VaultError.Code {
 /// Snapshots after that fence belong to the new line, and name it. What the old writers store later belongs to no line: a manifest
 /// finds its name taken, and segments behind the last one of the old line are not restored.
 struct Promotion: CheckedDocument, Sendable, Equatable {
-    static let byteLimit = RepositoryFormat.documentBytes
-
     /// The line that begins: 32 random hexadecimal digits.
     var line: String
     /// The promoted database.
@@ -232,8 +230,6 @@ package struct PromotedDatabase: CheckedDocument, Sendable, Equatable {
     /// The state that it had, in milliseconds since 1970, and the last segment of it.
     let state: Int64
     let segment: Int?
-
-    package static let byteLimit = RepositoryFormat.documentBytes
 
     /// A database that is about to be promoted, which the repository does not know of.
     ///

@@ -9,8 +9,6 @@ private struct SegmentNote: CheckedDocument {
     var database: String
     var newest: SegmentMark
 
-    static let byteLimit = RepositoryFormat.documentBytes
-
     func check() throws(OutOfLimits) { try newest.check() }
 }
 

@@ -4,8 +4,6 @@ internal import LiteVaultCapture
 ///
 /// A standby records it beside its copy, and continues from there with another process.
 package struct SegmentPosition: CheckedDocument, Sendable, Equatable {
-    package static let byteLimit = RepositoryFormat.documentBytes
-
     /// The number of the segment.
     package let sequence: Int
     let run: String
