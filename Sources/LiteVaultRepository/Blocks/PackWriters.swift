@@ -164,6 +164,7 @@ package final class PackSpool {
     func add(_ pack: Pack) { packs.append(pack) }
 
     var byteCount: Int64 { packs.reduce(0) { $0 + $1.size } }
+    var treeBytes: Int64 { packs.filter { $0.name.hasPrefix("tree/") }.reduce(0) { $0 + $1.size } }
 
     deinit { for pack in packs { pack.file.discard() } }
 }
