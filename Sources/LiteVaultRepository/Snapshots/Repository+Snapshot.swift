@@ -232,7 +232,8 @@ extension Repository {
         let isCompared = plan.blockMap != nil && sink.damage == nil
         let rewritten =
             last.map { isCompared && sink.changed * 10 >= sink.blockCount * 9 && $0.blocks >= 8 } ?? false
-        let newest = [plan.newestSegment, newestMark(database, previous: last)].compactMap(\.self).max { $0.sequence < $1.sequence }
+        let marks = [plan.newestSegment, newestMark(database, previous: last)].compactMap(\.self)
+        let newest = marks.max { $0.sequence < $1.sequence }
         let label = max(report.began.milliseconds, plan.newestLabel + 1)
         let treeBytes = sink.spool.treeBytes
         return Manifest(
