@@ -19,7 +19,7 @@ enum PackFile {
         }
         if name == RepositoryFormat.tree(pack) {
             let header = try file.read(at: 0, count: RepositoryFormat.packHeader)
-            guard header == DataPackWriter.header(RepositoryFormat.treeMagic, repository: repository, pack: pack),
+            guard header == PackWriter.header(RepositoryFormat.treeMagic, repository: repository, pack: pack),
                 isWhole(file.path, pack)
             else { throw VaultError(.damaged, "its hash does not match", path: name) }
             return
@@ -32,7 +32,7 @@ enum PackFile {
         let tableStart = RepositoryFormat.packHeader + blocks * blockSize
         let tail = try file.read(at: Int64(tableStart), count: Int(size) - tableStart)
         let table = Array(tail.dropLast(RepositoryFormat.hashBytes))
-        guard header == DataPackWriter.header(RepositoryFormat.dataMagic, repository: repository, pack: pack),
+        guard header == PackWriter.header(RepositoryFormat.dataMagic, repository: repository, pack: pack),
             Array(tail.suffix(RepositoryFormat.hashBytes)) == Hash256(of: header + table).withBytes(Array.init)
         else { throw VaultError(.damaged, "its header or its table is damaged", path: name) }
         for first in stride(from: 0, to: blocks, by: step) {
@@ -64,7 +64,7 @@ enum PackFile {
         let content = try file.size() - Int64(RepositoryFormat.hashBytes)
         guard content > Int64(RepositoryFormat.packHeader) else { return false }
         let header = try file.read(at: 0, count: RepositoryFormat.packHeader)
-        let expected = DataPackWriter.header(
+        let expected = PackWriter.header(
             RepositoryFormat.treeMagic, repository: repository ?? Array(header[8..<24]), pack: pack)
         guard header == expected else { return false }
         var digest = SHA256()

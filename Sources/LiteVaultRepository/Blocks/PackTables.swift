@@ -35,7 +35,7 @@ final class PackTables {
         let tableStart = Int64(RepositoryFormat.packHeader + blocks * blockSize)
         let tail = try await store.get(object.name, range: tableStart..<size)
         let table = Array(tail.dropLast(RepositoryFormat.hashBytes))
-        guard header == DataPackWriter.header(RepositoryFormat.dataMagic, repository: repository, pack: pack),
+        guard header == PackWriter.header(RepositoryFormat.dataMagic, repository: repository, pack: pack),
             Array(tail.suffix(RepositoryFormat.hashBytes)) == Hash256(of: header + table).withBytes(Array.init)
         else { throw VaultError(.damaged, "its header or its table is damaged", path: object.name) }
         try file.write(table, at: end)
