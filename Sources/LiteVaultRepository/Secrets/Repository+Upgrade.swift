@@ -88,30 +88,20 @@ extension Repository {
     private func sealObjects(
         _ result: inout SealingResult, _ lease: Lease, _ progress: @escaping BackupProgress.Report
     ) async throws {
-        var seen: Set<String> = []
-        // Joining segments and recording checks needs no lease: a request of before the change may have been late.
-        for _ in 0..<10 {
-            let objects = try await store.list("").filter {
-                RepositoryFormat.isObject($0.name) && $0.name != RepositoryFormat.config && !seen.contains($0.name)
-                    // Stores write it themselves, to try conditions. It says nothing.
-                    && $0.name != RepositoryFormat.lease("conditions")
+        // Stores write the object of conditions themselves, to try these. It says nothing.
+        let others = [RepositoryFormat.config, RepositoryFormat.lease("conditions")]
+        var (done, total) = (Int64(0), Int64(0))
+        try await forEachPart(32, lease) {
+            !others.contains($0)
+        } body: { part, all in
+            if part.startIndex == 0 { (done, total) = (0, all.lazy.map(\.size).sum) }
+            try progress(BackupProgress(.storing, done, of: total))
+            for sizes in try await concurrently(Array(part), { try await sealObject($0.name) }) {
+                guard let (before, after) = sizes else { continue }
+                result.objects += 1
+                (result.before, result.after) = ([result.before, before].sum, [result.after, after].sum)
             }
-            if objects.isEmpty { return }
-            seen.formUnion(objects.map(\.name))
-            let total = objects.lazy.map(\.size).sum
-            var done: Int64 = 0
-            // Some at a time, so that the lease is confirmed between them.
-            for start in stride(from: 0, to: objects.count, by: 32) {
-                try progress(BackupProgress(.storing, done, of: total))
-                try await lease.confirmIfDue()
-                let some = Array(objects[start..<min(start + 32, objects.count)])
-                for sizes in try await concurrently(some, { try await sealObject($0.name) }) {
-                    guard let (before, after) = sizes else { continue }
-                    result.objects += 1
-                    (result.before, result.after) = ([result.before, before].sum, [result.after, after].sum)
-                }
-                done = [done, some.lazy.map(\.size).sum].sum
-            }
+            done = [done, part.lazy.map(\.size).sum].sum
         }
     }
 

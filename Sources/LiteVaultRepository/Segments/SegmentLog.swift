@@ -224,6 +224,9 @@ struct SegmentListing: Sendable {
         return part
     }
 
+    /// Those among listed objects.
+    init(_ objects: [ObjectAttributes] = []) { add(objects) }
+
     fileprivate mutating func add(_ objects: [ObjectAttributes]) {
         for object in objects {
             // Listing the repository reports other names.
@@ -271,9 +274,8 @@ extension Repository {
     ///
     /// - Parameter span: where segments are needed one by one; nil lists all.
     func segmentListing(_ database: String, in span: SegmentSpan? = nil) async throws -> SegmentListing {
-        var listing = SegmentListing()
         if let span {
-            listing.add(try await store.list(RepositoryFormat.joined(database)))
+            var listing = SegmentListing(try await store.list(RepositoryFormat.joined(database)))
             if !listing.joined.isEmpty {
                 listing.isWhole = false
                 for range in Self.unjoined(listing.joined, span) {
@@ -283,22 +285,17 @@ extension Repository {
             }
         }
         // In the order of names: what is joined and removed meanwhile is among the joined ones, which come last.
-        listing.add(try await store.list(RepositoryFormat.segments(database)))
-        return listing
+        return SegmentListing(try await store.list(RepositoryFormat.segments(database)))
     }
 
     /// The joined segments of a database.
     func joinedSegments(_ database: String) async throws -> [SegmentName] {
-        var listing = SegmentListing()
-        listing.add(try await store.list(RepositoryFormat.joined(database)))
-        return listing.joined
+        SegmentListing(try await store.list(RepositoryFormat.joined(database))).joined
     }
 
     /// The segments with these numbers, and no joined ones.
     func segments(_ database: String, _ range: ClosedRange<Int>) async throws -> [SegmentName] {
-        var listing = SegmentListing()
-        listing.add(try await segmentObjects(database, range))
-        return listing.names
+        SegmentListing(try await segmentObjects(database, range)).names
     }
 
     private func segmentObjects(_ database: String, _ range: ClosedRange<Int>) async throws -> [ObjectAttributes] {
