@@ -180,9 +180,7 @@ extension Repository {
                     continue
                 }
                 // Or compaction, which leaves the joined segment.
-                if error.code == .missing,
-                    log.joined.contains(where: { $0.first <= name.sequence && name.sequence <= $0.sequence })
-                {
+                if error.code == .missing, log.joined.contains(where: { $0.has(name.sequence) }) {
                     previous = (name.sequence, [])
                     continue
                 }

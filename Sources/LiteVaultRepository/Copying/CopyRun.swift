@@ -260,7 +260,7 @@ extension CopyRun {
         let joined = try await source.segmentListing(database).joined
         let fine = try await source.segmentListing(database).names.filter { name in
             !known.contains(name.object) && forgotten?.hasSegment(name.sequence) != true
-                && !there.joined.contains { $0.first <= name.sequence && name.sequence <= $0.sequence }
+                && !there.joined.contains { $0.has(name.sequence) }
         }
         let newer = joined.filter { name in
             !known.contains(name.object)

@@ -216,6 +216,8 @@ struct SegmentName: Equatable, Sendable {
     var modified: Date?
 
     var isJoined: Bool { level > 0 }
+    /// Whether it has the segment with a number.
+    func has(_ number: Int) -> Bool { first <= number && number <= sequence }
     static let levels = 1...9_999_999
 
     /// The name of a joined segment.

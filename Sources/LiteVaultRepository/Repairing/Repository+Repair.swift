@@ -225,11 +225,7 @@ final class Repair {
             }
         }
         for hole in log.holes
-        where hole.range.upperBound <= plausible
-            && !(log.forgotten.lost ?? []).contains(where: {
-                $0[0] <= hole.range.lowerBound && hole.range.upperBound <= $0[1]
-            })
-        {
+        where hole.range.upperBound <= plausible && !log.forgotten.isLost(hole.range) {
             report.lostSegments.append(
                 RepairReport.LostSegment(
                     database: name, path: log.path(hole.range),

@@ -160,9 +160,7 @@ extension Repository {
 
     private func sealAgain(_ name: String) async throws -> Outcome {
         guard let key else { return .present }
-        for _ in 0..<5 {
-            // The tag first: if the object changes after that, the write fails.
-            guard let present = try await store.attributes(name) else { return .present }
+        return try await replacing(name, in: store) { present -> Outcome? in
             // Of a segment, the frames follow.
             let isSegment = name.hasPrefix("segments/")
             let head =
@@ -177,13 +175,27 @@ extension Repository {
                     RepositoryWarning(
                         .damage, path: name, message: "was not authenticated by the old key", advice: .repair))
             }
+            if isSegment {
+                try await replaceHead(of: name, present, sealed)
+            } else {
+                try await store.put(name, bytes: sealed, condition: .unchanged(present.tag))
+            }
+            return .stored(present.size)
+        } ?? .present
+    }
+
+    /// Replaces an object, once more if it was changed meanwhile.
+    ///
+    /// - Parameter body: gets the object's attributes, with whose tag it is to be replaced.
+    /// - Returns: what `body` returns; nil if there is no such object.
+    func replacing<T>(
+        _ name: String, in store: any ObjectStore, _ body: (ObjectAttributes) async throws -> T?
+    ) async throws -> T? {
+        for _ in 0..<5 {
+            // The tag first: if the object changes after that, the write fails.
+            guard let present = try await store.attributes(name) else { return nil }
             do {
-                if isSegment {
-                    try await replaceHead(of: name, present, sealed)
-                } else {
-                    try await store.put(name, bytes: sealed, condition: .unchanged(present.tag))
-                }
-                return .stored(present.size)
+                return try await body(present)
             } catch let error as VaultError where error.code == .conflict { continue }
         }
         throw VaultError(

@@ -110,31 +110,25 @@ extension Repository {
     /// - Returns: its size before and after; nil if it is sealed, or does not exist.
     private func sealObject(_ name: String) async throws -> (before: Int64, after: Int64)? {
         let base = store.unsealed
-        for _ in 0..<5 {
-            // The tag first: if the object changes after that, the write fails.
-            guard let present = try await base.attributes(name) else { return nil }
+        return try await replacing(name, in: base) { present -> (before: Int64, after: Int64)? in
             let start = try await base.get(name, range: 0..<min(present.size, Int64(SealedObject.headBytes)))
             if SealedObject.isSealed(start) { return nil }
             // Before any of it is read: a sparse file is as large as somebody wants.
             guard present.size <= ReadLimits.bytes(of: name) else {
                 throw VaultError.tooLarge(Int(ReadLimits.bytes(of: name)), path: "\(store.location)/\(name)")
             }
-            do {
-                if present.size <= 1 << 20 {
-                    let bytes = try await base.get(name, upTo: 1 << 20)
-                    try await store.put(name, bytes: bytes, condition: .unchanged(present.tag))
-                } else {
-                    let named = try temporaryFile("upgrade")
-                    defer { named.discard() }
-                    let path = named.path + "-journal"
-                    let local = base.localPath(name)
-                    if local == nil { try await base.fetch(name, into: path, upTo: ReadLimits.bytes(of: name)) }
-                    try await store.put(name, file: local ?? path, condition: .unchanged(present.tag))
-                }
-                return (present.size, try await base.attributes(name)?.size ?? 0)
-            } catch let error as VaultError where error.code == .conflict { continue }
+            if present.size <= 1 << 20 {
+                let bytes = try await base.get(name, upTo: 1 << 20)
+                try await store.put(name, bytes: bytes, condition: .unchanged(present.tag))
+            } else {
+                let named = try temporaryFile("upgrade")
+                defer { named.discard() }
+                let path = named.path + "-journal"
+                let local = base.localPath(name)
+                if local == nil { try await base.fetch(name, into: path, upTo: ReadLimits.bytes(of: name)) }
+                try await store.put(name, file: local ?? path, condition: .unchanged(present.tag))
+            }
+            return (present.size, try await base.attributes(name)?.size ?? 0)
         }
-        throw VaultError(
-            .busy, "is being changed by others", path: "\(store.location)/\(name)", remedy: "Try again.")
     }
 }

@@ -336,7 +336,7 @@ extension Repository {
             let next = row.segments.last.map({ $0.record.sequence + 1 })
                 ?? log.present.filter({ $0.sequence > row.contained }).map({ max($0.first, row.contained + 1) }).min(),
             !log.names.contains(where: { $0.sequence == next }),
-            let name = log.joined.filter({ $0.first <= next && next <= $0.sequence }).min(by: { $0.level < $1.level })
+            let name = log.joined.filter({ $0.has(next) }).min(by: { $0.level < $1.level })
         else { return nil }
         // Its commits are in one window.
         let length = Int64(name.level) * 1000

@@ -109,12 +109,8 @@ struct SegmentLog: Sendable {
 
     /// The problems, without those that a repair has reported already.
     var warnings: [RepositoryWarning] {
-        let known = forgotten.lost ?? []
-        return faults.map { RepositoryWarning($0, database) }
-            + holes.filter { hole in
-                !known.contains { $0[0] <= hole.range.lowerBound && hole.range.upperBound <= $0[1] }
-            }
-            .map {
+        faults.map { RepositoryWarning($0, database) }
+            + holes.filter { !forgotten.isLost($0.range) }.map {
                 RepositoryWarning(
                     .damage, path: path($0.range), message: text($0.range),
                     advice: .all([.text("Restore them from a copy of the repository."), .repair]))
@@ -328,14 +324,7 @@ extension Repository {
 
     /// The numbers that segments in order do not have.
     private static func gaps(_ path: [SegmentName]) -> [ClosedRange<Int>] {
-        var first = RepositoryFormat.sequences.lowerBound
-        var gaps: [ClosedRange<Int>] = []
-        for name in path {
-            if first < name.first { gaps.append(first...(name.first - 1)) }
-            first = max(first, name.sequence + 1)
-        }
-        let last = RepositoryFormat.sequences.upperBound
-        return first <= last ? gaps + [first...last] : gaps
+        path.map { $0.first...$0.sequence }.gaps(in: RepositoryFormat.sequences)
     }
 }
 
@@ -385,6 +374,6 @@ enum SegmentCover {
         guard let first = joined.min(by: { ($0.sequence, $1.first) < ($1.sequence, $0.first) }) else { return nil }
         let fine = names.first?.sequence ?? .max
         let number = fine <= first.sequence ? fine : first.first
-        return joined.filter { $0.first <= number && number <= $0.sequence }.max { $0.sequence < $1.sequence }
+        return joined.filter { $0.has(number) }.max { $0.sequence < $1.sequence }
     }
 }

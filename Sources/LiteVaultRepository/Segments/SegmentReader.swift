@@ -151,9 +151,7 @@ package struct SegmentReader: Sendable {
             if let found = fine[next] {
                 path.append(found)
                 next += 1
-            } else if let found = joined.filter({ $0.first <= next && next <= $0.sequence }).max(by: {
-                $0.sequence < $1.sequence
-            }) {
+            } else if let found = joined.filter({ $0.has(next) }).max(by: { $0.sequence < $1.sequence }) {
                 path.append([found])
                 next = found.sequence + 1
             } else {
