@@ -237,7 +237,4 @@ package struct CaptureReport: Sendable, Equatable {
 
     /// The report of an image of known length that was just read, without a log.
     package init(byteCount: Int64) { self.byteCount = byteCount }
-
-    /// Whether the image starts like an unencrypted database.
-    package var looksPlain: Bool { start == Array("SQLite format 3\0".utf8) }
 }

@@ -28,9 +28,11 @@ final class Lease: Sendable {
             try require("sequence", sequence, in: RepositoryFormat.sequences)
         }
 
+        var identity: ProcessIdentity {
+            ProcessIdentity(process: process, start: start, boot: boot, namespace: namespace)
+        }
         /// Whether its holder is known to be dead.
         var isDead: Bool {
-            let identity = ProcessIdentity(process: process, start: start, boot: boot, namespace: namespace)
             if identity == .current { return !heldLeases.withLock { $0.contains(holder) } }
             return identity.state == .dead
         }
