@@ -396,7 +396,7 @@ final class JoinedObject {
         (record.end, record.clock) = (nil, nil)
         record.payloadSize = segment.byteCount
         record.payloadHash = try source.hash()
-        record.joined = .init(
+        record.joined = SegmentRecord.Joined(
             first: first.first, firstSnapshot: first.joined?.firstSnapshot ?? first.snapshot, level: level, hash: hash,
             salts: first.joined?.salts ?? first.salts, firstFrame: first.joined?.firstFrame ?? first.firstFrame,
             pages: segment.pageCount, logs: logs)
