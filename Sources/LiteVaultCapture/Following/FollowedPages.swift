@@ -183,23 +183,22 @@ package final class FollowedPages: Sendable {
         }
         wake?()
         let end = clock.now() + 2
-        while shared.withLock({ $0.isPolled && $0.name == run && $0.polls.completed < wanted }), clock.now() < end,
-            !Task.isCancelled
-        {
-            await clock.sleep(0.01)
-        }
+        await wait(until: end, clock) { $0.name == run && $0.polls.completed < wanted }
         let count: UInt64? = shared.withLock { shared in
             if shared.polls.awaited == wanted { shared.polls.awaited = 0 }
             guard shared.name == run else { return nil }
             return shared.trail.count(upTo: position, isBehind: shared.polls.completed >= wanted)
         }
         guard let count else { return nil }
-        while shared.withLock({ $0.isPolled && $0.name == run && $0.stored < count }), clock.now() < end + 8,
-            !Task.isCancelled
-        {
+        await wait(until: end + 8, clock) { $0.name == run && $0.stored < count }
+        return shared.withLock { $0.name == run && $0.stored >= count } ? Int(exactly: count) : nil
+    }
+
+    /// Waits as long as something is missing, and the log is polled.
+    private func wait(until end: Double, _ clock: HostClock, _ isMissing: (Shared) -> Bool) async {
+        while shared.withLock({ $0.isPolled && isMissing($0) }), clock.now() < end, !Task.isCancelled {
             await clock.sleep(0.01)
         }
-        return shared.withLock { $0.name == run && $0.stored >= count } ? Int(exactly: count) : nil
     }
 
     /// Records a snapshot that was stored. What only earlier ones need is forgotten.
