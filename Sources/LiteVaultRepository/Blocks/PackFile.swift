@@ -46,11 +46,7 @@ enum PackFile {
     }
 
     /// Whether a file is an intact tree pack, by the hash at its end; false if it cannot be read.
-    static func isWhole(_ path: String, _ pack: PackID) -> Bool {
-        var status = stat()
-        guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return false }
-        return (try? isIntact(path, pack)) ?? false
-    }
+    static func isWhole(_ path: String, _ pack: PackID) -> Bool { (try? isIntact(path, pack)) ?? false }
 
     /// Whether a file is an intact tree pack, by the hash at its end. Reads it in pieces of 1 MiB.
     ///

@@ -331,18 +331,16 @@ final class Repair {
                 // The response was lost: compare what is stored.
             }
             // A copy set aside before, perhaps by a run that was killed, may differ.
-            if let path = store.localPath(target), Self.isSame(path, fetched) { return target }
+            if let path = store.localPath(target), let kept = try? FileMetadata(path: path),
+                let own = try? FileMetadata(path: fetched), kept.isSameFile(as: own)
+            {
+                return target
+            }
             let size = try LocalFile(reading: fetched).size()
             guard try await store.attributes(target)?.size == size else { continue }
             if try await store.hash(target, 0..<size) == LocalFile(reading: fetched).hash() { return target }
         }
         throw VaultError(.cannotCreate, "there are too many objects of that name", path: copy(name))
-    }
-
-    private static func isSame(_ one: String, _ other: String) -> Bool {
-        var (first, second) = (stat(), stat())
-        guard lstat(one, &first) == 0, lstat(other, &second) == 0 else { return false }
-        return first.st_dev == second.st_dev && first.st_ino == second.st_ino
     }
 
     /// Removes cached block maps; they are fetched again when needed.
