@@ -101,8 +101,7 @@ package final class UnusedDatabase {
         throw VaultError(
             .cannotCreate,
             code == EEXIST ? "the file exists" : "the replaced database can only be kept in its own file system",
-            path: other,
-            remedy: "Choose another name for it.")
+            path: other, remedy: "Choose another name for it.")
     }
 
     /// Releases the lock after the file was replaced, or was not.

@@ -178,8 +178,7 @@ final class LostBlockFinder {
         let manifest = snapshot.manifest
         let root = Node(
             entry: try manifest.rootEntry(snapshot.object), level: TreeShape.height(blocks: manifest.blocks) - 1,
-            index: 0,
-            blocks: manifest.blocks)
+            index: 0, blocks: manifest.blocks)
         let count = try await count(root)
         var ranges: [Range<Int>] = []
         if count > 0 { try list(root, into: &ranges) }

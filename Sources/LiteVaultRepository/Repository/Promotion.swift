@@ -90,8 +90,7 @@ extension DatabaseSurvey {
         let end = promotions.first { $0.sequence > snapshot.sequence }?.promotion
         return HistoryCut(
             begin: promotions.last { $0.sequence < snapshot.sequence }?.sequence ?? 0,
-            segment: end?.lastSegment,
-            time: end.map { Date(milliseconds: $0.state) })
+            segment: end?.lastSegment, time: end.map { Date(milliseconds: $0.state) })
     }
 }
 

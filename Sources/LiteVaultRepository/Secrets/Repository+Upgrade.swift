@@ -81,8 +81,7 @@ extension Repository {
         guard let stored else { throw VaultError.changedIdentity(store.location) }
         return Repository(
             store: try stored.opening(store, key: key, of: id, spool: local.spool), local: local, config: stored,
-            key: key,
-            slot: slot, id: id, memory: memory, notices: notices)
+            key: key, slot: slot, id: id, memory: memory, notices: notices)
     }
 
     private func sealObjects(

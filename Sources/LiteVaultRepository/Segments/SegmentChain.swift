@@ -219,9 +219,7 @@ public struct BrokenLogError: Error, Sendable, Equatable {
         return VaultError(
             .damaged,
             "\(what): a segment of the followed log \(problem); the newest time that can be reached is \(time)",
-            path: object,
-            advice: .restoreReachable(time: time),
-            cause: self)
+            path: object, advice: .restoreReachable(time: time), cause: self)
     }
 }
 

@@ -49,8 +49,7 @@ struct SegmentLog: Sendable {
         guard name.sequence > max(vouched, others.last?.sequence ?? 0) + RepositoryFormat.strayStep else { return }
         throw VaultError(
             .damaged, "\(message); its number is far beyond the others, and was not chosen by a writer",
-            path: name.object,
-            advice: .repair)
+            path: name.object, advice: .repair)
     }
 
     var newest: Memory? { memories.max { $0.mark.sequence < $1.mark.sequence } }
