@@ -56,7 +56,8 @@ package struct Capture {
                 }
                 let start = try copy(image, of: file, since: began.instant, into: &sink)
                 try attempt.confirm(image)
-                return image.completed(start: start, began: began.date, attempts: max(1, attempts))
+                return image.completed(
+                    start: start, began: began.date, ended: clock.time(), attempts: max(1, attempts))
             } catch let error as RetryableCaptureError {
                 // Time spent on a copy that was discarded is not time spent waiting.
                 if error.hasCopied { deadline = max(deadline, Deadline(seconds: 1)) }
@@ -230,11 +231,13 @@ package struct CaptureReport: Sendable, Equatable {
     /// Commits in the log after an invalid frame. They are not in the image; SQLite does not recover them either.
     package var unreachableCommits = 0
     /// When the lock or mark that makes the image consistent was taken, and when it was released.
-    package var began = Date()
-    package var ended = Date()
+    package var began: Date
+    package var ended: Date
     /// The number of copies that were begun, including this one.
     package var attempts = 1
 
     /// The report of an image of known length that was just read, without a log.
-    package init(byteCount: Int64) { self.byteCount = byteCount }
+    package init(byteCount: Int64, at time: Date = Date()) {
+        (self.byteCount, began, ended) = (byteCount, time, time)
+    }
 }

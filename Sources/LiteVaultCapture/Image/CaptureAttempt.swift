@@ -19,14 +19,14 @@ struct CapturedImage {
     /// The report of a copy that has just ended.
     ///
     /// - Parameter start: the image's first 24 bytes.
-    func completed(start: [UInt8], began: Date, attempts: Int) -> CaptureReport {
+    func completed(start: [UInt8], began: Date, ended: Date, attempts: Int) -> CaptureReport {
         var report = report
         if report.pageSize == nil, start.count >= 18, start.starts(with: "SQLite format 3\0".utf8) {
             let size = Int(start[16]) << 8 | Int(start[17])
             report.pageSize = size == 1 ? 65536 : size
         }
         report.start = Array(start.prefix(16))
-        (report.began, report.ended, report.attempts) = (began, Date(), attempts)
+        (report.began, report.ended, report.attempts) = (began, ended, attempts)
         return report
     }
 }
