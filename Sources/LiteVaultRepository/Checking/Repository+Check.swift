@@ -67,11 +67,13 @@ extension Repository {
     }
 
     /// The damage that `body` finds; nil if there is none.
-    private func flaw(_ body: () async throws -> Void) async throws -> VaultError? {
+    ///
+    /// - Parameter countsMissing: whether that an object is missing counts as well.
+    func flaw(orMissing countsMissing: Bool = false, _ body: () async throws -> Void) async throws -> VaultError? {
         do {
             try await body()
             return nil
-        } catch let error as VaultError where error.code == .missing {
+        } catch let error as VaultError where error.code == .missing && !countsMissing {
             // Removed by pruning since it was listed. If a snapshot needs it, that is reported.
             return nil
         } catch let error as VaultError where error.isDamage {

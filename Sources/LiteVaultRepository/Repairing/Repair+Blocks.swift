@@ -16,14 +16,12 @@ extension Repair {
         var flaws: [String: VaultError] = [:]
         for object in packs {
             try options.progress(BackupProgress(.checking, done, of: total))
-            do {
+            // The tables tell which of its blocks are intact.
+            flaws[object.name] = try await repository.flaw(orMissing: true) {
                 // What a check or a repair has found damaged is read as a whole: only some of its blocks are lost, or none any more.
                 try await tables.add(
                     object, repository: repository.id, store: store,
                     readsData: options.readsData || recorded.contains(object.name))
-            } catch let error as VaultError where error.isDamage {
-                // The tables tell which of its blocks are intact.
-                flaws[object.name] = error
             }
             done = [done, object.size].sum
         }
@@ -34,15 +32,13 @@ extension Repair {
         for object in try await store.list("tree/") where RepositoryFormat.isPack(object.name) {
             guard let pack = object.name.split(separator: "/").last.flatMap({ PackID(hexadecimal: $0) })
             else { continue }
-            do {
+            // Snapshots that need it report that.
+            flaws[object.name] = try await repository.flaw(orMissing: true) {
                 try await maps.source.prepare(pack)
                 // A file that cannot be read is not known to be damaged: that ends the repair.
-                if try !PackFile.isIntact(maps.source.path(pack), pack) {
-                    flaws[object.name] = VaultError(.damaged, "does not match its hash", path: object.name)
+                guard try PackFile.isIntact(maps.source.path(pack), pack) else {
+                    throw VaultError(.damaged, "does not match its hash", path: object.name)
                 }
-            } catch let error as VaultError where error.isDamage {
-                // Snapshots that need it report that.
-                flaws[object.name] = error
             }
         }
         var needed: Set<String> = []
@@ -60,13 +56,11 @@ extension Repair {
         needed.formUnion(walk.packs.map { RepositoryFormat.tree($0) })
         for (name, flaw) in flaws.sorted(by: { $0.key < $1.key })
         where needed.contains(name) && finder.damaged[name] == nil {
-            report.unfinished.append(
-                RepositoryWarning(
-                    .damage, flaw.code, path: name,
-                    message: "\(flaw.message); what snapshots need of it is intact",
-                    advice: .text(
-                        "They can be restored. Take new snapshots, which store it again; forget the older ones when nobody needs them."
-                    )))
+            leave(
+                name, "\(flaw.message); what snapshots need of it is intact",
+                .text(
+                    "They can be restored. Take new snapshots, which store it again; forget the older ones when nobody needs them."
+                ), flaw.code)
         }
         let damaged = finder.damaged.merging(flaws.mapValues(\.message)) { lost, _ in lost }
         let known = Set(list.damaged ?? [])

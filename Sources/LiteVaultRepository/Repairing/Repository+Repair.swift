@@ -169,10 +169,9 @@ final class Repair {
                 }
                 report.actions.append(.init(.rebuilt, name, damage.message, nil))
             } catch let error as VaultError where error.code == .busy {
-                report.unfinished.append(
-                    RepositoryWarning(
-                        .damage, path: name, message: "\(damage.message), and its follower is at work",
-                        advice: .text("It rewrites the lease within 200 seconds.")))
+                leave(
+                    name, "\(damage.message), and its follower is at work",
+                    .text("It rewrites the lease within 200 seconds."))
             }
         }
     }
@@ -243,6 +242,11 @@ final class Repair {
 
     // MARK: Actions
 
+    /// Reports what could not be repaired.
+    func leave(_ path: String, _ message: String, _ advice: Remedy, _ code: VaultError.Code = .damaged) {
+        report.unfinished.append(RepositoryWarning(.damage, code, path: path, message: message, advice: advice))
+    }
+
     func write(_ value: some CheckedDocument, as name: String) async throws {
         guard let lease else { return }
         try await lease.confirm()
@@ -265,11 +269,9 @@ final class Repair {
             try await store.remove(name)
             report.actions.append(.init(.setAside, name, reason, kept))
         } catch let error as VaultError {
-            report.unfinished.append(
-                RepositoryWarning(
-                    .damage, error.code, path: name,
-                    message: "was copied to \(kept), but cannot be removed from the store: \(error.message)",
-                    advice: .repairWithDeletion))
+            leave(
+                name, "was copied to \(kept), but cannot be removed from the store: \(error.message)",
+                .repairWithDeletion, error.code)
         }
     }
 
@@ -300,10 +302,9 @@ final class Repair {
             fetched = path
             guard access(path, F_OK) == 0 else { return nil }
             guard Self.canBeKept(path) else {
-                report.unfinished.append(
-                    RepositoryWarning(
-                        .damage, path: name, message: "is too large to copy, and belongs to another user",
-                        advice: .text("Move it out of the repository by hand.")))
+                leave(
+                    name, "is too large to copy, and belongs to another user",
+                    .text("Move it out of the repository by hand."))
                 return nil
             }
         } else {
@@ -314,10 +315,7 @@ final class Repair {
             } catch let error as VaultError where error.code == .missing {
                 return nil
             } catch let error as VaultError where error.code == .damaged {
-                report.unfinished.append(
-                    RepositoryWarning(
-                        .damage, path: name, message: error.message,
-                        advice: .text("Move it out of the repository with the store's own tools.")))
+                leave(name, error.message, .text("Move it out of the repository with the store's own tools."))
                 return nil
             }
         }
