@@ -251,25 +251,22 @@ struct SegmentName: Equatable, Sendable {
     init?(_ object: String) {
         let path = object.split(separator: "/", omittingEmptySubsequences: false)
         let parts = path.last?.split(separator: ".", omittingEmptySubsequences: false) ?? []
-        if path.count == 4, parts.count == 6 {
-            func snapshot(_ digits: Substring) -> Int? {
-                digits == Self.none ? 0 : RepositoryFormat.sequence(digits)
-            }
-            guard let first = RepositoryFormat.sequence(parts[0]), let last = RepositoryFormat.sequence(parts[1]),
-                first <= last, let before = snapshot(parts[2]), let after = snapshot(parts[3]), before <= after,
-                let time = Int64(parts[4]), Self.times.contains(time),
-                let level = Int(parts[5]), Self.levels.contains(level)
-            else { return nil }
+        func number(_ digits: Substring) -> Int? { digits == Self.none ? 0 : RepositoryFormat.sequence(digits) }
+        if path.count == 4, parts.count == 6, let first = RepositoryFormat.sequence(parts[0]),
+            let last = RepositoryFormat.sequence(parts[1]), first <= last, let before = number(parts[2]),
+            let after = number(parts[3]), before <= after, let time = Int64(parts[4]), Self.times.contains(time),
+            let level = Int(parts[5]), Self.levels.contains(level)
+        {
             self.init(
                 database: String(path[1]), joined: first...last, snapshots: (before, after), time: time, level: level)
-            guard self.object == object else { return nil }
-            return
+        } else if path.count == 3, parts.count == 3, let sequence = RepositoryFormat.sequence(parts[0]),
+            let snapshot = number(parts[1]), let time = Int64(parts[2]), Self.times.contains(time)
+        {
+            self.init(database: String(path[1]), sequence: sequence, snapshot: snapshot, time: time)
+        } else {
+            return nil
         }
-        guard path.count == 3, parts.count == 3, let sequence = RepositoryFormat.sequence(parts[0]),
-            let snapshot = parts[1] == Self.none ? 0 : RepositoryFormat.sequence(parts[1]),
-            let time = Int64(parts[2]), Self.times.contains(time), String(time) == parts[2]
-        else { return nil }
-        self.init(database: String(path[1]), sequence: sequence, snapshot: snapshot, time: time)
+        // Each name is written in one way.
         guard self.object == object else { return nil }
     }
 
