@@ -299,7 +299,7 @@ package final class NodeSource: Sendable {
             guard access(path, R_OK) == 0 else { throw VaultError(.missing, "is missing", path: name) }
             return
         }
-        if isCompared(pack) { return }
+        if files.withLock({ $0.whole.contains(pack) }) { return }
         if PackFile.isWhole(path, pack) { return compared(pack) }
         try LocalDirectory.create(directory)
         let temporary = path + "." + PackID().hexadecimal
@@ -321,8 +321,6 @@ package final class NodeSource: Sendable {
         // If it is damaged now, it is damaged in the store. Its nodes are checked one by one.
         compared(pack)
     }
-
-    private func isCompared(_ pack: PackID) -> Bool { files.withLock { $0.whole.contains(pack) } }
 
     private func compared(_ pack: PackID) {
         files.withLock { files in

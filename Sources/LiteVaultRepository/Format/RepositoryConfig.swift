@@ -83,13 +83,6 @@ struct RepositoryConfig: CheckedDocument, Sendable {
         return (try? document.decode(Self.self, name: RepositoryFormat.config))?.id
     }
 
-    /// A new repository.
-    static func new(secret: RepositorySecret?) -> RepositoryConfig {
-        RepositoryConfig(
-            id: PackID().hexadecimal, created: Timestamp.text(Date()),
-            secret: secret.map { SecretDerivation.new($0) })
-    }
-
     /// - Throws: `VaultError` `unsupported` for a repository of a newer version, `damaged` if it is not a repository.
     func require(location: String) throws {
         guard type == "repository", let id = [UInt8](hexadecimal: id), id.count == 16 else {

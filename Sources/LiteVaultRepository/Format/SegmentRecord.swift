@@ -107,8 +107,6 @@ struct SegmentRecord: CheckedDocument, Sendable, Equatable {
         if let joined { return joined.logs }
         return [LogRange(first: UInt32(truncatingIfNeeded: (UInt64(salts, radix: 16) ?? 0) >> 32), count: 1)]
     }
-    /// The hash that the next segment has as its predecessor, given that of this document.
-    func link(_ hash: Hash256) -> String { joined?.hash ?? hash.hexadecimal }
 
     /// The name under which it is stored.
     var name: SegmentName {

@@ -269,8 +269,6 @@ extension Repository {
         [memory?.headDirectory(config.id), local.state.map { "\($0)/\(config.id)" }].compactMap(\.self)
     }
 
-    private func headPath(_ database: String) -> String? { headDirectories.first.map { "\($0)/\(database).json" } }
-
     /// Forgets the newest snapshots: the current state of the repository is accepted.
     private func forgetHeads() throws {
         for directory in headDirectories {
@@ -305,11 +303,11 @@ extension Repository {
 
     /// Remembers a snapshot as the newest, unless a newer one is remembered.
     func remember(_ head: Head, _ database: String) throws {
-        guard local.remembers, let path = headPath(database) else { return }
+        guard local.remembers, let directory = headDirectories.first else { return }
         // A damaged one is rewritten.
         if let known = try? self.head(database), known.sequence >= head.sequence { return }
-        try LocalDirectory.create(LocalDirectory.parent(of: path))
-        try head.store(at: path)
+        try LocalDirectory.create(directory)
+        try head.store(at: "\(directory)/\(database).json")
     }
 
     /// Compares the remembered snapshot with the existing ones.

@@ -48,9 +48,14 @@ extension Repository {
             try found.requireWritable()
             return found
         }
-        var config = RepositoryConfig.new(secret: secret)
+        var config = RepositoryConfig(
+            id: PackID().hexadecimal, created: Timestamp.text(Date()),
+            secret: secret.map { SecretDerivation.new($0) })
         let key = try config.secret.flatMap { try secret?.key($0) }.map { RepositoryKey(current: $0, previous: nil) }
-        if sealed, let key { try config.seal(under: key.current) }
+        if sealed, let key {
+            try config.seal(with: SealingKey(of: [UInt8](hexadecimal: config.id) ?? []), under: key.current)
+            config.identifiers = RepositoryConfig.keyed
+        }
         let document = try SealedDocument.seal(config, key: key)
         do {
             try await store.put(RepositoryFormat.config, bytes: document.bytes, condition: store.whereAbsent())
@@ -200,13 +205,5 @@ extension Repository {
                 remedy: "Use it, or choose another place.")
         }
         return made
-    }
-}
-
-extension RepositoryConfig {
-    /// Makes a new repository a sealed one.
-    mutating func seal(under current: SymmetricKey) throws {
-        try seal(with: SealingKey(of: [UInt8](hexadecimal: id) ?? []), under: current)
-        identifiers = Self.keyed
     }
 }

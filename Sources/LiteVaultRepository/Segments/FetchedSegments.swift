@@ -151,7 +151,7 @@ package struct FetchedSegment: Sendable {
     let path: String?
 
     /// The hash that the next segment has as its predecessor.
-    var link: String { record.link(hash) }
+    var link: String { record.joined?.hash ?? hash.hexadecimal }
     /// What is remembered of it.
     var mark: SegmentMark { SegmentMark(record, hash) }
 

@@ -142,9 +142,6 @@ package actor SegmentWriter {
     /// The newest label in the repository when this was opened, of a segment or a snapshot; nil without one. Later labels follow it.
     package var newestLabel: Date? { [seen, newestSnapshot?.time].compactMap(\.self).max() }
 
-    /// Records that a run begins with a snapshot that exists.
-    func begin(_ run: [UInt8], at start: RunStart) { self.start = (run, start) }
-
     /// Joins the segments of windows that are over, as ``Repository/compact(_:database:dryRun:progress:)`` does. It reads only what
     /// was stored since it was last called, and requests nothing if that is nothing. Once an hour, and once a day without
     /// new segments, it lists all of them, and removes those whose time is over.
@@ -324,7 +321,7 @@ extension SegmentWriter {
     private func start(from snapshot: Snapshot) -> FollowerStart? {
         guard let mark = snapshot.manifest.log?.mark else { return nil }
         let run = PackID().bytes
-        begin(run, at: RunStart(mark.position, after: snapshot.sequence - 1, from: snapshot.sequence))
+        self.start = (run, RunStart(mark.position, after: snapshot.sequence - 1, from: snapshot.sequence))
         return FollowerStart(
             run: run, sequence: 0, began: snapshot.time,
             seen: UInt64(clamping: snapshot.time.milliseconds), mark: mark)

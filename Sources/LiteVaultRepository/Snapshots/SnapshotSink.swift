@@ -281,7 +281,10 @@ enum BlockHashes {
         let count = blocks.count / blockSize
         func digest(_ index: Int) -> BlockDigest {
             let block = UnsafeRawBufferPointer(rebasing: blocks[(index * blockSize)..<((index + 1) * blockSize)])
-            return Self.digest(block, known: known[index], clear: clear.map { $0 - index * blockSize })
+            let hash = Hash256(of: block)
+            guard let clear, hash != known[index] else { return BlockDigest(hash: hash, plaintext: nil) }
+            let first = max(0, clear - index * blockSize)
+            return BlockDigest(hash: hash, plaintext: CiphertextTest.plaintext(in: block, after: first))
         }
         let strips = min(4, count / share)
         guard strips > 1 else { return (0..<count).map(digest) }
@@ -296,12 +299,5 @@ enum BlockHashes {
             }
             initialized = count
         }
-    }
-
-    /// The digest of one block, with `clear` as above; negative after the first block.
-    static func digest(_ block: UnsafeRawBufferPointer, known: Hash256?, clear: Int?) -> BlockDigest {
-        let hash = Hash256(of: block)
-        guard let clear, hash != known else { return BlockDigest(hash: hash, plaintext: nil) }
-        return BlockDigest(hash: hash, plaintext: CiphertextTest.plaintext(in: block, after: max(0, clear)))
     }
 }
