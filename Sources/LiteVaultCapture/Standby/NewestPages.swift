@@ -22,7 +22,8 @@ package struct NewestPages {
     package mutating func add(_ segment: any StoredSegment) throws {
         guard segment.start.pageSize == pageSize else {
             throw VaultError(
-                .damaged, "has pages of \(segment.start.pageSize) bytes instead of \(pageSize)", path: segment.file.path)
+                .damaged, "has pages of \(segment.start.pageSize) bytes instead of \(pageSize)",
+                path: segment.file.path)
         }
         files.append(segment.file)
         let file = files.count - 1

@@ -29,8 +29,8 @@ package actor SegmentWriter {
     private var tried: (run: [UInt8], place: UInt64, snapshot: Int, clock: Int64)?
 
     private init(
-        _ repository: Repository, _ database: String, _ lease: Lease, _ origin: SegmentOrigin, newestSnapshot: Snapshot?,
-        line: String?
+        _ repository: Repository, _ database: String, _ lease: Lease, _ origin: SegmentOrigin,
+        newestSnapshot: Snapshot?, line: String?
     ) {
         (self.repository, self.database, self.lease, self.origin) = (repository, database, lease, origin)
         (self.newestSnapshot, self.line, last) = (newestSnapshot, line, origin.last)
