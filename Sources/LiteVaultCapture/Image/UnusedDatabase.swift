@@ -38,9 +38,6 @@ package final class UnusedDatabase {
         }
     }
 
-    /// Whether a process is waiting to open the file.
-    package var isWanted: Bool { lease.isBroken }
-
     /// Throws `busy` if a process is waiting to open the file.
     package func requireUnwanted() throws {
         guard !lease.isBroken else {

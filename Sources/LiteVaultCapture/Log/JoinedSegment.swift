@@ -35,7 +35,6 @@ package struct JoinedSegment: Sendable, Equatable {
     package let pageCount: UInt32
 
     package var pageSize: Int { start.pageSize }
-    package var run: [UInt8] { start.run }
     /// Bytes of the whole segment.
     package var byteCount: Int64 { Self.byteCount(pages: pageCount, pageSize: pageSize) }
 
@@ -53,7 +52,7 @@ package struct JoinedSegment: Sendable, Equatable {
 
     /// The header's bytes.
     fileprivate var header: [UInt8] {
-        var bytes = Self.magic + run
+        var bytes = Self.magic + start.run
         func put(_ value: some FixedWidthInteger) { withUnsafeBytes(of: value.bigEndian) { bytes += $0 } }
         for value in [start.place, end.place, after, seen, start.salts, end.salts] { put(value) }
         for value in [start.frame, end.frame] + start.checksum + end.checksum { put(value) }

@@ -94,6 +94,14 @@ struct SegmentLog: Sendable {
     /// Whether the record lists all removed segments: an older version drops them when it rewrites the record.
     private var isNoted: Bool { forgotten.segments != nil || forgotten.ranges.isEmpty }
 
+    /// Segments that neither exist nor are missing: removed by a version that did not record it.
+    var gaps: [ClosedRange<Int>] {
+        let present = present
+        let holes = Set(holes.map(\.range.lowerBound))
+        return present.map { $0.first...$0.sequence }.gaps(in: 1...(present.last?.first ?? 1))
+            .filter { !holes.contains($0.lowerBound) }
+    }
+
     /// The range missing right after a segment.
     ///
     /// - Parameter isExact: whether it starts at the next number; otherwise segments that retention removed are
@@ -184,18 +192,6 @@ extension Repository {
         // This listing is newer than the record: what retention has recorded, and removed, since then is not in it.
         if let known = try? await self.forgetRecord(database) { forgotten = known }
         return log(again)
-    }
-}
-
-extension SegmentLog {
-    /// Segments that neither exist nor are missing: removed by a version that did not record it.
-    var gaps: [ClosedRange<Int>] {
-        let holes = Set(holes.map(\.range.lowerBound))
-        var first = 1
-        return present.compactMap { next in
-            defer { first = max(first, next.sequence + 1) }
-            return first < next.first && !holes.contains(first) ? first...(next.first - 1) : nil
-        }
     }
 }
 
