@@ -185,8 +185,7 @@ package final class DatabaseFollower: Sendable {
                             allowsPlaintext: options.allowsPlaintext || repository.isSealed,
                             prepare: { [repository] in _ = try repository.spoolDirectory() },
                             pages: pages, newestSnapshot: { self.with { $0.newest } }),
-                        writer: writer,
-                        changes: changes, changed: changed, newRuns: newRuns, newRun: newRun,
+                        writer: writer, changes: changes, changed: changed, newRuns: newRuns, newRun: newRun,
                         resumption: resumption)
                 } catch {
                     await writer.close()

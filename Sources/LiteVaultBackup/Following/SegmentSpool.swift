@@ -35,7 +35,6 @@ package final class SegmentSpool: WALSegmentSink, @unchecked Sendable {  // one 
         var waiting: [Waiting] = []
         var byteCount: Int64 = 0
         var run: Run?
-        var isNew = false
         /// The segments that were ever completed, and those of them that were removed.
         var totals = (read: 0, stored: 0)
     }
@@ -76,10 +75,7 @@ package final class SegmentSpool: WALSegmentSink, @unchecked Sendable {  // one 
     package func begin(run: [UInt8], began: Date, at position: LogPosition, gap: String?) throws {
         let start = RunStart(position, after: newestSnapshot())
         pages.begin(run: run, at: position)
-        shared.withLock {
-            $0.run = Run(id: run, began: began, start: start)
-            $0.isNew = true
-        }
+        shared.withLock { $0.run = Run(id: run, began: began, start: start) }
     }
 
     /// Records that an earlier run continues.
@@ -199,14 +195,6 @@ package final class SegmentSpool: WALSegmentSink, @unchecked Sendable {  // one 
             return first
         }
         gone?.discard()
-    }
-
-    /// Whether a run has begun since the last call.
-    package func takeNewRun() -> Bool {
-        shared.withLock { shared in
-            defer { shared.isNew = false }
-            return shared.isNew
-        }
     }
 
     /// The waiting segments, in order, which the caller owns from now on.

@@ -139,22 +139,15 @@ extension Standby {
 
     /// Whether the destination is what an interrupted restore has put in place.
     func isUnfinished() throws -> Bool {
-        guard let next = state.next, next.snapshot == 0, CompanionContent.isEmpty(destination) else { return false }
+        guard let next = state.next, next.snapshot == 0, hasNoLog else { return false }
         return try next.sum == ContentSum(file: destination).hexadecimal
     }
 
     /// Requires that nothing has written to a destination whose page size is not known yet.
     func requireUntouched() throws {
-        guard LogEnd.status(destination) == state.file, CompanionContent.isEmpty(destination) else { throw changed() }
+        guard LogEnd.status(destination) == state.file, hasNoLog else { throw changed() }
     }
-}
 
-/// The log and the journal beside a database.
-private enum CompanionContent {
-    static func isEmpty(_ path: String) -> Bool {
-        ["-wal", "-journal"].allSatisfy { suffix in
-            var status = stat()
-            return stat(path + suffix, &status) != 0 || status.st_size == 0
-        }
-    }
+    /// Whether the log and the journal beside the destination have nothing, or do not exist.
+    private var hasNoLog: Bool { ["-wal", "-journal"].allSatisfy { LocalFile.size(destination + $0) == 0 } }
 }

@@ -21,8 +21,6 @@ struct StandbyState: CheckedDocument, Sendable {
     /// The line of history that its promotion begins, which was begun and may be recorded in the repository.
     var promotion: String?
 
-    static let byteLimit = RepositoryFormat.documentBytes
-
     func check() throws(OutOfLimits) {
         try require("version", version, in: 1...1)
         try require("repository", repository, digits: 32)
@@ -41,8 +39,6 @@ struct StandbyState: CheckedDocument, Sendable {
 
 /// A state of the repository that a standby can have: a snapshot, and the last segment that was applied to it.
 struct StandbyPoint: CheckedDocument, Sendable, Equatable {
-    static let byteLimit = RepositoryFormat.documentBytes
-
     /// The newest snapshot that it has; 0 while a restore is under way.
     var snapshot: Int
     /// The first bytes of the database, which do not change while it is the same.

@@ -216,7 +216,7 @@ final class FollowerHold {
     private let log: LocalFile
     private let index: WALIndex
     private let limits: FollowerLimits
-    private let identity: [UInt64]
+    private let identity: [[UInt64]?]
     /// The read mark whose lock is held: 0 if all frames read are checkpointed, otherwise an unused one.
     private var mark: Int
     /// The position in the log up to which it has been read; its salts are valid even before the log has a header on
@@ -379,11 +379,9 @@ final class FollowerHold {
     }
 
     /// The files at the paths, by device and inode.
-    private static func identity(_ path: String) -> [UInt64] {
-        [path, path + "-wal"].flatMap { name -> [UInt64] in
-            var status = stat()
-            guard stat(name, &status) == 0 else { return [0, 0] }
-            return [UInt64(truncatingIfNeeded: status.st_dev), UInt64(truncatingIfNeeded: status.st_ino)]
+    private static func identity(_ path: String) -> [[UInt64]?] {
+        [path, path + "-wal"].map { name in
+            (try? FileMetadata(path: name, followingLinks: true)).map { [$0.device, $0.inode] }
         }
     }
 }

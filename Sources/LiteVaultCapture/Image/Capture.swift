@@ -56,7 +56,8 @@ package struct Capture {
                 }
                 let start = try copy(image, of: file, since: began.instant, into: &sink)
                 try attempt.confirm(image)
-                return image.report(start: start, began: began.date, attempts: max(1, attempts))
+                return image.completed(
+                    start: start, began: began.date, ended: clock.time(), attempts: max(1, attempts))
             } catch let error as RetryableCaptureError {
                 // Time spent on a copy that was discarded is not time spent waiting.
                 if error.hasCopied { deadline = max(deadline, Deadline(seconds: 1)) }
@@ -72,14 +73,15 @@ package struct Capture {
         into sink: inout some BlockSink
     ) throws -> [UInt8] {
         var overlay = image.overlay
-        var unchanged = (image.changes?.unchanged(byteCount: image.byteCount) ?? [])[...]
-        try sink.begin(byteCount: image.byteCount)
+        let byteCount = image.report.byteCount
+        var unchanged = (image.changes?.unchanged(byteCount: byteCount) ?? [])[...]
+        try sink.begin(byteCount: byteCount)
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 4096)
         defer { buffer.deallocate() }
         var start: [UInt8] = []
         var offset: Int64 = 0
-        while offset < image.byteCount {
-            var count = min(Int64(buffer.count), image.byteCount - offset)
+        while offset < byteCount {
+            var count = min(Int64(buffer.count), byteCount - offset)
             if let blocks = unchanged.first {
                 let block = Int(offset / Int64(blockSize))
                 if block < blocks.lowerBound {
@@ -88,14 +90,14 @@ package struct Capture {
                     let kept = try sink.keep(block..<blocks.upperBound, ofSame: image.changes?.isNothing ?? false)
                     guard block + kept < blocks.upperBound else {
                         unchanged.removeFirst()
-                        offset = min(Int64(blocks.upperBound) * Int64(blockSize), image.byteCount)
+                        offset = min(Int64(blocks.upperBound) * Int64(blockSize), byteCount)
                         try observe?(.copied(offset))
                         continue
                     }
                     // The one that stopped it, or, without any, a whole run of them.
                     offset += Int64(kept) * Int64(blockSize)
                     let next = kept > 0 ? 1 : blocks.count - (block - blocks.lowerBound)
-                    count = min(count, Int64(next) * Int64(blockSize), image.byteCount - offset)
+                    count = min(count, Int64(next) * Int64(blockSize), byteCount - offset)
                     let read = block + kept + Int((count + Int64(blockSize) - 1) / Int64(blockSize))
                     unchanged[unchanged.startIndex] = min(read, blocks.upperBound)..<blocks.upperBound
                     if unchanged[unchanged.startIndex].isEmpty { unchanged.removeFirst() }
@@ -107,7 +109,7 @@ package struct Capture {
             if offset == 0 { start = Array(run.prefix(24)) }
             try sink.append(UnsafeRawBufferPointer(run))
             offset += Int64(run.count)
-            try requireWithinLimits(file, since: began, walBytes: image.walBytes)
+            try requireWithinLimits(file, since: began, walBytes: image.report.walBytes)
             try observe?(.copied(offset))
         }
         try observe?(.beforeUnlock)
@@ -208,55 +210,34 @@ package struct CaptureReport: Sendable, Equatable {
         case readOnly
     }
 
-    package let mode: Mode
+    package var mode = Mode.rollback
     /// Bytes of the image.
     package let byteCount: Int64
     /// Page size in bytes, if the log, a journal or a plaintext header contains it; nil for an encrypted database
     /// without a log.
-    package let pageSize: Int?
+    package var pageSize: Int?
     /// The position in the log up to which the image goes; nil without a log, or if the log has no valid header.
-    package let position: LogPosition?
+    package var position: LogPosition?
     /// What lets a follower continue from that position; nil if the log has no index.
-    package let end: LogEnd?
+    package var end: LogEnd?
     /// What identifies the file, if the image is the file alone; nil otherwise, and if it was changed just before.
-    package let file: SourceState?
+    package var file: SourceState?
     /// Bytes of the `-wal` file when the capture began; 0 without one.
-    package let walBytes: Int64
+    package var walBytes: Int64 = 0
     /// The image's first 16 bytes, fewer if it is shorter: the salt of an encrypted database.
-    package let start: [UInt8]
+    package var start: [UInt8] = []
     /// Whether a hot journal was rolled back in the image.
-    package let rolledBack: Bool
+    package var rolledBack = false
     /// Commits in the log after an invalid frame. They are not in the image; SQLite does not recover them either.
-    package let unreachableCommits: Int
+    package var unreachableCommits = 0
     /// When the lock or mark that makes the image consistent was taken, and when it was released.
-    package let began: Date
-    package let ended: Date
+    package var began: Date
+    package var ended: Date
     /// The number of copies that were begun, including this one.
-    package let attempts: Int
+    package var attempts = 1
 
-    /// Creates the report of an image of known length; by default, of one that was just read, without a log.
-    package init(
-        mode: Mode = .rollback, byteCount: Int64, pageSize: Int? = nil, position: LogPosition? = nil,
-        end: LogEnd? = nil, file: SourceState? = nil, walBytes: Int64 = 0, start: [UInt8] = [],
-        rolledBack: Bool = false,
-        unreachableCommits: Int = 0,
-        began: Date = Date(), ended: Date = Date(), attempts: Int = 1
-    ) {
-        self.mode = mode
-        self.byteCount = byteCount
-        self.pageSize = pageSize
-        self.position = position
-        self.end = end
-        self.file = file
-        self.walBytes = walBytes
-        self.start = start
-        self.rolledBack = rolledBack
-        self.unreachableCommits = unreachableCommits
-        self.began = began
-        self.ended = ended
-        self.attempts = attempts
+    /// The report of an image of known length that was just read, without a log.
+    package init(byteCount: Int64, at time: Date = Date()) {
+        (self.byteCount, began, ended) = (byteCount, time, time)
     }
-
-    /// Whether the image starts like an unencrypted database.
-    package var looksPlain: Bool { start == Array("SQLite format 3\0".utf8) }
 }

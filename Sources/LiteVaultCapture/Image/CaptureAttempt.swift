@@ -2,41 +2,32 @@ internal import LiteVaultSystem
 
 /// What to copy: the database file, and the pages that replace pages of the file.
 struct CapturedImage {
-    let mode: CaptureReport.Mode
-    let byteCount: Int64
-    var overlay: PageOverlay?
-    var pageSize: Int?
-    var position: LogPosition?
-    var end: LogEnd?
+    /// What is known of the image before it is copied.
+    var report: CaptureReport
+    let overlay: PageOverlay?
     /// What may have changed since the sink's earlier image; nil if anything may have.
     var changes: ImageChanges?
-    var state: SourceState?
-    var walBytes: Int64 = 0
-    var rolledBack = false
-    var unreachableCommits = 0
     /// The state of a file on a read-only medium when the copy began.
     fileprivate var stamp: FileStamp?
 
     fileprivate init(mode: CaptureReport.Mode, of file: SourceFile, overlay: PageOverlay? = nil) throws {
-        self.mode = mode
         self.overlay = overlay
-        byteCount = try overlay?.byteCount ?? file.size()
-        pageSize = overlay?.pageSize
+        report = CaptureReport(byteCount: try overlay?.byteCount ?? file.size())
+        (report.mode, report.pageSize) = (mode, overlay?.pageSize)
     }
 
+    /// The report of a copy that has just ended.
+    ///
     /// - Parameter start: the image's first 24 bytes.
-    func report(start: [UInt8], began: Date, attempts: Int) -> CaptureReport {
-        var pageSize = pageSize
-        if pageSize == nil, start.count >= 18, start.starts(with: "SQLite format 3\0".utf8) {
+    func completed(start: [UInt8], began: Date, ended: Date, attempts: Int) -> CaptureReport {
+        var report = report
+        if report.pageSize == nil, start.count >= 18, start.starts(with: "SQLite format 3\0".utf8) {
             let size = Int(start[16]) << 8 | Int(start[17])
-            pageSize = size == 1 ? 65536 : size
+            report.pageSize = size == 1 ? 65536 : size
         }
-        return CaptureReport(
-            mode: mode, byteCount: byteCount, pageSize: pageSize, position: position, end: end, file: state,
-            walBytes: walBytes,
-            start: Array(start.prefix(16)), rolledBack: rolledBack, unreachableCommits: unreachableCommits,
-            began: began,
-            attempts: attempts)
+        report.start = Array(start.prefix(16))
+        (report.began, report.ended, report.attempts) = (began, ended, attempts)
+        return report
     }
 }
 
@@ -70,10 +61,11 @@ struct CaptureAttempt {
         guard LocalFile.exists(logPath) else {
             let overlay = try HotJournal.overlay(of: file)
             var image = try CapturedImage(mode: .rollback, of: file, overlay: overlay)
-            image.rolledBack = overlay != nil
+            image.report.rolledBack = overlay != nil
             if overlay == nil {
-                image.state = SourceState(file.path, before: settled)
-                if let basis, let state = basis.file, state == image.state, basis.byteCount == image.byteCount {
+                let state = SourceState(file.path, before: settled)
+                image.report.file = state
+                if let basis, let known = basis.file, known == state, basis.byteCount == image.report.byteCount {
                     image.changes = ImageChanges(sinceSame: basis)
                 }
             }
@@ -82,7 +74,7 @@ struct CaptureAttempt {
         guard try file.size() > 0 else {
             // No database that the log could belong to: SQLite removes it.
             var image = try CapturedImage(mode: .wal, of: file)
-            image.walBytes = LocalFile.size(logPath)
+            image.report.walBytes = LocalFile.size(logPath)
             return image
         }
         if let region = try mapIndex() {
@@ -103,17 +95,17 @@ struct CaptureAttempt {
         let content = try log.flatMap { try file.size() > 0 ? LogContent(scanning: $0) : nil }
         let overlay = try content?.overlay ?? (log == nil ? HotJournal.overlay(of: file) : nil)
         var image = try CapturedImage(mode: .readOnly, of: file, overlay: overlay)
-        image.position = content?.position
-        image.walBytes = try log?.size() ?? 0
-        image.rolledBack = content == nil && overlay != nil
-        image.unreachableCommits = content?.unreachable ?? 0
+        image.report.position = content?.position
+        image.report.walBytes = try log?.size() ?? 0
+        image.report.rolledBack = content == nil && overlay != nil
+        image.report.unreachableCommits = content?.unreachable ?? 0
         image.stamp = stamp
         return image
     }
 
     /// Checks, before the locks are released, that the copy is consistent.
     func confirm(_ image: CapturedImage) throws {
-        if image.mode == .rollback, LocalFile.exists(logPath) {
+        if image.report.mode == .rollback, LocalFile.exists(logPath) {
             throw RetryableCaptureError(reason: "a write-ahead log appeared during the copy", hasCopied: true)
         }
         if let stamp = image.stamp, FileStamp(file.path, logPath) != stamp {
@@ -142,10 +134,10 @@ struct CaptureAttempt {
             }
             try confirmHeader(index, header, slot: 0)
             var image = try CapturedImage(mode: .wal, of: file)
-            image.pageSize = header.pageSize == 0 ? nil : header.pageSize
-            image.position = LogPosition(salts: header.salts, frame: header.lastFrame)
-            image.end = end(header)
-            image.walBytes = walBytes
+            image.report.pageSize = header.pageSize == 0 ? nil : header.pageSize
+            image.report.position = LogPosition(salts: header.salts, frame: header.lastFrame)
+            image.report.end = end(header)
+            image.report.walBytes = walBytes
             if let basis, let log = try LocalFile(ifExists: logPath) {
                 image.changes = try basis.changes(in: log, to: header, path: file.path)
             }
@@ -164,10 +156,10 @@ struct CaptureAttempt {
                 code: .damaged)
         }
         var image = try CapturedImage(mode: .wal, of: file, overlay: content.overlay)
-        image.pageSize = header.pageSize
-        image.position = content.position
-        image.end = end(header)
-        image.walBytes = walBytes
+        image.report.pageSize = header.pageSize
+        image.report.position = content.position
+        image.report.end = end(header)
+        image.report.walBytes = walBytes
         image.changes = try basis?.changes(in: log, to: header, path: file.path)
         return image
     }
@@ -201,9 +193,9 @@ struct CaptureAttempt {
         try observe?(.marked(slot: 0))
         file.unlockSlot(IndexLock.checkpoint)
         var image = try CapturedImage(mode: .wal, of: file, overlay: content?.overlay)
-        image.position = content?.position
-        image.walBytes = walBytes
-        image.unreachableCommits = content?.unreachable ?? 0
+        image.report.position = content?.position
+        image.report.walBytes = walBytes
+        image.report.unreachableCommits = content?.unreachable ?? 0
         return image
     }
 }

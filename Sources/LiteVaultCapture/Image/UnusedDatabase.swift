@@ -38,9 +38,6 @@ package final class UnusedDatabase {
         }
     }
 
-    /// Whether a process is waiting to open the file.
-    package var isWanted: Bool { lease.isBroken }
-
     /// Throws `busy` if a process is waiting to open the file.
     package func requireUnwanted() throws {
         guard !lease.isBroken else {
@@ -101,8 +98,7 @@ package final class UnusedDatabase {
         throw VaultError(
             .cannotCreate,
             code == EEXIST ? "the file exists" : "the replaced database can only be kept in its own file system",
-            path: other,
-            remedy: "Choose another name for it.")
+            path: other, remedy: "Choose another name for it.")
     }
 
     /// Releases the lock after the file was replaced, or was not.

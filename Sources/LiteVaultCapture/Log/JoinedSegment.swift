@@ -1,3 +1,5 @@
+internal import LiteVaultSystem
+
 /// The header of a joined segment: consecutive segments of one run, of which each page's newest version is kept.
 ///
 /// All numbers are big-endian.
@@ -33,7 +35,6 @@ package struct JoinedSegment: Sendable, Equatable {
     package let pageCount: UInt32
 
     package var pageSize: Int { start.pageSize }
-    package var run: [UInt8] { start.run }
     /// Bytes of the whole segment.
     package var byteCount: Int64 { Self.byteCount(pages: pageCount, pageSize: pageSize) }
 
@@ -51,7 +52,7 @@ package struct JoinedSegment: Sendable, Equatable {
 
     /// The header's bytes.
     fileprivate var header: [UInt8] {
-        var bytes = Self.magic + run
+        var bytes = Self.magic + start.run
         func put(_ value: some FixedWidthInteger) { withUnsafeBytes(of: value.bigEndian) { bytes += $0 } }
         for value in [start.place, end.place, after, seen, start.salts, end.salts] { put(value) }
         for value in [start.frame, end.frame] + start.checksum + end.checksum { put(value) }
@@ -79,11 +80,14 @@ package struct JoinedSegment: Sendable, Equatable {
 }
 
 /// A joined segment in a file. Its content was compared with its hash before.
-package struct JoinedSegmentFile {
+package struct JoinedSegmentFile: StoredSegment {
     package let segment: JoinedSegment
-    let file: LocalFile
+    package let file: LocalFile
     /// Where the header starts in the file.
     private let offset: Int64
+
+    package var start: LogLink { segment.start }
+    package var times: (after: UInt64, seen: UInt64) { (segment.after, segment.seen) }
 
     /// - Parameter offset: the offset in the file at which the segment starts.
     /// - Throws: `VaultError` `damaged` if it is not a complete joined segment.
@@ -96,26 +100,24 @@ package struct JoinedSegmentFile {
         (self.file, self.offset, self.segment) = (file, offset, segment)
     }
 
-    /// The number and the offset in the file of each page, in the order of the file.
-    ///
-    /// - Throws: `VaultError` `damaged` for page 0.
-    func forEachPlace(_ body: (UInt32, Int64) throws -> Void) throws {
+    package func forEachPlace(_ body: (UInt32, Int64) throws -> Void) throws -> (end: LogLink, pages: UInt32) {
         try forEachEntry(reading: JoinedSegment.pageHeaderLength) { entry, place in
             try body(entry.word(0), place + Int64(JoinedSegment.pageHeaderLength))
         }
     }
 
-    /// Passes each page and its number to `body`.
-    ///
-    /// - Throws: `VaultError` `damaged` for page 0.
-    func forEachPage(_ body: (UInt32, UnsafeRawBufferPointer) throws -> Void) throws {
+    package func forEachPage(
+        _ body: (UInt32, UnsafeRawBufferPointer) throws -> Void
+    ) throws -> (end: LogLink, pages: UInt32) {
         try forEachEntry(reading: JoinedSegment.pageHeaderLength + segment.pageSize) { entry, _ in
             try body(entry.word(0), UnsafeRawBufferPointer(rebasing: entry[JoinedSegment.pageHeaderLength...]))
         }
     }
 
     /// Reads the first bytes of each entry, the number of the page among them, and passes them to `body` with their offset in the file.
-    private func forEachEntry(reading count: Int, _ body: (UnsafeRawBufferPointer, Int64) throws -> Void) throws {
+    private func forEachEntry(
+        reading count: Int, _ body: (UnsafeRawBufferPointer, Int64) throws -> Void
+    ) throws -> (end: LogLink, pages: UInt32) {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 16)
         defer { buffer.deallocate() }
         let entry = UnsafeRawBufferPointer(buffer)
@@ -126,6 +128,7 @@ package struct JoinedSegmentFile {
             }
             try body(entry, place)
         }
+        return (segment.end, segment.databasePages)
     }
 }
 
@@ -159,35 +162,16 @@ package struct SegmentJoiner {
     ///
     /// - Throws: `VaultError` `damaged` for a damaged segment, `conflict` for one that does not follow the previous one: nothing of
     ///   it is taken then; `unsupported` if the result would be too large. After any other error than `conflict` the file is unusable.
-    package mutating func append(_ file: SegmentFile) throws {
-        let segment = file.segment
-        try begin(segment.start, segment.after)
-        var size: UInt32 = 0
-        let sums = try file.forEachFrame { _, frame in
-            try keep(frame.word(0), UnsafeRawBufferPointer(rebasing: frame[WALReader.frameHeaderLength...]))
-            size = frame.word(4)
-            return true
-        }
-        guard size != 0 else { throw VaultError(.damaged, "does not end with a whole transaction") }
-        (end, times.seen, databasePages) = (segment.end(sums), segment.seen, size)
-    }
-
-    /// Appends a segment that is joined itself.
-    ///
-    /// - Throws: as for others.
-    package mutating func append(_ file: JoinedSegmentFile) throws {
-        let segment = file.segment
-        try begin(segment.start, segment.after)
-        try file.forEachPage { try keep($0, $1) }
-        (end, times.seen, databasePages) = (segment.end, segment.seen, segment.databasePages)
-    }
-
-    private mutating func begin(_ next: LogLink, _ after: UInt64) throws {
+    package mutating func append(_ segment: any StoredSegment) throws {
         if let end {
-            guard next.follows(end) else { throw VaultError(.conflict, "does not follow the previous segment") }
+            guard segment.start.follows(end) else {
+                throw VaultError(.conflict, "does not follow the previous segment")
+            }
         } else {
-            (start, times.after) = (next, after)
+            (start, times.after) = (segment.start, segment.times.after)
         }
+        let found = try segment.forEachPage { try keep($0, $1) }
+        (end, times.seen, databasePages) = (found.end, segment.times.seen, found.pages)
     }
 
     private mutating func keep(_ number: UInt32, _ page: UnsafeRawBufferPointer) throws {
@@ -214,5 +198,52 @@ package struct SegmentJoiner {
             pageCount: UInt32(slots.count))
         try output.write(segment.header, at: 0)
         return segment
+    }
+}
+
+/// The newest version of each page that some segments of a log have, in place of those of an image.
+///
+/// The pages are in one temporary file without a name, so that a process that is killed leaves nothing. Memory holds the
+/// number and the place of each page.
+package struct SegmentPages: Sendable {
+    /// The size of a page in bytes.
+    package let pageSize: Int
+    /// Bytes of the database after the last segment.
+    package let byteCount: Int64
+    private let file: LocalFile
+    private let places: [UInt32: Int64]
+
+    /// Reads what a joiner has written.
+    ///
+    /// - Parameters:
+    ///   - joiner: has all segments; at least one.
+    ///   - path: its file, which loses its name.
+    /// - Throws: `VaultError` `io`; `internal` if there was no segment.
+    package init(_ joiner: SegmentJoiner, at path: String) throws {
+        guard let segment = try joiner.finish() else {
+            throw VaultError(.internalFailure, "no segment was joined", path: path)
+        }
+        var places: [UInt32: Int64] = [:]
+        _ = try JoinedSegmentFile(path).forEachPlace { number, offset in places[number] = offset }
+        self.places = places
+        pageSize = segment.pageSize
+        byteCount = Int64(segment.databasePages) * Int64(segment.pageSize)
+        file = try LocalFile(reading: path)
+        unlink(path)
+    }
+
+    /// Reads a part of a page.
+    ///
+    /// - Parameters:
+    ///   - number: of the page, from 1.
+    ///   - offset: in the page.
+    /// - Returns: false if no segment has the page.
+    /// - Throws: `VaultError` `io`.
+    package func read(_ number: UInt32, at offset: Int, into buffer: UnsafeMutableRawBufferPointer) throws -> Bool {
+        guard let place = places[number] else { return false }
+        guard try file.read(into: buffer, at: place + Int64(offset)) == buffer.count else {
+            throw VaultError(.io, "was truncated while it was read", path: file.path)
+        }
+        return true
     }
 }

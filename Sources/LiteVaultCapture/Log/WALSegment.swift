@@ -39,13 +39,9 @@ package struct WALSegment: Sendable, Equatable {
     package let checksum: [UInt32]
 
     package var lastFrame: UInt32 { firstFrame + (frameCount - 1) }
-    /// Where it begins.
-    var start: LogLink {
-        LogLink(run: run, place: sequence, salts: salts, frame: firstFrame, checksum: checksum, pageSize: pageSize)
-    }
-    /// Where it ends, given the checksum after its last frame.
-    func end(_ sums: [UInt32]) -> LogLink {
-        LogLink(run: run, place: sequence, salts: salts, frame: lastFrame, checksum: sums, pageSize: pageSize)
+    /// Where a frame is, given the checksum before it, or after it.
+    fileprivate func link(_ frame: UInt32, _ sums: [UInt32]) -> LogLink {
+        LogLink(run: run, place: sequence, salts: salts, frame: frame, checksum: sums, pageSize: pageSize)
     }
     var frameLength: Int { WALReader.frameHeaderLength + pageSize }
     /// Bytes of the whole segment.
@@ -90,61 +86,153 @@ package struct WALSegment: Sendable, Equatable {
     }
 }
 
-/// A segment in a file, verified while it is read.
-package struct SegmentFile {
-    package let segment: WALSegment
-    let file: LocalFile
-    /// Where the header starts in the file.
-    private let start: Int64
+/// Where a segment begins or ends, in its run and in its log.
+package struct LogLink: Sendable, Equatable {
+    let run: [UInt8]
+    /// The place of the segment in the run.
+    let place: UInt64
+    let salts: UInt64
+    /// The segment's first frame, or its last one.
+    let frame: UInt32
+    /// The checksum before the first frame, or after the last one.
+    let checksum: [UInt32]
+    let pageSize: Int
 
-    /// - Parameter start: the offset in the file at which the segment starts.
+    /// Whether a segment that begins here is the next one after a segment that ends there.
+    func follows(_ end: LogLink) -> Bool {
+        guard run == end.run, pageSize == end.pageSize, end.place < .max, place == end.place + 1 else { return false }
+        guard salts == end.salts else { return frame == 1 }
+        return end.frame < .max && frame == end.frame + 1 && checksum == end.checksum
+    }
+}
+
+/// A segment in a file: one as a follower has read it, or several that were joined.
+package protocol StoredSegment {
+    var file: LocalFile { get }
+    /// Where it begins.
+    var start: LogLink { get }
+    /// When the log was polled before its first commit, and when its last commit had been read, in milliseconds since 1970.
+    var times: (after: UInt64, seen: UInt64) { get }
+
+    /// Passes each page to `body`: its number, from 1, and its bytes. Of several versions of a page the last one counts.
+    ///
+    /// - Returns: where the segment ends, and the number of pages in the database then.
+    /// - Throws: `VaultError` `damaged` for a damaged segment.
+    func forEachPage(_ body: (UInt32, UnsafeRawBufferPointer) throws -> Void) throws -> (end: LogLink, pages: UInt32)
+
+    /// As ``forEachPage(_:)``, with the offset of each page in the file in place of its bytes.
+    func forEachPlace(_ body: (UInt32, Int64) throws -> Void) throws -> (end: LogLink, pages: UInt32)
+}
+
+/// A segment as a follower has read it, in a file, verified while it is read.
+package struct SegmentFile: StoredSegment {
+    package let segment: WALSegment
+    package let file: LocalFile
+    /// Where the header starts in the file.
+    private let offset: Int64
+    /// The last frame that is read.
+    private let last: UInt32
+
+    package var start: LogLink { segment.link(segment.firstFrame, segment.checksum) }
+    package var times: (after: UInt64, seen: UInt64) { (segment.after, segment.seen) }
+
+    /// - Parameters:
+    ///   - offset: the offset in the file at which the segment starts.
+    ///   - last: a frame that ends a transaction, behind which nothing is read; nil reads all of it.
     /// - Throws: `VaultError` `damaged` if it is not a complete segment.
-    package init(_ path: String, from start: Int64 = 0) throws {
+    package init(_ path: String, from offset: Int64 = 0, through last: UInt32? = nil) throws {
         guard let file = try LocalFile(ifExists: path) else { throw VaultError(.noInput, "no such file", path: path) }
-        self.start = start
-        guard let segment = WALSegment(header: try file.readPrefix(count: WALSegment.headerLength, at: start)),
-            try file.size() - start == segment.byteCount
+        guard let segment = WALSegment(header: try file.readPrefix(count: WALSegment.headerLength, at: offset)),
+            try file.size() - offset == segment.byteCount
         else { throw VaultError(.damaged, "is not a complete log segment", path: path) }
-        self.file = file
-        self.segment = segment
+        (self.file, self.offset, self.segment) = (file, offset, segment)
+        self.last = max(segment.firstFrame, min(last ?? .max, segment.lastFrame))
     }
 
     /// The numbers of the frames that end a transaction, from the frame headers alone.
     package func commits() throws -> [UInt32] {
-        var result: [UInt32] = []
-        for number in 0..<segment.frameCount {
-            let offset = start + Int64(WALSegment.headerLength) + Int64(number) * Int64(segment.frameLength)
-            let header = try file.readPrefix(count: 8, at: offset)
-            if header.count == 8, header.word(4) != 0 { result.append(segment.firstFrame + number) }
+        try (segment.firstFrame...last).filter { number in
+            let header = try file.readPrefix(count: 8, at: offset(ofFrame: number))
+            return header.count == 8 && header.word(4) != 0
         }
-        return result
     }
 
-    /// The offset in the file of a frame's page.
-    func offset(ofPage number: UInt32) -> Int64 {
-        start + Int64(WALSegment.headerLength) + Int64(number - segment.firstFrame) * Int64(segment.frameLength)
-            + Int64(WALReader.frameHeaderLength)
+    package func forEachPage(
+        _ body: (UInt32, UnsafeRawBufferPointer) throws -> Void
+    ) throws -> (end: LogLink, pages: UInt32) {
+        try forEachFrame { frame, _ in
+            try body(frame.word(0), UnsafeRawBufferPointer(rebasing: frame[WALReader.frameHeaderLength...]))
+        }
     }
 
-    /// Passes each frame to `body`: number, header and page.
-    ///
-    /// - Throws: `VaultError` `damaged` at the first frame with a wrong checksum or wrong salts.
-    func forEachFrame(_ body: (UInt32, UnsafeRawBufferPointer) throws -> Bool) throws -> [UInt32] {
-        var sums = segment.checksum
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: segment.frameLength, alignment: 16)
-        defer { buffer.deallocate() }
+    package func forEachPlace(_ body: (UInt32, Int64) throws -> Void) throws -> (end: LogLink, pages: UInt32) {
+        try forEachFrame { try body($0.word(0), $1 + Int64(WALReader.frameHeaderLength)) }
+    }
+
+    private func offset(ofFrame number: UInt32) -> Int64 {
+        offset + Int64(WALSegment.headerLength) + Int64(number - segment.firstFrame) * Int64(segment.frameLength)
+    }
+
+    /// Passes each frame to `body`, header and page, with its offset in the file, up to the first one with a wrong checksum or wrong salts.
+    private func forEachFrame(
+        _ body: (UnsafeRawBufferPointer, Int64) throws -> Void
+    ) throws -> (end: LogLink, pages: UInt32) {
+        var (sums, pages) = (segment.checksum, UInt32(0))
+        let base = UnsafeMutableRawPointer.allocate(byteCount: segment.frameLength, alignment: 16)
+        defer { base.deallocate() }
+        let buffer = UnsafeMutableRawBufferPointer(start: base, count: segment.frameLength)
         let frame = UnsafeRawBufferPointer(buffer)
-        guard let base = frame.baseAddress else { return sums }
-        for number in 0..<segment.frameCount {
-            let offset = start + Int64(WALSegment.headerLength) + Int64(number) * Int64(segment.frameLength)
-            let count = try file.read(into: buffer, at: offset)
+        for number in segment.firstFrame...last {
+            let place = offset(ofFrame: number)
+            let count = try file.read(into: buffer, at: place)
             lv_wal_checksum(segment.bigEndian, base, 8, &sums)
             lv_wal_checksum(segment.bigEndian, base + WALReader.frameHeaderLength, segment.pageSize, &sums)
             guard count == frame.count, frame.word(0) != 0, sums == [frame.word(16), frame.word(20)],
                 UInt64(frame.word(8)) << 32 | UInt64(frame.word(12)) == segment.salts
-            else { throw VaultError(.damaged, "frame \(segment.firstFrame + number) is damaged", path: file.path) }
-            if try !body(segment.firstFrame + number, frame) { break }
+            else { throw VaultError(.damaged, "frame \(number) is damaged", path: file.path) }
+            pages = frame.word(4)
+            try body(frame, place)
         }
-        return sums
+        guard pages != 0 else { throw VaultError(.damaged, "does not end with a whole transaction", path: file.path) }
+        return (segment.link(last, sums), pages)
+    }
+}
+
+/// Rolls a restored image forward by the segments of one run.
+///
+/// The image is a snapshot taken during the run. Segments are applied in order, without a gap, starting with one that
+/// begins at or before the snapshot's position, up to a commit at or after that position. Rewriting pages that the
+/// snapshot already contains is harmless. Nobody else may have the image open.
+package struct SegmentApplier {
+    private let path: String
+    private let image: LocalFile
+    private var last: LogLink?
+    private var pageCount: UInt32 = 0
+
+    /// - Parameter path: the image, a file that is written in place.
+    package init(image path: String) throws {
+        self.path = path
+        image = try LocalFile(updating: path)
+    }
+
+    /// Applies a segment. After a joined one the image is, byte for byte, as if the segments that were joined had been applied.
+    ///
+    /// - Throws: `VaultError` `damaged` for a damaged segment, or one that does not follow the previous one. The image is then unusable.
+    package mutating func apply(_ segment: any StoredSegment) throws {
+        let start = segment.start
+        if let last, !start.follows(last) {
+            throw VaultError(
+                .damaged, "segment \(start.place) does not follow segment \(last.place)", path: path)
+        }
+        let (end, pages) = try segment.forEachPage { number, page in
+            try image.write(page, at: Int64(number - 1) * Int64(start.pageSize))
+        }
+        (last, pageCount) = (end, pages)
+    }
+
+    /// Sets the image's length and makes it durable.
+    package mutating func finish() throws {
+        if let last { try image.truncate(to: Int64(pageCount) * Int64(last.pageSize)) }
+        try image.sync()
     }
 }

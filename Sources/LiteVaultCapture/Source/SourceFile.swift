@@ -88,20 +88,20 @@ final class SourceFile {
 
     /// Takes the SHARED lock; false if another connection is writing or holds the file exclusively.
     func lockShared() throws -> Bool {
-        if isLocked { return true }
-        let code = methods.xLock?(file, SQLITE_LOCK_SHARED)
-        if code.map({ $0 & 0xff }) == SQLITE_BUSY { return false }
-        try check(code, "locking")
-        isLocked = true
-        return true
+        if !isLocked { isLocked = try took(methods.xLock?(file, SQLITE_LOCK_SHARED), "locking") }
+        return isLocked
     }
 
     /// Takes the EXCLUSIVE lock, if the SHARED one is held; false if another connection has the file open in WAL mode, or reads it.
     func lockExclusive() throws -> Bool {
         guard isLocked else { return false }
-        let code = methods.xLock?(file, SQLITE_LOCK_EXCLUSIVE)
+        return try took(methods.xLock?(file, SQLITE_LOCK_EXCLUSIVE), "locking")
+    }
+
+    /// Whether a call has taken a lock; false if another connection has it.
+    private func took(_ code: Int32?, _ doing: String) throws -> Bool {
         if code.map({ $0 & 0xff }) == SQLITE_BUSY { return false }
-        try check(code, "locking")
+        try check(code, doing)
         return true
     }
 
@@ -168,9 +168,9 @@ final class SourceFile {
     /// Locks a slot of the index; false if it is taken. A slot that is locked shared must not be locked again.
     func lockSlot(_ slot: Int32, exclusively: Bool) throws -> Bool {
         let kind = exclusively ? SQLITE_SHM_EXCLUSIVE : SQLITE_SHM_SHARED
-        let code = methods.xShmLock?(file, slot, 1, SQLITE_SHM_LOCK | kind)
-        if code.map({ $0 & 0xff }) == SQLITE_BUSY { return false }
-        try check(code, "locking its -shm file")
+        guard try took(methods.xShmLock?(file, slot, 1, SQLITE_SHM_LOCK | kind), "locking its -shm file") else {
+            return false
+        }
         slots[slot] = kind
         return true
     }

@@ -13,37 +13,21 @@ package struct NewestPages {
     package var count: Int { places.count }
     /// The numbers of these pages, in order.
     package var numbers: [UInt32] { places.keys.sorted() }
-    /// Bytes of these pages.
-    package var byteCount: Int64 { Int64(count) * Int64(pageSize) }
 
     package init(pageSize: Int) { self.pageSize = pageSize }
 
     /// Adds the pages of a segment, which replace earlier versions.
     ///
     /// - Throws: `VaultError` `damaged` for a damaged segment, or one of another page size.
-    package mutating func add(_ segment: SegmentFile) throws {
-        try require(segment.segment.pageSize, segment.file.path)
-        files.append(segment.file)
-        var size: UInt32 = 0
-        _ = try segment.forEachFrame { number, frame in
-            places[frame.word(0)] = (files.count - 1, segment.offset(ofPage: number))
-            size = frame.word(4)
-            return true
+    package mutating func add(_ segment: any StoredSegment) throws {
+        guard segment.start.pageSize == pageSize else {
+            throw VaultError(
+                .damaged, "has pages of \(segment.start.pageSize) bytes instead of \(pageSize)",
+                path: segment.file.path)
         }
-        guard size != 0 else {
-            throw VaultError(.damaged, "does not end with a whole transaction", path: segment.file.path)
-        }
-        pageCount = size
-    }
-
-    /// Adds the pages of a joined segment, whose content was compared with its hash before.
-    ///
-    /// - Throws: as for others.
-    package mutating func add(_ segment: JoinedSegmentFile) throws {
-        try require(segment.segment.pageSize, segment.file.path)
         files.append(segment.file)
-        try segment.forEachPlace { places[$0] = (files.count - 1, $1) }
-        pageCount = segment.segment.databasePages
+        let file = files.count - 1
+        pageCount = try segment.forEachPlace { places[$0] = (file, $1) }.pages
     }
 
     /// Adds those pages of an image that differ from a database's.
@@ -76,11 +60,5 @@ package struct NewestPages {
             throw VaultError(.damaged, "was truncated during the read", path: files[place.file].path)
         }
         return bytes
-    }
-
-    private func require(_ size: Int, _ path: String) throws {
-        guard size == pageSize else {
-            throw VaultError(.damaged, "has pages of \(size) bytes instead of \(pageSize)", path: path)
-        }
     }
 }

@@ -174,7 +174,7 @@ package final class LocalFile: Sendable {
     }
 
     /// The size in bytes of the file at a path; 0 without one.
-    static func size(_ path: String) -> Int64 {
+    package static func size(_ path: String) -> Int64 {
         var status = stat()
         return stat(path, &status) == 0 ? Int64(status.st_size) : 0
     }

@@ -29,23 +29,18 @@ final class BlockMapWalk {
         _ entry: TreeEntry, level: Int, index: Int, blocks: Int, _ source: NodeSource
     ) throws -> Bool {
         let place = Place(level: level, index: index, blocks: blocks)
-        if let known = visited[entry.pack]?[entry.position] {
-            do {
+        let node: TreeNode
+        do {
+            if let known = visited[entry.pack]?[entry.position] {
                 // The same location with another hash: its parent was not read before.
                 _ = try source.node(entry, level: level)
                 // A node that is intact in one position is not in another that needs more or fewer blocks.
                 let isSame = known.isFull == place.isFull && (place.isFull || spans[entry] == place.span)
                 guard isSame else { throw entry.misplaced }
-            } catch let error as VaultError where error.isDamage {
-                try problem(error)
-                return false
+                return known.isWell
             }
-            return known.isWell
-        }
-        visited[entry.pack, default: [:]][entry.position] = Known(isWell: false, isFull: place.isFull)
-        if !place.isFull { spans[entry] = place.span }
-        let node: TreeNode
-        do {
+            visited[entry.pack, default: [:]][entry.position] = Known(isWell: false, isFull: place.isFull)
+            if !place.isFull { spans[entry] = place.span }
             node = try source.node(entry, level: level, index: index, blocks: blocks)
         } catch let error as VaultError where error.isDamage {
             try problem(error)

@@ -3,133 +3,120 @@ package import LiteVaultCapture
 internal import LiteVaultCipher
 package import LiteVaultSystem
 
-/// Writes blocks to data packs: header, blocks, the blocks' hashes, and a hash over header and hashes.
-final class DataPackWriter {
+/// Writes packs of one kind, one after the other, each to a file of the spool.
+class PackWriter {
+    fileprivate static let bufferSize = 256 << 10
+
+    private let magic: [UInt8]
     private let spool: PackSpool
     private let repository: [UInt8]
-    private var pack = PackID()
-    private var file: ReplacementFile?
-    private var writer: LocalFile?
-    private var hashes: [UInt8] = []
-    private var count = 0
-    private var buffer: [UInt8] = []
-    private var offset: Int64 = 0
-    /// The number of blocks in all packs.
-    private(set) var total = 0
+    /// The file of the pack that was begun.
+    private var current: (file: ReplacementFile, writer: LocalFile)?
+    fileprivate private(set) var pack = PackID()
+    fileprivate var buffer: [UInt8] = []
+    /// Bytes of the pack before those in the buffer.
+    fileprivate private(set) var offset: Int64 = 0
 
-    init(spool: PackSpool, repository: [UInt8]) {
-        self.spool = spool
-        self.repository = repository
+    fileprivate init(_ magic: [UInt8], to spool: PackSpool, of repository: [UInt8]) {
+        (self.magic, self.spool, self.repository) = (magic, spool, repository)
         buffer.reserveCapacity(Self.bufferSize)
     }
-
-    private static let bufferSize = 256 << 10
-
-    /// Appends a block of 4096 bytes.
-    func append(_ block: UnsafeRawBufferPointer, hash: Hash256) throws -> TreeEntry {
-        if writer == nil { try begin() }
-        let entry = TreeEntry(pack: pack, position: UInt32(count), hash: hash)
-        buffer.append(contentsOf: block)
-        hashes.append(hash)
-        count += 1
-        total += 1
-        if buffer.count >= Self.bufferSize { try drain() }
-        if count == RepositoryFormat.packBlocks { try end() }
-        return entry
-    }
-
-    /// Completes the last pack.
-    func finish() throws { if count > 0 { try end() } }
 
     static func header(_ magic: [UInt8], repository: [UInt8], pack: PackID) -> [UInt8] {
         let used = magic + repository + pack.bytes
         return used + [UInt8](repeating: 0, count: RepositoryFormat.packHeader - used.count)
     }
 
-    private func begin() throws {
+    fileprivate var header: [UInt8] { Self.header(magic, repository: repository, pack: pack) }
+    fileprivate var isBegun: Bool { current != nil }
+
+    /// Begins a pack, if none is.
+    fileprivate func begin() throws {
+        guard !isBegun else { return }
         pack = PackID()
-        (file, writer) = try spool.create()
-        hashes.removeAll(keepingCapacity: true)
-        count = 0
+        current = try spool.create()
         offset = 0
-        buffer += Self.header(RepositoryFormat.dataMagic, repository: repository, pack: pack)
+        buffer += header
     }
 
-    private func drain() throws {
-        try writer?.write(buffer, at: offset)
+    fileprivate func drain() throws {
+        try current?.writer.write(buffer, at: offset)
         offset += Int64(buffer.count)
         buffer.removeAll(keepingCapacity: true)
     }
 
-    private func end() throws {
-        guard let file else { return }
-        let header = Self.header(RepositoryFormat.dataMagic, repository: repository, pack: pack)
+    /// Completes the pack.
+    fileprivate func end(as name: String) throws {
+        guard let file = current?.file else { return }
+        try drain()
+        spool.add(.init(name: name, pack: pack, file: file, size: offset))
+        current = nil
+    }
+}
+
+/// Writes blocks to data packs: header, blocks, the blocks' hashes, and a hash over header and hashes.
+final class DataPackWriter: PackWriter {
+    private var hashes: [UInt8] = []
+    private var count = 0
+
+    init(spool: PackSpool, repository: [UInt8]) {
+        super.init(RepositoryFormat.dataMagic, to: spool, of: repository)
+    }
+
+    /// Appends a block of 4096 bytes.
+    func append(_ block: UnsafeRawBufferPointer, hash: Hash256) throws -> TreeEntry {
+        try begin()
+        let entry = TreeEntry(pack: pack, position: UInt32(count), hash: hash)
+        buffer.append(contentsOf: block)
+        hashes.append(hash)
+        count += 1
+        if buffer.count >= Self.bufferSize { try drain() }
+        if count == RepositoryFormat.packBlocks { try finish() }
+        return entry
+    }
+
+    /// Completes the last pack.
+    func finish() throws {
+        guard count > 0 else { return }
         buffer += hashes
         buffer.append(Hash256(of: header + hashes))
-        try drain()
-        spool.add(.init(name: RepositoryFormat.data(pack), pack: pack, file: file, size: offset))
-        self.file = nil
-        writer = nil
+        try end(as: RepositoryFormat.data(pack))
+        hashes.removeAll(keepingCapacity: true)
         count = 0
     }
 }
 
 /// Writes nodes to tree packs: header, nodes, and a hash over all of it.
-final class TreePackWriter {
-    private let spool: PackSpool
-    private let repository: [UInt8]
-    private var pack = PackID()
-    private var file: ReplacementFile?
-    private var writer: LocalFile?
-    private var buffer: [UInt8] = []
-    private var offset: Int64 = 0
+final class TreePackWriter: PackWriter {
     private var digest = SHA256()
-    /// The number of bytes of nodes in all packs.
-    private(set) var total: Int64 = 0
 
     init(spool: PackSpool, repository: [UInt8]) {
-        self.spool = spool
-        self.repository = repository
+        super.init(RepositoryFormat.treeMagic, to: spool, of: repository)
     }
 
     func append(_ node: TreeNode) throws -> TreeEntry {
-        if writer == nil { try begin() }
+        try begin()
         let bytes = node.bytes
         let entry = TreeEntry(
             pack: pack, position: UInt32(offset + Int64(buffer.count)), hash: Hash256(of: bytes))
         buffer += bytes
-        total += Int64(bytes.count)
-        if buffer.count >= 256 << 10 { try drain() }
-        if offset >= RepositoryFormat.treePackBytes { try end() }
+        if buffer.count >= Self.bufferSize { try drain() }
+        if offset >= RepositoryFormat.treePackBytes { try finish() }
         return entry
     }
 
-    /// Completes the last pack.
-    func finish() throws { if writer != nil { try end() } }
-
-    private func begin() throws {
-        pack = PackID()
-        (file, writer) = try spool.create()
-        offset = 0
-        digest = SHA256()
-        buffer += DataPackWriter.header(RepositoryFormat.treeMagic, repository: repository, pack: pack)
-    }
-
-    private func drain() throws {
+    fileprivate override func drain() throws {
         digest.update(data: buffer)
-        try writer?.write(buffer, at: offset)
-        offset += Int64(buffer.count)
-        buffer.removeAll(keepingCapacity: true)
+        try super.drain()
     }
 
-    private func end() throws {
-        guard let file, let writer else { return }
+    /// Completes the last pack.
+    func finish() throws {
+        guard isBegun else { return }
         try drain()
-        try writer.write(Array(digest.finalize()), at: offset)
-        let size = offset + Int64(RepositoryFormat.hashBytes)
-        spool.add(.init(name: RepositoryFormat.tree(pack), pack: pack, file: file, size: size))
-        self.file = nil
-        self.writer = nil
+        buffer += Array(digest.finalize())
+        try end(as: RepositoryFormat.tree(pack))
+        digest = SHA256()
     }
 }
 
@@ -164,6 +151,7 @@ package final class PackSpool {
     func add(_ pack: Pack) { packs.append(pack) }
 
     var byteCount: Int64 { packs.reduce(0) { $0 + $1.size } }
+    var treeBytes: Int64 { packs.filter { $0.name.hasPrefix("tree/") }.reduce(0) { $0 + $1.size } }
 
     deinit { for pack in packs { pack.file.discard() } }
 }

@@ -77,10 +77,8 @@ extension Repository {
         let objects = try await store.list(prefix)
         return try await concurrently(objects) { [store] object -> HeldLease? in
             guard let record = try await Lease.holder(object.name, store), !record.released else { return nil }
-            let identity = ProcessIdentity(
-                process: record.process, start: record.start, boot: record.boot, namespace: record.namespace)
             let holder: HeldLease.Holder =
-                switch identity.state {
+                switch record.identity.state {
                 case .dead: .dead
                 case _ where Lease.isStale(object, now, Lease.staleAge): .expired
                 case .alive: Platform.isStopped(record.process) ? .stopped : .alive

@@ -260,7 +260,7 @@ extension CopyRun {
         let joined = try await source.segmentListing(database).joined
         let fine = try await source.segmentListing(database).names.filter { name in
             !known.contains(name.object) && forgotten?.hasSegment(name.sequence) != true
-                && !there.joined.contains { $0.first <= name.sequence && name.sequence <= $0.sequence }
+                && !there.joined.contains { $0.has(name.sequence) }
         }
         let newer = joined.filter { name in
             !known.contains(name.object)
@@ -282,7 +282,7 @@ extension CopyRun {
         let objects = names.map { ($0.object, $0.size ?? 0) }
         let failed = try await copy(objects, lease, width: width) { source, name, file in
             guard let segment = segments[name] else { return }
-            try source.verify(file, as: segment, of: database)
+            try source.compare(source.segment(segment, database, in: file), in: file)
         } count: { result, bytes in
             result.segments += 1
             result.bytes += bytes
@@ -373,14 +373,6 @@ private struct ObjectTransfer: Sendable {
 }
 
 extension Repository {
-    /// Compares a segment that is a local file with its name and its hashes.
-    ///
-    /// - Throws: `VaultError` `damaged` with the object's name as path.
-    fileprivate func verify(_ file: LocalFile, as name: SegmentName, of database: String) throws {
-        let (record, head) = try segment(name, database, in: file)
-        try compare(record, head.length, name, in: file)
-    }
-
     /// Stores a document that never changes, unless it is there already.
     ///
     /// - Throws: `VaultError` `conflict` if there is another object of that name.

@@ -8,7 +8,7 @@ internal import LiteVaultSystem
 /// Code may compute with the numbers of a decoded value: each was compared with the limits of the format. The same
 /// limits apply to writing, so that nothing is stored that a reader would reject.
 package protocol CheckedDocument: Codable {
-    /// The maximum size of its JSON in bytes.
+    /// The maximum size of its JSON in bytes; by default that of a document without a list.
     static var byteLimit: Int { get }
     /// Whether its members are written `in_snake_case`, as in the repository's documents; both forms are read.
     static var isSnakeCase: Bool { get }
@@ -17,6 +17,7 @@ package protocol CheckedDocument: Codable {
 }
 
 extension CheckedDocument {
+    package static var byteLimit: Int { RepositoryFormat.documentBytes }
     package static var isSnakeCase: Bool { true }
 }
 

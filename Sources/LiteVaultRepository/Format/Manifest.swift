@@ -98,8 +98,6 @@ struct Manifest: CheckedDocument, Sendable, Equatable {
     /// The content of the database's keyring, which is ciphertext; absent without one, and in manifests of older versions.
     var keyring: String?
 
-    static let byteLimit = RepositoryFormat.documentBytes
-
     func check() throws(OutOfLimits) {
         try require("format", format, in: RepositoryFormat.unsealedVersion...RepositoryFormat.unsealedVersion)
         try require("sequence", sequence, in: RepositoryFormat.sequences)

@@ -60,8 +60,6 @@ struct SegmentRecord: CheckedDocument, Sendable, Equatable {
         var logs: [LogRange]?
     }
 
-    static let byteLimit = RepositoryFormat.documentBytes
-
     func check() throws(OutOfLimits) {
         try require("format", format, in: RepositoryFormat.unsealedVersion...RepositoryFormat.unsealedVersion)
         try require("sequence", sequence, in: RepositoryFormat.sequences)
@@ -109,8 +107,6 @@ struct SegmentRecord: CheckedDocument, Sendable, Equatable {
         if let joined { return joined.logs }
         return [LogRange(first: UInt32(truncatingIfNeeded: (UInt64(salts, radix: 16) ?? 0) >> 32), count: 1)]
     }
-    /// The hash that the next segment has as its predecessor, given that of this document.
-    func link(_ hash: Hash256) -> String { joined?.hash ?? hash.hexadecimal }
 
     /// The name under which it is stored.
     var name: SegmentName {
@@ -170,8 +166,6 @@ struct LogRange: Codable, Sendable, Equatable {
 
 /// Where a run began: the position in the log, and what was stored before.
 package struct RunStart: CheckedDocument, Sendable, Equatable {
-    package static let byteLimit = RepositoryFormat.documentBytes
-
     /// The position in the log from which all of it was read.
     var salts: String
     var frame: UInt32
@@ -220,6 +214,8 @@ struct SegmentName: Equatable, Sendable {
     var modified: Date?
 
     var isJoined: Bool { level > 0 }
+    /// Whether it has the segment with a number.
+    func has(_ number: Int) -> Bool { first <= number && number <= sequence }
     static let levels = 1...9_999_999
 
     /// The name of a joined segment.
@@ -253,25 +249,22 @@ struct SegmentName: Equatable, Sendable {
     init?(_ object: String) {
         let path = object.split(separator: "/", omittingEmptySubsequences: false)
         let parts = path.last?.split(separator: ".", omittingEmptySubsequences: false) ?? []
-        if path.count == 4, parts.count == 6 {
-            func snapshot(_ digits: Substring) -> Int? {
-                digits == Self.none ? 0 : RepositoryFormat.sequence(digits)
-            }
-            guard let first = RepositoryFormat.sequence(parts[0]), let last = RepositoryFormat.sequence(parts[1]),
-                first <= last, let before = snapshot(parts[2]), let after = snapshot(parts[3]), before <= after,
-                let time = Int64(parts[4]), Self.times.contains(time),
-                let level = Int(parts[5]), Self.levels.contains(level)
-            else { return nil }
+        func number(_ digits: Substring) -> Int? { digits == Self.none ? 0 : RepositoryFormat.sequence(digits) }
+        if path.count == 4, parts.count == 6, let first = RepositoryFormat.sequence(parts[0]),
+            let last = RepositoryFormat.sequence(parts[1]), first <= last, let before = number(parts[2]),
+            let after = number(parts[3]), before <= after, let time = Int64(parts[4]), Self.times.contains(time),
+            let level = Int(parts[5]), Self.levels.contains(level)
+        {
             self.init(
                 database: String(path[1]), joined: first...last, snapshots: (before, after), time: time, level: level)
-            guard self.object == object else { return nil }
-            return
+        } else if path.count == 3, parts.count == 3, let sequence = RepositoryFormat.sequence(parts[0]),
+            let snapshot = number(parts[1]), let time = Int64(parts[2]), Self.times.contains(time)
+        {
+            self.init(database: String(path[1]), sequence: sequence, snapshot: snapshot, time: time)
+        } else {
+            return nil
         }
-        guard path.count == 3, parts.count == 3, let sequence = RepositoryFormat.sequence(parts[0]),
-            let snapshot = parts[1] == Self.none ? 0 : RepositoryFormat.sequence(parts[1]),
-            let time = Int64(parts[2]), Self.times.contains(time), String(time) == parts[2]
-        else { return nil }
-        self.init(database: String(path[1]), sequence: sequence, snapshot: snapshot, time: time)
+        // Each name is written in one way.
         guard self.object == object else { return nil }
     }
 
@@ -295,8 +288,6 @@ struct SegmentMark: CheckedDocument, Sendable, Equatable {
     var newest: Int?
     /// The snapshot that its run began with; absent if that did not exist before the run.
     var base: Int?
-
-    static let byteLimit = RepositoryFormat.documentBytes
 
     func check() throws(OutOfLimits) {
         try require("sequence", sequence, in: RepositoryFormat.sequences)

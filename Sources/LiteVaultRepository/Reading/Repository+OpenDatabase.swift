@@ -69,19 +69,13 @@ extension Repository {
         defer { file.discard() }
         // The file has to exist, and be empty.
         var joiner = try SegmentJoiner(into: file.path, byteLimit: .max)
-        let count = try await forEachSegment(of: row, asFarAsWhole: asFarAsWhole) { segment, frames in
-            do {
-                if segment.record.joined != nil {
-                    try joiner.append(JoinedSegmentFile(frames, from: segment.offset))
-                } else {
-                    try joiner.append(SegmentFile(frames, from: segment.offset))
-                }
-            } catch let error as VaultError where error.code == .unsupported {
+        let count = try await forEachSegment(of: row, asFarAsWhole: asFarAsWhole) { name, segment in
+            do { try joiner.append(segment) } catch let error as VaultError where error.code == .unsupported {
                 throw VaultError(
                     .unsupported, "the followed log has too many pages to be read in place", path: store.location,
                     remedy: "Restore that state, or read a later snapshot.", cause: error)
             } catch let error as VaultError where error.code == .conflict {
-                throw VaultError(.damaged, error.message, path: segment.name.object, cause: error)
+                throw VaultError(.damaged, error.message, path: name.object, cause: error)
             }
         }
         guard count > 0 else { return nil }

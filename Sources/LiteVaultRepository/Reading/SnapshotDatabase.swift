@@ -87,13 +87,7 @@ public final class SnapshotDatabase: Sendable {
     ///
     /// - Throws: as `body`; the engine's error where reading failed, see ``SnapshotImage/explanation(of:)``.
     package func readOnThisThread<T>(_ body: (Connection) throws -> T) throws -> T {
-        try database.withLock { database in
-            let hasFailed = image.hasFailed
-            image.resume()
-            // A connection of SQLCipher 4.19 that could not read a page reports every later one as damaged.
-            if hasFailed { database = try Self.open(image, key, settings) }
-            return try body(database.connection)
-        }
+        try run(ReadingCall(image), body)
     }
 
     private func run<T>(_ call: ReadingCall, _ body: (Connection) throws -> T) throws -> T {
@@ -101,6 +95,7 @@ public final class SnapshotDatabase: Sendable {
             let hasFailed = image.hasFailed
             try call.begin()
             let result = Result {
+                // A connection of SQLCipher 4.19 that could not read a page reports every later one as damaged.
                 if hasFailed { database = try Self.open(image, key, settings) }
                 call.attach(database.connection)
                 return try body(database.connection)

@@ -119,16 +119,8 @@ package final class SnapshotImage: DatabaseBytes, Sendable {
         let count = Int(min(Int64(min(buffer.count, blockSize - within)), size - offset))
         let part = UnsafeMutableRawBufferPointer(rebasing: buffer[..<count])
         try blocks.copy(block, from: within, into: part)
-        if block == 0 { try compare(part, within) }
+        if offset == 0, count >= 16 { _ = try snapshot.content(of: UnsafeRawBufferPointer(part), from: 0) }
         return count
-    }
-
-    /// A manifest with another salt belongs to another image, whatever its hash says.
-    private func compare(_ bytes: UnsafeMutableRawBufferPointer, _ offset: Int) throws {
-        guard offset == 0, bytes.count >= 16 else { return }
-        guard Array(bytes.prefix(16)).hexadecimal == snapshot.manifest.salt else {
-            throw VaultError(.damaged, "does not match its image", path: snapshot.object)
-        }
     }
 
     /// Whether reading has failed since the last ``resume()``.

@@ -169,10 +169,9 @@ final class Repair {
                 }
                 report.actions.append(.init(.rebuilt, name, damage.message, nil))
             } catch let error as VaultError where error.code == .busy {
-                report.unfinished.append(
-                    RepositoryWarning(
-                        .damage, path: name, message: "\(damage.message), and its follower is at work",
-                        advice: .text("It rewrites the lease within 200 seconds.")))
+                leave(
+                    name, "\(damage.message), and its follower is at work",
+                    .text("It rewrites the lease within 200 seconds."))
             }
         }
     }
@@ -197,10 +196,10 @@ final class Repair {
         var (vouched, found) = (log.vouched, [(segment: SegmentName, loss: RepairReport.LostSegment)]())
         for segment in log.names {
             do {
-                let (record, head) = try await repository.segment(segment, database)
-                log.learn(record)
+                let read = try await repository.segment(segment, database)
+                log.learn(read.record)
                 vouched = max(vouched, segment.sequence)
-                if options.readsData { try await repository.compare(record, head.length, segment) }
+                if options.readsData { try await repository.compare(read) }
             } catch let error as VaultError where error.isDamage {
                 let loss = RepairReport.LostSegment(
                     database: name, path: segment.object, after: before, until: segment.date, reason: error.message)
@@ -217,19 +216,15 @@ final class Repair {
         }
         for segment in log.joined {
             do {
-                let (record, head) = try await repository.segment(segment, database)
-                if options.readsData { try await repository.compare(record, head.length, segment) }
+                let read = try await repository.segment(segment, database)
+                if options.readsData { try await repository.compare(read) }
             } catch let error as VaultError where error.isDamage {
                 try await setAside(segment.object, error.message)
                 log.joined.removeAll { $0 == segment }
             }
         }
         for hole in log.holes
-        where hole.range.upperBound <= plausible
-            && !(log.forgotten.lost ?? []).contains(where: {
-                $0[0] <= hole.range.lowerBound && hole.range.upperBound <= $0[1]
-            })
-        {
+        where hole.range.upperBound <= plausible && !log.forgotten.isLost(hole.range) {
             report.lostSegments.append(
                 RepairReport.LostSegment(
                     database: name, path: log.path(hole.range),
@@ -246,6 +241,11 @@ final class Repair {
     }
 
     // MARK: Actions
+
+    /// Reports what could not be repaired.
+    func leave(_ path: String, _ message: String, _ advice: Remedy, _ code: VaultError.Code = .damaged) {
+        report.unfinished.append(RepositoryWarning(.damage, code, path: path, message: message, advice: advice))
+    }
 
     func write(_ value: some CheckedDocument, as name: String) async throws {
         guard let lease else { return }
@@ -269,11 +269,9 @@ final class Repair {
             try await store.remove(name)
             report.actions.append(.init(.setAside, name, reason, kept))
         } catch let error as VaultError {
-            report.unfinished.append(
-                RepositoryWarning(
-                    .damage, error.code, path: name,
-                    message: "was copied to \(kept), but cannot be removed from the store: \(error.message)",
-                    advice: .repairWithDeletion))
+            leave(
+                name, "was copied to \(kept), but cannot be removed from the store: \(error.message)",
+                .repairWithDeletion, error.code)
         }
     }
 
@@ -304,10 +302,9 @@ final class Repair {
             fetched = path
             guard access(path, F_OK) == 0 else { return nil }
             guard Self.canBeKept(path) else {
-                report.unfinished.append(
-                    RepositoryWarning(
-                        .damage, path: name, message: "is too large to copy, and belongs to another user",
-                        advice: .text("Move it out of the repository by hand.")))
+                leave(
+                    name, "is too large to copy, and belongs to another user",
+                    .text("Move it out of the repository by hand."))
                 return nil
             }
         } else {
@@ -318,10 +315,7 @@ final class Repair {
             } catch let error as VaultError where error.code == .missing {
                 return nil
             } catch let error as VaultError where error.code == .damaged {
-                report.unfinished.append(
-                    RepositoryWarning(
-                        .damage, path: name, message: error.message,
-                        advice: .text("Move it out of the repository with the store's own tools.")))
+                leave(name, error.message, .text("Move it out of the repository with the store's own tools."))
                 return nil
             }
         }
@@ -335,28 +329,16 @@ final class Repair {
                 // The response was lost: compare what is stored.
             }
             // A copy set aside before, perhaps by a run that was killed, may differ.
-            if let path = store.localPath(target), Self.isSame(path, fetched) { return target }
+            if let path = store.localPath(target), let kept = try? FileMetadata(path: path),
+                let own = try? FileMetadata(path: fetched), kept.isSameFile(as: own)
+            {
+                return target
+            }
             let size = try LocalFile(reading: fetched).size()
             guard try await store.attributes(target)?.size == size else { continue }
-            if try await hash(target) == LocalFile(reading: fetched).hash() { return target }
+            if try await store.hash(target, 0..<size) == LocalFile(reading: fetched).hash() { return target }
         }
         throw VaultError(.cannotCreate, "there are too many objects of that name", path: copy(name))
-    }
-
-    private static func isSame(_ one: String, _ other: String) -> Bool {
-        var (first, second) = (stat(), stat())
-        guard lstat(one, &first) == 0, lstat(other, &second) == 0 else { return false }
-        return first.st_dev == second.st_dev && first.st_ino == second.st_ino
-    }
-
-    private func hash(_ name: String) async throws -> String? {
-        let store = store.unsealed
-        guard let size = try await store.attributes(name)?.size else { return nil }
-        var digest = SHA256()
-        for offset in stride(from: 0, to: size, by: 8 << 20) {
-            digest.update(data: try await store.get(name, range: offset..<min(size, offset + 8 << 20)))
-        }
-        return digest.finalize().hexadecimal
     }
 
     /// Removes cached block maps; they are fetched again when needed.

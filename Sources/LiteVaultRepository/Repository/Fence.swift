@@ -15,8 +15,6 @@ struct Fence: CheckedDocument {
     /// The promotion that it records; absent if it only ends a writer's lease.
     var promotion: Promotion?
 
-    static let byteLimit = RepositoryFormat.documentBytes
-
     func check() throws(OutOfLimits) {
         try require("sequence", sequence, in: RepositoryFormat.sequences)
         try promotion?.check()
@@ -76,7 +74,6 @@ extension Repository {
     /// The fence in a document; nil if it is something else.
     func fence(_ document: SealedDocument, _ name: String, _ database: String) throws -> Fence? {
         struct Kind: CheckedDocument {
-            static let byteLimit = RepositoryFormat.documentBytes
             var type: String
             func check() throws(OutOfLimits) {}
         }

@@ -54,22 +54,17 @@ struct ForgetRecord: CheckedDocument, Equatable {
     func missing(_ present: [Int], exceptLeftOut: Bool = false) -> [ClosedRange<Int>] {
         guard let newest = present.max() else { return [] }
         let rows = ranges + (exceptLeftOut ? leftOut ?? [] : [])
-        let known = (present.map { $0...$0 } + rows.map { $0[0]...$0[1] }).sorted { $0.lowerBound < $1.lowerBound }
-        return Self.gaps(known, newest)
-    }
-
-    private static func gaps(_ known: [ClosedRange<Int>], _ newest: Int) -> [ClosedRange<Int>] {
-        var rows: [ClosedRange<Int>] = []
-        var next = RepositoryFormat.sequences.lowerBound
-        for row in known where next < newest {
-            if row.lowerBound > next { rows.append(next...(min(row.lowerBound, newest) - 1)) }
-            next = max(next, row.upperBound + 1)
-        }
-        return rows
+        let known = present.map { $0...$0 } + rows.map { $0[0]...$0[1] }
+        return known.sorted { $0.lowerBound < $1.lowerBound }.gaps(in: RepositoryFormat.sequences.lowerBound...newest)
     }
 
     func hasSegment(_ sequence: Int) -> Bool {
         (segments ?? []).contains { $0[0] <= sequence && sequence <= $0[1] }
+    }
+
+    /// Whether a repair has reported these segments as lost.
+    func isLost(_ range: ClosedRange<Int>) -> Bool {
+        (lost ?? []).contains { $0[0] <= range.lowerBound && range.upperBound <= $0[1] }
     }
 
     mutating func insert(_ sequences: [Int]) { insert(sequences.map { $0...$0 }) }
@@ -113,6 +108,19 @@ struct ForgetRecord: CheckedDocument, Equatable {
                 rows.append(next)
             }
         }
+    }
+}
+
+extension [ClosedRange<Int>] {
+    /// The numbers in some bounds that none of these has, which are in order.
+    func gaps(in bounds: ClosedRange<Int>) -> [ClosedRange<Int>] {
+        var gaps: [ClosedRange<Int>] = []
+        var next = bounds.lowerBound
+        for row in self where next <= bounds.upperBound {
+            if row.lowerBound > next { gaps.append(next...Swift.min(row.lowerBound - 1, bounds.upperBound)) }
+            next = Swift.max(next, row.upperBound + 1)
+        }
+        return next <= bounds.upperBound ? gaps + [next...bounds.upperBound] : gaps
     }
 }
 

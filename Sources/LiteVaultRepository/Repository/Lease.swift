@@ -23,16 +23,16 @@ final class Lease: Sendable {
         /// A note that later holders preserve: a follower's newest segment, sealed.
         var note: String?
 
-        static let byteLimit = RepositoryFormat.documentBytes
-
         func check() throws(OutOfLimits) {
             try require("acquired", seconds: acquired)
             try require("sequence", sequence, in: RepositoryFormat.sequences)
         }
 
+        var identity: ProcessIdentity {
+            ProcessIdentity(process: process, start: start, boot: boot, namespace: namespace)
+        }
         /// Whether its holder is known to be dead.
         var isDead: Bool {
-            let identity = ProcessIdentity(process: process, start: start, boot: boot, namespace: namespace)
             if identity == .current { return !heldLeases.withLock { $0.contains(holder) } }
             return identity.state == .dead
         }
@@ -124,9 +124,7 @@ final class Lease: Sendable {
         heldLeases.withLock { _ = $0.insert(record.holder) }
         do {
             // Announce before listing: from here on nothing is removed that the writer may rely on.
-            if let announced {
-                try await store.put(announced, bytes: Decoding.bytes(record, path: name), condition: .none)
-            }
+            if let announced { try await put(record, as: announced, in: store) }
             var condition = PutCondition.absent
             if let present = try await store.attributes(name) {
                 let held = try await holder(name, store)
@@ -151,13 +149,11 @@ final class Lease: Sendable {
             } else if isNamed {
                 try await repository.requireIdentity()
             }
-            let tag = try await store.put(
-                name, bytes: Decoding.bytes(record, path: name),
-                condition: supportsConditionalWrites ? condition : .none)
+            let tag = try await put(
+                record, as: name, in: store, condition: supportsConditionalWrites ? condition : .none)
             let lease = Lease(
                 name: name, store: store, supportsConditionalWrites: supportsConditionalWrites, announced: announced,
-                record: record,
-                tag: tag)
+                record: record, tag: tag)
             if !supportsConditionalWrites { try await lease.confirm() }
             lease.keep()
             return lease
@@ -188,10 +184,15 @@ final class Lease: Sendable {
         } catch {
             var record = record
             record.released = true
-            if let bytes = try? Decoding.bytes(record, path: name) {
-                _ = try? await store.put(name, bytes: bytes, condition: .none)
-            }
+            _ = try? await put(record, as: name, in: store)
         }
+    }
+
+    @discardableResult
+    private static func put(
+        _ record: Record, as name: String, in store: any ObjectStore, condition: PutCondition = .none
+    ) async throws -> ETag {
+        try await store.put(name, bytes: Decoding.bytes(record, path: name), condition: condition)
     }
 
     /// The current or last holder; nil if that cannot be read.
@@ -261,8 +262,7 @@ final class Lease: Sendable {
         record.holder = PackID().hexadecimal
         do {
             let condition = try await store.supportsConditionalWrites() ? PutCondition.unchanged(object.tag) : .none
-            try await store.put(
-                object.name, bytes: Decoding.bytes(record, path: object.name), condition: condition)
+            try await put(record, as: object.name, in: store, condition: condition)
             return true
         } catch let error as VaultError where error.code == .conflict {
             return false
@@ -344,12 +344,9 @@ final class Lease: Sendable {
             // Without conditional writes, reading before the write is the best that is possible.
             if !supportsConditionalWrites, try await Self.holder(name, store)?.holder != record.holder { throw lost() }
             do {
-                if let announced, !released {
-                    try await store.put(announced, bytes: Decoding.bytes(record, path: name), condition: .none)
-                }
-                let new = try await store.put(
-                    name, bytes: Decoding.bytes(record, path: name),
-                    condition: supportsConditionalWrites ? .unchanged(current) : .none)
+                if let announced, !released { try await Self.put(record, as: announced, in: store) }
+                let new = try await Self.put(
+                    record, as: name, in: store, condition: supportsConditionalWrites ? .unchanged(current) : .none)
                 return state.withLock { ($0.tag, $0.renewed) = (new, asked) }
             } catch let error as VaultError where error.code == .conflict {
                 // Our own write whose response was lost, or a concurrent renewal. Read the tag first: a tag that is

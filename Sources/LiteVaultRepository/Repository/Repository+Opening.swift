@@ -27,7 +27,7 @@ extension Repository {
         _ store: any ObjectStore, secret: RepositorySecret?, local: LocalDirectories, acceptsReplacement: Bool
     ) async throws -> Repository {
         var opening = Opening(store: store, secret: secret, local: local, acceptsReplacement: acceptsReplacement)
-        opening.purpose = .secrets
+        opening.isForSecrets = true
         return try await opening.existing()
     }
 
@@ -43,15 +43,19 @@ extension Repository {
         local: LocalDirectories = .standard, acceptsReplacement: Bool = false
     ) async throws -> Repository {
         guard secret != nil || !sealed else { throw VaultError.sealedWithoutSecret(store.location) }
-        var opening = Opening(store: store, secret: secret, local: local, acceptsReplacement: acceptsReplacement)
-        opening.purpose = .creation
-        if let found = try await opening.find() {
+        let opening = Opening(store: store, secret: secret, local: local, acceptsReplacement: acceptsReplacement)
+        if let found = try await opening.find(orCreate: true) {
             try found.requireWritable()
             return found
         }
-        var config = RepositoryConfig.new(secret: secret)
+        var config = RepositoryConfig(
+            id: PackID().hexadecimal, created: Timestamp.text(Date()),
+            secret: secret.map { SecretDerivation.new($0) })
         let key = try config.secret.flatMap { try secret?.key($0) }.map { RepositoryKey(current: $0, previous: nil) }
-        if sealed, let key { try config.seal(under: key.current) }
+        if sealed, let key {
+            try config.seal(with: SealingKey(of: [UInt8](hexadecimal: config.id) ?? []), under: key.current)
+            config.identifiers = RepositoryConfig.keyed
+        }
         let document = try SealedDocument.seal(config, key: key)
         do {
             try await store.put(RepositoryFormat.config, bytes: document.bytes, condition: store.whereAbsent())
@@ -77,21 +81,13 @@ extension Repository {
 
 /// What is needed to open a repository.
 private struct Opening: Sendable {
-    /// What a repository is opened for.
-    enum Purpose: Sendable {
-        case use
-        /// It is created if there is none: then the place must not contain snapshots either.
-        case creation
-        /// To list its secrets.
-        case secrets
-    }
-
     let store: any ObjectStore
     let secret: RepositorySecret?
     let local: LocalDirectories
     /// Whether to accept the repository as it is, even if this machine knew another one here.
     let acceptsReplacement: Bool
-    var purpose = Purpose.use
+    /// Whether it is opened to list its secrets.
+    var isForSecrets = false
 
     /// - Throws: `VaultError` `noInput` if there is no repository.
     func existing() async throws -> Repository {
@@ -105,12 +101,13 @@ private struct Opening: Sendable {
 
     /// Looks for a repository, and where there is none, checks that there never was one.
     ///
+    /// - Parameter creates: whether one is created then: the place must not contain snapshots either.
     /// - Returns: the repository; nil if there is none.
     /// - Throws: `VaultError` `damaged` if there was one.
-    func find() async throws -> Repository? {
+    func find(orCreate creates: Bool = false) async throws -> Repository? {
         if let found = try await readIdentity() { return found }
         do {
-            if purpose == .creation { try await Repository.requireNoSnapshots(store) }
+            if creates { try await Repository.requireNoSnapshots(store) }
             if !acceptsReplacement { try Repository.requireUnknown(store, local) }
             return nil
         } catch let error as VaultError where error.code == .damaged {
@@ -158,7 +155,7 @@ private struct Opening: Sendable {
         }
         let key = try opened.map { try RepositoryKey(current: $0.key, sealed: config.previous, of: id) }
         let opening =
-            purpose == .secrets && key == nil ? store : try config.opening(store, key: key, of: id, spool: local.spool)
+            isForSecrets && key == nil ? store : try config.opening(store, key: key, of: id, spool: local.spool)
         var found = Repository(
             store: opening, local: local, config: config, key: key, slot: opened?.slot, id: id,
             memory: memory)
@@ -208,13 +205,5 @@ extension Repository {
                 remedy: "Use it, or choose another place.")
         }
         return made
-    }
-}
-
-extension RepositoryConfig {
-    /// Makes a new repository a sealed one.
-    mutating func seal(under current: SymmetricKey) throws {
-        try seal(with: SealingKey(of: [UInt8](hexadecimal: id) ?? []), under: current)
-        identifiers = Self.keyed
     }
 }

@@ -221,13 +221,7 @@ extension Repository {
     func apply(_ row: SegmentChain, to path: String, asFarAsWhole: Bool) async throws -> Int {
         guard row.fetched != nil else { return 0 }
         var applier = try SegmentApplier(image: path)
-        let count = try await forEachSegment(of: row, asFarAsWhole: asFarAsWhole) { segment, frames in
-            if segment.record.joined != nil {
-                try applier.apply(JoinedSegmentFile(frames, from: segment.offset))
-            } else {
-                try applier.apply(SegmentFile(frames, from: segment.offset))
-            }
-        }
+        let count = try await forEachSegment(of: row, asFarAsWhole: asFarAsWhole) { try applier.apply($1) }
         try applier.finish()
         return count
     }
@@ -236,10 +230,10 @@ extension Repository {
     ///
     /// - Parameters:
     ///   - asFarAsWhole: whether to stop before a segment whose frames are damaged; otherwise that is an error.
-    ///   - body: receives each segment, and the file with its frames. An error without a path gets the segment's.
+    ///   - body: receives the name of each segment, and its frames. An error without a path gets the segment's.
     /// - Returns: the number of segments that `body` received.
     func forEachSegment(
-        of row: SegmentChain, asFarAsWhole: Bool, _ body: (FetchedSegment, String) throws -> Void
+        of row: SegmentChain, asFarAsWhole: Bool, _ body: (SegmentName, any StoredSegment) throws -> Void
     ) async throws -> Int {
         guard let fetched = row.fetched else { return 0 }
         var count = 0
@@ -251,7 +245,7 @@ extension Repository {
                 if asFarAsWhole { break }
                 throw row.broken(at: segment.name, error, reachable: row.date(through: count)).error
             }
-            try withErrorContext(path: segment.name.object) { try body(segment, frames) }
+            try withErrorContext(path: segment.name.object) { try body(segment.name, segment.opened(at: frames)) }
             fetched.discard(frames)
             count += 1
         }

@@ -70,8 +70,7 @@ extension Repository {
     /// - Returns: the decisions that stand.
     private func remove(
         _ going: [Snapshot], from decisions: [RetentionDecision], _ lease: Lease,
-        _ warning: (RepositoryWarning) -> Void,
-        _ progress: BackupProgress.Report
+        _ warning: (RepositoryWarning) -> Void, _ progress: BackupProgress.Report
     ) async throws -> [RetentionDecision] {
         var decisions = decisions
         var done = 0

@@ -115,42 +115,40 @@ extension Repository {
     private func sealAgain(
         _ result: inout KeyRotation, _ lease: Lease, _ progress: @escaping BackupProgress.Report
     ) async throws {
-        var done: Set<String> = []
-        // Joining segments and recording checks needs no lease: a request of before the change may have been late.
-        for _ in 0..<10 {
-            let objects = try await sealedObjects().filter { !done.contains($0.name) }
-            if objects.isEmpty { return }
-            try await sealAgain(objects, &result, lease, progress)
-            done.formUnion(objects.map(\.name))
-        }
-    }
-
-    /// The objects that have a code.
-    private func sealedObjects() async throws -> [ObjectAttributes] {
-        try await store.list("").filter { object in
-            let first = object.name.prefix { $0 != "/" }
-            return RepositoryFormat.isObject(object.name)
-                && (["snapshots", "segments", "forgotten", "verified", "fences"].contains(first)
-                    || object.name == RepositoryFormat.pendingDeletions)
-        }
-    }
-
-    private func sealAgain(
-        _ objects: [ObjectAttributes], _ result: inout KeyRotation, _ lease: Lease,
-        _ progress: @escaping BackupProgress.Report
-    ) async throws {
-        // Some at a time, so that the lease is confirmed between them.
-        for start in stride(from: 0, to: objects.count, by: 256) {
-            try progress(BackupProgress(.storing, Int64(start), of: Int64(objects.count)))
-            try await lease.confirmIfDue()
-            let some = Array(objects[start..<min(start + 256, objects.count)])
-            for outcome in try await concurrently(some, { try await sealAgain($0.name) }) {
+        let kinds = ["snapshots", "segments", "forgotten", "verified", "fences"]
+        try await forEachPart(256, lease) { name in
+            kinds.contains { name.hasPrefix($0 + "/") } || name == RepositoryFormat.pendingDeletions
+        } body: { part, all in
+            try progress(BackupProgress(.storing, Int64(part.startIndex), of: Int64(all.count)))
+            for outcome in try await concurrently(Array(part), { try await sealAgain($0.name) }) {
                 switch outcome {
                 case .stored(let size): (result.documents, result.bytes) = (result.documents + 1, result.bytes + size)
                 case .foreign(let warning): result.warnings.append(warning)
                 case .present: break
                 }
             }
+        }
+    }
+
+    /// Passes the objects of the repository to `body`, some at a time, so that the lease is confirmed between them, until there are no others.
+    ///
+    /// - Parameter body: gets a part of a listing, and all of it.
+    func forEachPart(
+        _ size: Int, _ lease: Lease, where isWanted: (String) -> Bool,
+        body: (ArraySlice<ObjectAttributes>, [ObjectAttributes]) async throws -> Void
+    ) async throws {
+        var seen: Set<String> = []
+        // Joining segments and recording checks needs no lease: a request of before the change may have been late.
+        for _ in 0..<10 {
+            let objects = try await store.list("").filter {
+                RepositoryFormat.isObject($0.name) && isWanted($0.name) && !seen.contains($0.name)
+            }
+            if objects.isEmpty { return }
+            for start in stride(from: 0, to: objects.count, by: size) {
+                try await lease.confirmIfDue()
+                try await body(objects[start..<min(start + size, objects.count)], objects)
+            }
+            seen.formUnion(objects.map(\.name))
         }
     }
 
@@ -162,9 +160,7 @@ extension Repository {
 
     private func sealAgain(_ name: String) async throws -> Outcome {
         guard let key else { return .present }
-        for _ in 0..<5 {
-            // The tag first: if the object changes after that, the write fails.
-            guard let present = try await store.attributes(name) else { return .present }
+        return try await replacing(name, in: store) { present -> Outcome? in
             // Of a segment, the frames follow.
             let isSegment = name.hasPrefix("segments/")
             let head =
@@ -179,13 +175,27 @@ extension Repository {
                     RepositoryWarning(
                         .damage, path: name, message: "was not authenticated by the old key", advice: .repair))
             }
+            if isSegment {
+                try await replaceHead(of: name, present, sealed)
+            } else {
+                try await store.put(name, bytes: sealed, condition: .unchanged(present.tag))
+            }
+            return .stored(present.size)
+        } ?? .present
+    }
+
+    /// Replaces an object, once more if it was changed meanwhile.
+    ///
+    /// - Parameter body: gets the object's attributes, with whose tag it is to be replaced.
+    /// - Returns: what `body` returns; nil if there is no such object.
+    func replacing<T>(
+        _ name: String, in store: any ObjectStore, _ body: (ObjectAttributes) async throws -> T?
+    ) async throws -> T? {
+        for _ in 0..<5 {
+            // The tag first: if the object changes after that, the write fails.
+            guard let present = try await store.attributes(name) else { return nil }
             do {
-                if isSegment {
-                    try await replaceHead(of: name, present, sealed)
-                } else {
-                    try await store.put(name, bytes: sealed, condition: .unchanged(present.tag))
-                }
-                return .stored(present.size)
+                return try await body(present)
             } catch let error as VaultError where error.code == .conflict { continue }
         }
         throw VaultError(

@@ -81,37 +81,26 @@ extension Repository {
         guard let stored else { throw VaultError.changedIdentity(store.location) }
         return Repository(
             store: try stored.opening(store, key: key, of: id, spool: local.spool), local: local, config: stored,
-            key: key,
-            slot: slot, id: id, memory: memory, notices: notices)
+            key: key, slot: slot, id: id, memory: memory, notices: notices)
     }
 
     private func sealObjects(
         _ result: inout SealingResult, _ lease: Lease, _ progress: @escaping BackupProgress.Report
     ) async throws {
-        var seen: Set<String> = []
-        // Joining segments and recording checks needs no lease: a request of before the change may have been late.
-        for _ in 0..<10 {
-            let objects = try await store.list("").filter {
-                RepositoryFormat.isObject($0.name) && $0.name != RepositoryFormat.config && !seen.contains($0.name)
-                    // Stores write it themselves, to try conditions. It says nothing.
-                    && $0.name != RepositoryFormat.lease("conditions")
+        // Stores write the object of conditions themselves, to try these. It says nothing.
+        let others = [RepositoryFormat.config, RepositoryFormat.lease("conditions")]
+        var (done, total) = (Int64(0), Int64(0))
+        try await forEachPart(32, lease) {
+            !others.contains($0)
+        } body: { part, all in
+            if part.startIndex == 0 { (done, total) = (0, all.lazy.map(\.size).sum) }
+            try progress(BackupProgress(.storing, done, of: total))
+            for sizes in try await concurrently(Array(part), { try await sealObject($0.name) }) {
+                guard let (before, after) = sizes else { continue }
+                result.objects += 1
+                (result.before, result.after) = ([result.before, before].sum, [result.after, after].sum)
             }
-            if objects.isEmpty { return }
-            seen.formUnion(objects.map(\.name))
-            let total = objects.lazy.map(\.size).sum
-            var done: Int64 = 0
-            // Some at a time, so that the lease is confirmed between them.
-            for start in stride(from: 0, to: objects.count, by: 32) {
-                try progress(BackupProgress(.storing, done, of: total))
-                try await lease.confirmIfDue()
-                let some = Array(objects[start..<min(start + 32, objects.count)])
-                for sizes in try await concurrently(some, { try await sealObject($0.name) }) {
-                    guard let (before, after) = sizes else { continue }
-                    result.objects += 1
-                    (result.before, result.after) = ([result.before, before].sum, [result.after, after].sum)
-                }
-                done = [done, some.lazy.map(\.size).sum].sum
-            }
+            done = [done, part.lazy.map(\.size).sum].sum
         }
     }
 
@@ -120,31 +109,25 @@ extension Repository {
     /// - Returns: its size before and after; nil if it is sealed, or does not exist.
     private func sealObject(_ name: String) async throws -> (before: Int64, after: Int64)? {
         let base = store.unsealed
-        for _ in 0..<5 {
-            // The tag first: if the object changes after that, the write fails.
-            guard let present = try await base.attributes(name) else { return nil }
+        return try await replacing(name, in: base) { present -> (before: Int64, after: Int64)? in
             let start = try await base.get(name, range: 0..<min(present.size, Int64(SealedObject.headBytes)))
             if SealedObject.isSealed(start) { return nil }
             // Before any of it is read: a sparse file is as large as somebody wants.
             guard present.size <= ReadLimits.bytes(of: name) else {
                 throw VaultError.tooLarge(Int(ReadLimits.bytes(of: name)), path: "\(store.location)/\(name)")
             }
-            do {
-                if present.size <= 1 << 20 {
-                    let bytes = try await base.get(name, upTo: 1 << 20)
-                    try await store.put(name, bytes: bytes, condition: .unchanged(present.tag))
-                } else {
-                    let named = try temporaryFile("upgrade")
-                    defer { named.discard() }
-                    let path = named.path + "-journal"
-                    let local = base.localPath(name)
-                    if local == nil { try await base.fetch(name, into: path, upTo: ReadLimits.bytes(of: name)) }
-                    try await store.put(name, file: local ?? path, condition: .unchanged(present.tag))
-                }
-                return (present.size, try await base.attributes(name)?.size ?? 0)
-            } catch let error as VaultError where error.code == .conflict { continue }
+            if present.size <= 1 << 20 {
+                let bytes = try await base.get(name, upTo: 1 << 20)
+                try await store.put(name, bytes: bytes, condition: .unchanged(present.tag))
+            } else {
+                let named = try temporaryFile("upgrade")
+                defer { named.discard() }
+                let path = named.path + "-journal"
+                let local = base.localPath(name)
+                if local == nil { try await base.fetch(name, into: path, upTo: ReadLimits.bytes(of: name)) }
+                try await store.put(name, file: local ?? path, condition: .unchanged(present.tag))
+            }
+            return (present.size, try await base.attributes(name)?.size ?? 0)
         }
-        throw VaultError(
-            .busy, "is being changed by others", path: "\(store.location)/\(name)", remedy: "Try again.")
     }
 }

@@ -61,7 +61,8 @@ package final class FetchedSegments: Sendable {
         let results = try await concurrently(chosen) { name, isWhole in
             do {
                 let segment = try await self.read(name, whole: isWhole)
-                if name.isJoined { try await self.compare(segment) }
+                // Now, while it can still be replaced by what was joined.
+                if name.isJoined { try await self.repository.compare(segment) }
                 return (name.object, Result<FetchedSegment, VaultError>.success(segment))
             } catch let error as VaultError where error.isDamage {
                 return (name.object, .failure(error))
@@ -77,15 +78,6 @@ package final class FetchedSegments: Sendable {
             })
     }
 
-    /// Compares the pages of a joined segment with their hash: while it can still be replaced by what was joined.
-    private func compare(_ segment: FetchedSegment) async throws {
-        if let path = segment.path {
-            try repository.compare(segment.record, segment.offset, segment.name, in: LocalFile(reading: path))
-        } else {
-            try await repository.compare(segment.record, segment.offset, segment.name)
-        }
-    }
-
     private static func file(_ name: SegmentName) -> String {
         name.object.split(separator: "/").joined(separator: ".")
     }
@@ -99,14 +91,12 @@ package final class FetchedSegments: Sendable {
     }
 
     private func read(_ name: SegmentName, whole: Bool) async throws -> FetchedSegment {
-        guard whole, let size = name.size else {
-            return try await FetchedSegment(name, repository.segment(name, database))
-        }
+        guard whole, let size = name.size else { return try await repository.segment(name, database) }
         let path = try directory() + "/" + Self.file(name)
         // Not more than the listing says: the directory is limited.
         try await fetch(name, into: path, upTo: repository.config.isSealed ? Self.limit : size)
         let file = try LocalFile(reading: path)
-        let segment = try FetchedSegment(name, repository.segment(name, database, in: file), path: path)
+        let segment = try repository.segment(name, database, in: file)
         // What a sealed segment takes here is known only now.
         let excess = try file.size() - size
         room.withLock { $0 -= max(0, excess) }
@@ -131,7 +121,7 @@ package final class FetchedSegments: Sendable {
             path = try directory() + "/" + Self.file(name)
             try await fetch(name, into: path, upTo: ReadLimits.segment)
         }
-        try repository.compare(element.record, element.offset, name, in: LocalFile(reading: path))
+        try repository.compare(element, in: LocalFile(reading: path))
         return path
     }
 
@@ -142,13 +132,7 @@ package final class FetchedSegments: Sendable {
         _ segment: FetchedSegment, to pages: inout NewestPages, isolation: isolated (any Actor)? = #isolation
     ) async throws {
         let path = try await frames(of: segment)
-        try withErrorContext(path: segment.name.object) {
-            if segment.record.joined != nil {
-                try pages.add(JoinedSegmentFile(path, from: segment.offset))
-            } else {
-                try pages.add(SegmentFile(path, from: segment.offset))
-            }
-        }
+        try withErrorContext(path: segment.name.object) { try pages.add(segment.opened(at: path)) }
     }
 
     /// Removes the file of a segment that was applied.
@@ -159,12 +143,17 @@ package final class FetchedSegments: Sendable {
 package struct FetchedSegment: Sendable {
     let name: SegmentName
     let record: SegmentRecord
+    /// The hash of its document.
+    let hash: Hash256
     /// The offset of its frames.
     let offset: Int64
     /// The local copy of all of it; nil if only its start was read.
     let path: String?
+
     /// The hash that the next segment has as its predecessor.
-    let link: String
+    var link: String { record.joined?.hash ?? hash.hexadecimal }
+    /// What is remembered of it.
+    var mark: SegmentMark { SegmentMark(record, hash) }
 
     /// Its number, or that of the last one that it has.
     package var sequence: Int { record.sequence }
@@ -175,18 +164,18 @@ package struct FetchedSegment: Sendable {
     /// Where a copy is that it was applied to.
     package var position: SegmentPosition { SegmentPosition(record, link: link) }
 
-    init(_ name: SegmentName, _ found: FoundSegment, path: String? = nil) {
-        (self.name, record, offset) = (name, found.record, found.head.length)
-        (self.path, link) = (path, found.record.link(found.head.document.hash))
+    /// Opens a file that has all of it.
+    ///
+    /// - Throws: `VaultError` `damaged` if its frames are not a complete segment.
+    func opened(at path: String) throws -> any StoredSegment {
+        if record.joined != nil { return try JoinedSegmentFile(path, from: offset) }
+        return try SegmentFile(path, from: offset)
     }
 }
 
-/// The record of a segment, the document that it is in, and the length of that: where the frames begin.
-typealias FoundSegment = (record: SegmentRecord, head: (document: SealedDocument, length: Int64))
-
 extension Repository {
-    /// The record of a segment, and the offset of its frames. One request, if its name is from a listing.
-    func segment(_ name: SegmentName, _ database: String) async throws -> FoundSegment {
+    /// Reads the record of a segment. One request, if its name is from a listing.
+    func segment(_ name: SegmentName, _ database: String) async throws -> FetchedSegment {
         func missing() -> VaultError { VaultError(.missing, "is missing", path: name.object) }
         do {
             guard let size = try await contentSize(name) else { throw missing() }
@@ -204,10 +193,10 @@ extension Repository {
         return try await store.contentSize(present)
     }
 
-    /// The record in the first bytes of a segment of `size` bytes, and the offset of its frames.
+    /// Reads the record in the first bytes of a segment of `size` bytes.
     private func segment(
-        _ name: SegmentName, _ database: String, start bytes: [UInt8], size: Int64
-    ) throws -> FoundSegment {
+        _ name: SegmentName, _ database: String, start bytes: [UInt8], size: Int64, path: String? = nil
+    ) throws -> FetchedSegment {
         let document = try SealedDocument(bytes, name: name.object)
         let record = try document.value(SegmentRecord.self, key: key, name: name.object)
         let length = Int64(bytes.count - document.payload.count)
@@ -217,39 +206,60 @@ extension Repository {
         guard size == length &+ record.payloadSize, record.payloadSize >= 0 else {
             throw VaultError(.damaged, "does not have the length that it states", path: name.object)
         }
-        return (record, (document, length))
+        return FetchedSegment(name: name, record: record, hash: document.hash, offset: length, path: path)
     }
 
-    /// The record in the first bytes of a local file that has a segment, and the offset of its frames.
-    func segment(_ name: SegmentName, _ database: String, in file: LocalFile) throws -> FoundSegment {
+    /// Reads the record of a segment that is a local file.
+    func segment(_ name: SegmentName, _ database: String, in file: LocalFile) throws -> FetchedSegment {
         let size = try file.size()
         let start = try file.read(at: 0, count: Int(min(size, RepositoryFormat.segmentHead)))
-        return try segment(name, database, start: start, size: size)
+        return try segment(name, database, start: start, size: size, path: file.path)
     }
 
     /// Compares the frames of a segment that is a local file with their hash.
     ///
     /// - Throws: `VaultError` `damaged` with the object's name as path.
-    func compare(_ record: SegmentRecord, _ start: Int64, _ name: SegmentName, in file: LocalFile) throws {
+    func compare(_ segment: FetchedSegment, in file: LocalFile) throws {
         var digest = SHA256()
         try file.forEachPiece { place, bytes in
-            let skipped = Int(max(0, min(Int64(bytes.count), start - place)))
+            let skipped = Int(max(0, min(Int64(bytes.count), segment.offset - place)))
             digest.update(bufferPointer: UnsafeRawBufferPointer(rebasing: bytes[skipped...]))
         }
-        guard digest.finalize().hexadecimal == record.payloadHash else {
+        try segment.requireHash(digest.finalize().hexadecimal)
+    }
+
+    /// As ``compare(_:in:)``, in the local copy of the segment or, without one, in the store.
+    func compare(_ segment: FetchedSegment) async throws {
+        if let path = segment.path { return try compare(segment, in: LocalFile(reading: path)) }
+        let frames = segment.offset..<(segment.offset + segment.record.payloadSize)
+        try segment.requireHash(await store.hash(segment.name.object, frames))
+    }
+}
+
+extension FetchedSegment {
+    fileprivate func requireHash(_ hash: String) throws {
+        guard hash == record.payloadHash else {
             throw VaultError(.damaged, "its frames do not match their hash", path: name.object)
         }
     }
+}
 
-    /// Reads the frames of a segment and compares them with their hash.
-    func compare(_ record: SegmentRecord, _ start: Int64, _ name: SegmentName) async throws {
+extension LocalFile {
+    /// The SHA-256 of its content.
+    func hash() throws -> String {
         var digest = SHA256()
-        let end = start + record.payloadSize
-        for offset in stride(from: start, to: end, by: 8 << 20) {
-            digest.update(data: try await store.get(name.object, range: offset..<min(end, offset + 8 << 20)))
+        try forEachPiece { digest.update(bufferPointer: $1) }
+        return digest.finalize().hexadecimal
+    }
+}
+
+extension ObjectStore {
+    /// The SHA-256 of bytes of an object, of which 8 MiB are in memory at a time.
+    func hash(_ name: String, _ range: Range<Int64>) async throws -> String {
+        var digest = SHA256()
+        for offset in stride(from: range.lowerBound, to: range.upperBound, by: 8 << 20) {
+            digest.update(data: try await get(name, range: offset..<min(range.upperBound, offset + 8 << 20)))
         }
-        guard digest.finalize().hexadecimal == record.payloadHash else {
-            throw VaultError(.damaged, "its frames do not match their hash", path: name.object)
-        }
+        return digest.finalize().hexadecimal
     }
 }

@@ -54,13 +54,13 @@ extension Repository {
             let name = path[index]
             if let known = records[name.object] { return known }
             do {
-                let (record, head) = try await segment(name, database)
-                records[name.object] = record
-                log.learn(record)
+                let found = try await segment(name, database)
+                records[name.object] = found.record
+                log.learn(found.record)
                 if index == path.count - 1, !name.isJoined, name.sequence >= log.newest?.mark.sequence ?? 0 {
-                    try? remember(SegmentMark(record, head.document.hash), database)
+                    try? remember(found.mark, database)
                 }
-                return record
+                return found.record
             } catch let error as VaultError where error.isDamage {
                 isOutdated = isOutdated || (error.code == .missing && !isLast)
                 records[name.object] = .some(nil)

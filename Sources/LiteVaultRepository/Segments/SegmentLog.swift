@@ -49,8 +49,7 @@ struct SegmentLog: Sendable {
         guard name.sequence > max(vouched, others.last?.sequence ?? 0) + RepositoryFormat.strayStep else { return }
         throw VaultError(
             .damaged, "\(message); its number is far beyond the others, and was not chosen by a writer",
-            path: name.object,
-            advice: .repair)
+            path: name.object, advice: .repair)
     }
 
     var newest: Memory? { memories.max { $0.mark.sequence < $1.mark.sequence } }
@@ -95,6 +94,14 @@ struct SegmentLog: Sendable {
     /// Whether the record lists all removed segments: an older version drops them when it rewrites the record.
     private var isNoted: Bool { forgotten.segments != nil || forgotten.ranges.isEmpty }
 
+    /// Segments that neither exist nor are missing: removed by a version that did not record it.
+    var gaps: [ClosedRange<Int>] {
+        let present = present
+        let holes = Set(holes.map(\.range.lowerBound))
+        return present.map { $0.first...$0.sequence }.gaps(in: 1...(present.last?.first ?? 1))
+            .filter { !holes.contains($0.lowerBound) }
+    }
+
     /// The range missing right after a segment.
     ///
     /// - Parameter isExact: whether it starts at the next number; otherwise segments that retention removed are
@@ -109,12 +116,8 @@ struct SegmentLog: Sendable {
 
     /// The problems, without those that a repair has reported already.
     var warnings: [RepositoryWarning] {
-        let known = forgotten.lost ?? []
-        return faults.map { RepositoryWarning($0, database) }
-            + holes.filter { hole in
-                !known.contains { $0[0] <= hole.range.lowerBound && hole.range.upperBound <= $0[1] }
-            }
-            .map {
+        faults.map { RepositoryWarning($0, database) }
+            + holes.filter { !forgotten.isLost($0.range) }.map {
                 RepositoryWarning(
                     .damage, path: path($0.range), message: text($0.range),
                     advice: .all([.text("Restore them from a copy of the repository."), .repair]))
@@ -192,18 +195,6 @@ extension Repository {
     }
 }
 
-extension SegmentLog {
-    /// Segments that neither exist nor are missing: removed by a version that did not record it.
-    var gaps: [ClosedRange<Int>] {
-        let holes = Set(holes.map(\.range.lowerBound))
-        var first = 1
-        return present.compactMap { next in
-            defer { first = max(first, next.sequence + 1) }
-            return first < next.first && !holes.contains(first) ? first...(next.first - 1) : nil
-        }
-    }
-}
-
 /// The segments of a database by their names.
 struct SegmentListing: Sendable {
     /// Segments, in order.
@@ -223,6 +214,9 @@ struct SegmentListing: Sendable {
         part.joined.removeAll { $0.first > sequence }
         return part
     }
+
+    /// Those among listed objects.
+    init(_ objects: [ObjectAttributes] = []) { add(objects) }
 
     fileprivate mutating func add(_ objects: [ObjectAttributes]) {
         for object in objects {
@@ -271,9 +265,8 @@ extension Repository {
     ///
     /// - Parameter span: where segments are needed one by one; nil lists all.
     func segmentListing(_ database: String, in span: SegmentSpan? = nil) async throws -> SegmentListing {
-        var listing = SegmentListing()
         if let span {
-            listing.add(try await store.list(RepositoryFormat.joined(database)))
+            var listing = SegmentListing(try await store.list(RepositoryFormat.joined(database)))
             if !listing.joined.isEmpty {
                 listing.isWhole = false
                 for range in Self.unjoined(listing.joined, span) {
@@ -283,22 +276,17 @@ extension Repository {
             }
         }
         // In the order of names: what is joined and removed meanwhile is among the joined ones, which come last.
-        listing.add(try await store.list(RepositoryFormat.segments(database)))
-        return listing
+        return SegmentListing(try await store.list(RepositoryFormat.segments(database)))
     }
 
     /// The joined segments of a database.
     func joinedSegments(_ database: String) async throws -> [SegmentName] {
-        var listing = SegmentListing()
-        listing.add(try await store.list(RepositoryFormat.joined(database)))
-        return listing.joined
+        SegmentListing(try await store.list(RepositoryFormat.joined(database))).joined
     }
 
     /// The segments with these numbers, and no joined ones.
     func segments(_ database: String, _ range: ClosedRange<Int>) async throws -> [SegmentName] {
-        var listing = SegmentListing()
-        listing.add(try await segmentObjects(database, range))
-        return listing.names
+        SegmentListing(try await segmentObjects(database, range)).names
     }
 
     private func segmentObjects(_ database: String, _ range: ClosedRange<Int>) async throws -> [ObjectAttributes] {
@@ -331,14 +319,7 @@ extension Repository {
 
     /// The numbers that segments in order do not have.
     private static func gaps(_ path: [SegmentName]) -> [ClosedRange<Int>] {
-        var first = RepositoryFormat.sequences.lowerBound
-        var gaps: [ClosedRange<Int>] = []
-        for name in path {
-            if first < name.first { gaps.append(first...(name.first - 1)) }
-            first = max(first, name.sequence + 1)
-        }
-        let last = RepositoryFormat.sequences.upperBound
-        return first <= last ? gaps + [first...last] : gaps
+        path.map { $0.first...$0.sequence }.gaps(in: RepositoryFormat.sequences)
     }
 }
 
@@ -388,6 +369,6 @@ enum SegmentCover {
         guard let first = joined.min(by: { ($0.sequence, $1.first) < ($1.sequence, $0.first) }) else { return nil }
         let fine = names.first?.sequence ?? .max
         let number = fine <= first.sequence ? fine : first.first
-        return joined.filter { $0.first <= number && number <= $0.sequence }.max { $0.sequence < $1.sequence }
+        return joined.filter { $0.has(number) }.max { $0.sequence < $1.sequence }
     }
 }

@@ -9,8 +9,6 @@ private struct SegmentNote: CheckedDocument {
     var database: String
     var newest: SegmentMark
 
-    static let byteLimit = RepositoryFormat.documentBytes
-
     func check() throws(OutOfLimits) { try newest.check() }
 }
 
@@ -103,8 +101,7 @@ extension Repository {
         // Damage must not stop a snapshot either: the one before it is the next best.
         for name in names.suffix(3).reversed() {
             do {
-                let (record, head) = try await segment(name, database)
-                let mark = SegmentMark(record, head.document.hash)
+                let mark = try await segment(name, database).mark
                 try? remember(mark, database)
                 return mark
             } catch let error as VaultError where error.isDamage || error.code == .missing {

@@ -1,4 +1,3 @@
-internal import Crypto
 package import LiteVaultCapture
 package import LiteVaultSystem
 
@@ -10,12 +9,8 @@ package actor SegmentWriter {
     private let lease: Lease
     /// The newest known segment, whether or not it still exists; the next one has the number after it.
     private var last: SegmentMark?
-    /// The first segment since which there are marks.
-    private let notedFrom: Int
-    /// The part of the log that was missing when it was opened.
-    package nonisolated let loss: SnapshotGap?
-    /// The newest segment; nil if it does not exist, or is not the newest one that should.
-    let newest: SegmentRecord?
+    /// What it continues.
+    private let origin: SegmentOrigin
     /// The newest snapshot when it was opened; nil without one, or if that could not be read.
     let newestSnapshot: Snapshot?
     /// The line of history that it continues.
@@ -34,18 +29,16 @@ package actor SegmentWriter {
     private var tried: (run: [UInt8], place: UInt64, snapshot: Int, clock: Int64)?
 
     private init(
-        repository: Repository, database: String, lease: Lease, last: SegmentMark?, notedFrom: Int, loss: SnapshotGap?,
-        newest: SegmentRecord?, newestSnapshot: Snapshot?, line: String?
+        _ repository: Repository, _ database: String, _ lease: Lease, _ origin: SegmentOrigin,
+        newestSnapshot: Snapshot?, line: String?
     ) {
-        (self.newest, self.newestSnapshot, self.line) = (newest, newestSnapshot, line)
-        self.repository = repository
-        self.database = database
-        self.lease = lease
-        self.last = last
-        start = newest.flatMap { record in record.start.map { (record.runBytes, $0) } }
-        self.notedFrom = notedFrom
-        self.loss = loss
+        (self.repository, self.database, self.lease, self.origin) = (repository, database, lease, origin)
+        (self.newestSnapshot, self.line, last) = (newestSnapshot, line, origin.last)
+        start = origin.newest.flatMap { record in record.start.map { (record.runBytes, $0) } }
     }
+
+    /// The part of the log that was missing when it was opened.
+    package nonisolated var loss: SnapshotGap? { origin.loss }
 
     /// Acquires the lease.
     ///
@@ -63,67 +56,8 @@ package actor SegmentWriter {
             try await repository.requireCurrentKey()
             let objects = try await repository.newestObjects(database)
             let line = try repository.requireLine(objects.line, of: name, at: source)
-            var log = try await repository.segmentLog(database, [], in: .everything)
-            if log.names.last?.sequence ?? 0 < log.joined.map(\.sequence).max() ?? 0 {
-                // The newest segment is never joined: it is missing.
-                log = try await repository.segmentLog(database, [])
-            }
-            let previous = (log.names.dropLast() + log.joined).map(\.date).max()
-            var last = log.newest?.mark
-            var loss: SnapshotGap?
-            var newest: SegmentRecord?
-            if let name = log.names.last, name.sequence >= last?.sequence ?? 1 {
-                let found: SegmentMark?
-                do {
-                    let (record, head) = try await repository.segment(name, database)
-                    found = SegmentMark(record, head.document.hash)
-                    newest = record
-                } catch let error as VaultError where error.isDamage {
-                    try log.requirePlausible(name, besides: log.names.dropLast(), error.message)
-                    // Later segments cannot be restored through it, only from a snapshot of their own.
-                    found = nil
-                    loss = SnapshotGap(
-                        since: previous, reason: "the newest segment \(error.message)")
-                }
-                if let found, found.sequence == last?.sequence, found.hash != last?.hash {
-                    loss = SnapshotGap(
-                        since: previous, reason: "the newest segment was replaced by another one"
-                    )
-                }
-                last = found ?? SegmentMark(lost: name)
-                // The process that stored it may have been killed before it learned of that.
-                if let found { try? repository.remember(found, database) }
-            } else if let newest = last {
-                // Retention may have removed it with its snapshot.
-                if let hole = log.holes.last, hole.range.upperBound == newest.sequence {
-                    loss = SnapshotGap(
-                        since: log.names.last?.date, reason: "the newest segments were removed from the repository")
-                }
-            }
-            if let joined = log.joined.max(by: { $0.sequence < $1.sequence }), joined.sequence > last?.sequence ?? 0 {
-                try log.requirePlausible(joined, besides: log.names[...], "cannot be the newest segment")
-                // Nobody remembers the newest segment, which is never joined.
-                loss = SnapshotGap(since: joined.date, reason: "the newest segments were removed from the repository")
-                (last, newest) = (SegmentMark(lost: joined), nil)
-            }
-            // Numbers are never reused: a number that retention recorded as removed would excuse the loss of another
-            // segment.
-            let isNew = log.names.isEmpty && log.memories.isEmpty
-            let forgotten = isNew ? try await repository.forgetRecord(database) : log.forgotten
-            if let row = forgotten.segments?.last, row[1] > last?.sequence ?? 0 {
-                last = SegmentMark(lost: SegmentName(database: database, sequence: row[1], snapshot: 0, time: 0))
-            }
-            // Neither is one that a repair recorded as lost.
-            if let row = forgotten.lost?.last, row[1] > last?.sequence ?? 0 {
-                let previous = log.names.last?.date
-                loss = loss ?? SnapshotGap(since: previous, reason: "the newest segments were lost")
-                last = SegmentMark(lost: SegmentName(database: database, sequence: row[1], snapshot: 0, time: 0))
-            }
-            let number = (last?.sequence ?? 0) + 1
             return SegmentWriter(
-                repository: repository, database: database, lease: lease, last: last,
-                notedFrom: log.notedFrom ?? last?.notedFrom ?? number, loss: loss,
-                newest: loss == nil && newest?.sequence == last?.sequence ? newest : nil,
+                repository, database, lease, try await repository.segmentOrigin(database),
                 newestSnapshot: objects.snapshot, line: line)
         } catch {
             await lease.release()
@@ -159,7 +93,7 @@ package actor SegmentWriter {
         let name = SegmentName(database: database, sequence: number, snapshot: snapshot, time: seen)
         let record = SegmentRecord(
             repository: repository.config.id, database: database, sequence: number, predecessor: last?.hash,
-            notedFrom: notedFrom, snapshot: snapshot, run: segment.run.hexadecimal, place: segment.sequence,
+            notedFrom: origin.notedFrom, snapshot: snapshot, run: segment.run.hexadecimal, place: segment.sequence,
             began: Timestamp.text(began), start: self.start?.run == segment.run ? self.start?.value : nil,
             salts: segment.salts.hexadecimal, firstFrame: segment.firstFrame,
             frames: segment.frameCount, pageSize: segment.pageSize, seen: seen,
@@ -208,9 +142,6 @@ package actor SegmentWriter {
     /// The newest label in the repository when this was opened, of a segment or a snapshot; nil without one. Later labels follow it.
     package var newestLabel: Date? { [seen, newestSnapshot?.time].compactMap(\.self).max() }
 
-    /// Records that a run begins with a snapshot that exists.
-    func begin(_ run: [UInt8], at start: RunStart) { self.start = (run, start) }
-
     /// Joins the segments of windows that are over, as ``Repository/compact(_:database:dryRun:progress:)`` does. It reads only what
     /// was stored since it was last called, and requests nothing if that is nothing. Once an hour, and once a day without
     /// new segments, it lists all of them, and removes those whose time is over.
@@ -249,12 +180,76 @@ package actor SegmentWriter {
     package func close() async { await lease.release() }
 }
 
-extension LocalFile {
-    /// The SHA-256 of its content.
-    func hash() throws -> String {
-        var digest = SHA256()
-        try forEachPiece { digest.update(bufferPointer: $1) }
-        return digest.finalize().hexadecimal
+/// Where the segments of a database end.
+private struct SegmentOrigin: Sendable {
+    /// The newest known segment, whether or not it still exists.
+    let last: SegmentMark?
+    /// The first segment since which there are marks.
+    let notedFrom: Int
+    /// The part of the log that is missing.
+    let loss: SnapshotGap?
+    /// The newest segment; nil if it does not exist, or is not the newest one that should.
+    let newest: SegmentRecord?
+}
+
+extension Repository {
+    /// Finds where the segments of a database end, whose follower's lease is held.
+    fileprivate func segmentOrigin(_ database: String) async throws -> SegmentOrigin {
+        var log = try await segmentLog(database, [], in: .everything)
+        if log.names.last?.sequence ?? 0 < log.joined.map(\.sequence).max() ?? 0 {
+            // The newest segment is never joined: it is missing.
+            log = try await segmentLog(database, [])
+        }
+        let previous = (log.names.dropLast() + log.joined).map(\.date).max()
+        var (last, loss, newest): (SegmentMark?, SnapshotGap?, SegmentRecord?) = (log.newest?.mark, nil, nil)
+        if let name = log.names.last, name.sequence >= last?.sequence ?? 1 {
+            let found: SegmentMark?
+            do {
+                let segment = try await segment(name, database)
+                found = segment.mark
+                newest = segment.record
+            } catch let error as VaultError where error.isDamage {
+                try log.requirePlausible(name, besides: log.names.dropLast(), error.message)
+                // Later segments cannot be restored through it, only from a snapshot of their own.
+                found = nil
+                loss = SnapshotGap(since: previous, reason: "the newest segment \(error.message)")
+            }
+            if let found, found.sequence == last?.sequence, found.hash != last?.hash {
+                loss = SnapshotGap(since: previous, reason: "the newest segment was replaced by another one")
+            }
+            last = found ?? SegmentMark(lost: name)
+            // The process that stored it may have been killed before it learned of that.
+            if let found { try? remember(found, database) }
+        } else if let newest = last {
+            // Retention may have removed it with its snapshot.
+            if let hole = log.holes.last, hole.range.upperBound == newest.sequence {
+                loss = SnapshotGap(
+                    since: log.names.last?.date, reason: "the newest segments were removed from the repository")
+            }
+        }
+        if let joined = log.joined.max(by: { $0.sequence < $1.sequence }), joined.sequence > last?.sequence ?? 0 {
+            try log.requirePlausible(joined, besides: log.names[...], "cannot be the newest segment")
+            // Nobody remembers the newest segment, which is never joined.
+            loss = SnapshotGap(since: joined.date, reason: "the newest segments were removed from the repository")
+            (last, newest) = (SegmentMark(lost: joined), nil)
+        }
+        // Numbers are never reused: a number that retention recorded as removed would excuse the loss of another
+        // segment.
+        let isNew = log.names.isEmpty && log.memories.isEmpty
+        let forgotten = isNew ? try await forgetRecord(database) : log.forgotten
+        if let row = forgotten.segments?.last, row[1] > last?.sequence ?? 0 {
+            last = SegmentMark(lost: SegmentName(database: database, sequence: row[1], snapshot: 0, time: 0))
+        }
+        // Neither is one that a repair recorded as lost.
+        if let row = forgotten.lost?.last, row[1] > last?.sequence ?? 0 {
+            let previous = log.names.last?.date
+            loss = loss ?? SnapshotGap(since: previous, reason: "the newest segments were lost")
+            last = SegmentMark(lost: SegmentName(database: database, sequence: row[1], snapshot: 0, time: 0))
+        }
+        let number = (last?.sequence ?? 0) + 1
+        return SegmentOrigin(
+            last: last, notedFrom: log.notedFrom ?? last?.notedFrom ?? number, loss: loss,
+            newest: loss == nil && newest?.sequence == last?.sequence ? newest : nil)
     }
 }
 
@@ -277,9 +272,9 @@ extension SegmentWriter {
             return .none("the database was promoted from a standby")
         }
         guard let snapshot = newestSnapshot else {
-            return .none(newest == nil ? nil : "the newest snapshot cannot be read")
+            return .none(origin.newest == nil ? nil : "the newest snapshot cannot be read")
         }
-        guard let newest else {
+        guard let newest = origin.newest else {
             // Those that retention removed had ended before this snapshot, as far as restores are concerned.
             return start(from: snapshot).map { .from($0, base: snapshot) } ?? .none(nil)
         }
@@ -326,7 +321,7 @@ extension SegmentWriter {
     private func start(from snapshot: Snapshot) -> FollowerStart? {
         guard let mark = snapshot.manifest.log?.mark else { return nil }
         let run = PackID().bytes
-        begin(run, at: RunStart(mark.position, after: snapshot.sequence - 1, from: snapshot.sequence))
+        self.start = (run, RunStart(mark.position, after: snapshot.sequence - 1, from: snapshot.sequence))
         return FollowerStart(
             run: run, sequence: 0, began: snapshot.time,
             seen: UInt64(clamping: snapshot.time.milliseconds), mark: mark)

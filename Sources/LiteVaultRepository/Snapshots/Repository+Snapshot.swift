@@ -48,12 +48,12 @@ extension Repository {
         ) { lease in
             var plan = try await plan(name: name, source: source, options: options, lease: lease)
             try PackSpool.sweep(directory)
-            let wholeRead = plan.wholeRead(options, now: clock.time())
             // Before the image is read: what is known to be stored by now is in it.
             let known =
                 options.followed == nil
                 ? try await newestMark(database, listedAfter: plan.previous?.manifest)
                 : newestMark(database, previous: plan.previous?.manifest)
+            (plan.newestSegment, plan.wholeRead) = (known, plan.lastWholeRead(options, now: clock.time()))
             // No label is earlier than one of what was stored or read before, whatever the clock says. Segments that a follower stores
             // from now on do not count: most of them are not in the image, and a restore tells which are.
             // The host of a promoted standby has no memory of the segments before it, but of the state that they led to.
@@ -66,7 +66,7 @@ extension Repository {
             let token = options.followed?.beginSnapshot()
             let comparison = SnapshotSink.Comparison(
                 previous: plan.blockMap, trustsPrevious: plan.previous?.manifest.plaintext == false,
-                basis: plan.basis(options.followed), readsAll: wholeRead == nil, avoided: plan.avoided,
+                basis: plan.basis(options.followed), readsAll: plan.wholeRead == nil, avoided: plan.avoided,
                 damaged: plan.damaged)
             let sink = SnapshotSink(
                 repository: id, directory: directory, comparison: comparison,
@@ -75,8 +75,8 @@ extension Repository {
             let report = try await withErrorContext(path: source) {
                 try await withDedicatedThread { try capture(sink) }
             }
-            let captured = try withErrorContext(path: source) { try sink.finish() }
-            try await upload(captured.spool, options.progress)
+            let root = try withErrorContext(path: source) { try sink.finish() }
+            try await upload(sink.spool, options.progress)
             if let warning = sink.keyring?.warning { plan.warnings.append(warning) }
             if let error = sink.damage, let previous = plan.previous {
                 plan.warnings.append(.damagedMap(error, of: previous))
@@ -84,9 +84,7 @@ extension Repository {
             if sink.contradictions > 0, let previous = plan.previous {
                 plan.warnings.append(.contradiction(sink.contradictions, with: previous))
             }
-            var manifest = manifest(
-                for: plan, captured: captured, by: sink, report: report, wholeRead: sink.kept > 0 ? wholeRead : nil,
-                after: known, options: options)
+            var manifest = manifest(for: plan, root: root, by: sink, report: report, options: options)
             manifest.followed = .init(segment: known?.sequence)
             if let followed = options.followed, let run, run == followed.runName {
                 manifest.followed?.run = run.hexadecimal
@@ -105,8 +103,8 @@ extension Repository {
             if let token { options.followed?.finish(token, snapshot: snapshot.id) }
             plan.warnings += UnrestorableSnapshot.all(of: plan.known + [snapshot]).compactMap(\.warning)
             return SnapshotResult(
-                snapshot: snapshot, packs: captured.spool.packs.count,
-                read: min(Int64(captured.blocks - sink.kept) * Int64(blockSize), sink.byteCount),
+                snapshot: snapshot, packs: sink.spool.packs.count,
+                read: min(Int64(sink.blockCount - sink.kept) * Int64(blockSize), sink.byteCount),
                 unreachableCommits: report.unreachableCommits,
                 storedAgain: Int64(sink.storedAgain) * Int64(blockSize), warnings: plan.warnings)
         }
@@ -130,6 +128,10 @@ extension Repository {
         var warnings: [RepositoryWarning]
         /// The newest label of what had been stored or read before the image, in milliseconds since 1970.
         var newestLabel: Int64 = 0
+        /// The newest segment that was stored before.
+        var newestSegment: SegmentMark?
+        /// When the database was last read as a whole; nil if it has to be now.
+        var wholeRead: Date?
         /// The newest readable snapshot.
         var previous: Snapshot? { known.last }
 
@@ -147,7 +149,7 @@ extension Repository {
 
         /// When the database was last read as a whole; nil if it has to be now. A clock that moved backwards makes no snapshot
         /// rely on an earlier one for longer.
-        func wholeRead(_ options: SnapshotOptions, now: Date) -> Date? {
+        func lastWholeRead(_ options: SnapshotOptions, now: Date) -> Date? {
             guard let interval = options.fullReadInterval, let last = previous?.manifest,
                 let time = Timestamp.date(last.wholeRead ?? last.time), let newest = Timestamp.date(last.time)
             else { return nil }
@@ -222,34 +224,33 @@ extension Repository {
     }
 
     private func manifest(
-        for plan: SnapshotPlan, captured: SnapshotSink.Result, by sink: SnapshotSink, report: CaptureReport,
-        wholeRead: Date?, after known: SegmentMark?, options: SnapshotOptions
+        for plan: SnapshotPlan, root: TreeEntry, by sink: SnapshotSink, report: CaptureReport, options: SnapshotOptions
     ) -> Manifest {
         let last = plan.previous?.manifest
         let database = databaseID(plan.name)
         // Small files often change completely, which has no significance. What could not be compared has not changed by that.
         let isCompared = plan.blockMap != nil && sink.damage == nil
         let rewritten =
-            last.map { isCompared && captured.changed * 10 >= captured.blocks * 9 && $0.blocks >= 8 } ?? false
-        let newest = [known, newestMark(database, previous: last)].compactMap(\.self).max { $0.sequence < $1.sequence }
+            last.map { isCompared && sink.changed * 10 >= sink.blockCount * 9 && $0.blocks >= 8 } ?? false
+        let marks = [plan.newestSegment, newestMark(database, previous: last)].compactMap(\.self)
+        let newest = marks.max { $0.sequence < $1.sequence }
         let label = max(report.began.milliseconds, plan.newestLabel + 1)
+        let treeBytes = sink.spool.treeBytes
         return Manifest(
             repository: config.id, database: database, name: plan.name, sequence: plan.sequence,
             predecessor: plan.previous?.hash.hexadecimal, epoch: (last?.epoch ?? 1) + (rewritten ? 1 : 0),
-            base: last == nil || captured.changed == captured.blocks, rewritten: rewritten,
+            base: last == nil || sink.changed == sink.blockCount, rewritten: rewritten,
             time: Timestamp.text(Date(milliseconds: label)), host: plan.host, source: plan.source, tool: options.tool,
-            salt: sink.salt.hexadecimal, plaintext: sink.isPlaintext, size: sink.byteCount, blocks: captured.blocks,
-            root: .init(
-                pack: captured.root.pack.hexadecimal, offset: captured.root.position,
-                hash: captured.root.hash.hexadecimal),
+            salt: sink.salt.hexadecimal, plaintext: sink.isPlaintext, size: sink.byteCount, blocks: sink.blockCount,
+            root: .init(pack: root.pack.hexadecimal, offset: root.position, hash: root.hash.hexadecimal),
             log: report.position.map {
                 .init(salts: $0.salts.hexadecimal, frames: Int($0.frame), end: report.end)
             },
             clock: label > report.began.milliseconds ? Timestamp.text(report.began) : nil, file: report.file,
-            wholeRead: wholeRead.map(Timestamp.text),
+            wholeRead: sink.kept > 0 ? plan.wholeRead.map(Timestamp.text) : nil,
             gap: options.gap.map { .init(since: $0.since.map(Timestamp.text), reason: $0.reason) },
             line: plan.line, newestSegment: newest,
-            changedBlocks: captured.changed, dataBytes: captured.dataBytes, treeBytes: captured.treeBytes,
+            changedBlocks: sink.changed, dataBytes: sink.spool.byteCount - treeBytes, treeBytes: treeBytes,
             keyring: sink.keyring?.text)
     }
 

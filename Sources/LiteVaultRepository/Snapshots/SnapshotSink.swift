@@ -13,7 +13,8 @@ final class SnapshotSink: BlockSink {
     private let allowsPlaintext: Bool
     private let progress: BackupProgress.Report
 
-    private var spool: PackSpool
+    /// The packs that changed blocks, and nodes of their map, were written to.
+    private(set) var spool: PackSpool
     private var data: DataPackWriter
     private var tree: TreePackWriter
     private var builder: BlockMapBuilder
@@ -23,6 +24,8 @@ final class SnapshotSink: BlockSink {
     private var assumed = 0..<0
 
     private(set) var byteCount: Int64 = 0
+    /// The number of blocks, after the last one.
+    var blockCount: Int { index }
     /// The number of blocks that differ from the previous snapshot's.
     private(set) var changed = 0
     /// The number of blocks that were not read, because they must be the same.
@@ -193,17 +196,8 @@ final class SnapshotSink: BlockSink {
         return size >= 512 && size & (size - 1) == 0 ? size : nil
     }
 
-    /// The captured image, after the last block.
-    struct Result {
-        let root: TreeEntry
-        let blocks: Int
-        let changed: Int
-        let dataBytes: Int64
-        let treeBytes: Int64
-        let spool: PackSpool
-    }
-
-    func finish() throws -> Result {
+    /// Completes the block map, after the last block, and returns its root.
+    func finish() throws -> TreeEntry {
         guard Int64(index) == (byteCount + Int64(blockSize) - 1) / Int64(blockSize), index > 0 else {
             throw VaultError(
                 .internalFailure, "the image has \(index) blocks, but a length of \(byteCount) bytes")
@@ -212,10 +206,7 @@ final class SnapshotSink: BlockSink {
         let root = try builder.finish()
         try data.finish()
         try tree.finish()
-        let treeBytes = spool.packs.filter { $0.name.hasPrefix("tree/") }.reduce(0) { $0 + $1.size }
-        return Result(
-            root: root, blocks: index, changed: changed, dataBytes: spool.byteCount - treeBytes, treeBytes: treeBytes,
-            spool: spool)
+        return root
     }
 }
 
@@ -290,7 +281,10 @@ enum BlockHashes {
         let count = blocks.count / blockSize
         func digest(_ index: Int) -> BlockDigest {
             let block = UnsafeRawBufferPointer(rebasing: blocks[(index * blockSize)..<((index + 1) * blockSize)])
-            return Self.digest(block, known: known[index], clear: clear.map { $0 - index * blockSize })
+            let hash = Hash256(of: block)
+            guard let clear, hash != known[index] else { return BlockDigest(hash: hash, plaintext: nil) }
+            let first = max(0, clear - index * blockSize)
+            return BlockDigest(hash: hash, plaintext: CiphertextTest.plaintext(in: block, after: first))
         }
         let strips = min(4, count / share)
         guard strips > 1 else { return (0..<count).map(digest) }
@@ -305,12 +299,5 @@ enum BlockHashes {
             }
             initialized = count
         }
-    }
-
-    /// The digest of one block, with `clear` as above; negative after the first block.
-    static func digest(_ block: UnsafeRawBufferPointer, known: Hash256?, clear: Int?) -> BlockDigest {
-        let hash = Hash256(of: block)
-        guard let clear, hash != known else { return BlockDigest(hash: hash, plaintext: nil) }
-        return BlockDigest(hash: hash, plaintext: CiphertextTest.plaintext(in: block, after: max(0, clear)))
     }
 }

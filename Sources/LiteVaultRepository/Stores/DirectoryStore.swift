@@ -338,13 +338,7 @@ final class DirectoryLock {
         let path = directory + "/.lock"
         _ = try? LocalFile(creating: path)
         file = try LocalFile(updating: path)
-        let deadline = Deadline(in: timeout)
-        var pause = 1.0
-        while try !file.tryLock() {
-            guard !deadline.isOver else { throw Self.busy(path, timeout, file) }
-            try await Task.sleep(nanoseconds: UInt64(pause * 1e6))
-            pause = min(pause * 2, 100)
-        }
+        if let busy = try await Self.take(file, timeout) { throw busy }
         // For people only: other content names a previous holder, or nobody.
         try? file.write(Self.card(), at: 0)
     }
@@ -358,10 +352,17 @@ final class DirectoryLock {
         do { file = try LocalFile(reading: path) } catch let error as VaultError where error.code == .missing {
             return nil
         }
+        return try await take(file, timeout)
+    }
+
+    /// - Returns: who holds the lock; nil if it was taken within `timeout`.
+    private static func take(_ file: LocalFile, _ timeout: Duration) async throws -> VaultError? {
         let deadline = Deadline(in: timeout)
+        var pause = 1.0
         while try !file.tryLock() {
-            guard !deadline.isOver else { return busy(path, timeout, file) }
-            try await Task.sleep(nanoseconds: 20_000_000)
+            guard !deadline.isOver else { return busy(file, timeout) }
+            try await Task.sleep(nanoseconds: UInt64(pause * 1e6))
+            pause = min(pause * 2, 100)
         }
         return nil
     }
@@ -379,7 +380,8 @@ final class DirectoryLock {
         return Array(text.utf8.prefix(126)) + [UInt8](repeating: 32, count: max(0, 126 - text.utf8.count)) + [10]
     }
 
-    private static func busy(_ path: String, _ timeout: Duration, _ file: LocalFile) -> VaultError {
+    private static func busy(_ file: LocalFile, _ timeout: Duration) -> VaultError {
+        let path = file.path
         let card = (try? file.read(at: 0, count: 127)).map { String(decoding: $0, as: UTF8.self) } ?? ""
         let words = card.split(whereSeparator: \.isWhitespace).map(String.init)
         let waited = "after \(Int(timeout.seconds.rounded(.up))) s the directory is still locked"

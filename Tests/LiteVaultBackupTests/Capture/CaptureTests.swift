@@ -11,7 +11,7 @@ import Testing
         let (image, report) = try capture(live.path)
         #expect(try image == live.bytes())
         #expect(report.mode == .rollback && report.position == nil && report.attempts == 1 && !report.rolledBack)
-        #expect(report.looksPlain == !EngineInfo.linked.encrypts)
+        #expect((report.start == Array("SQLite format 3\0".utf8)) == !EngineInfo.linked.encrypts)
         #expect(try live.restore(image).number("SELECT sum(v) FROM t") == 3000)
         try db.close()
     }

@@ -50,7 +50,7 @@ struct SegmentFolder: WALSegmentSink {
         var applier = try SegmentApplier(image: path)
         let segments = stored.prefix(count ?? stored.count)
         for (index, stored) in segments.enumerated() {
-            try applier.apply(SegmentFile(stored.path), through: index == segments.count - 1 ? frame : nil)
+            try applier.apply(SegmentFile(stored.path, through: index == segments.count - 1 ? frame : nil))
         }
         try applier.finish()
         return try [UInt8](Data(contentsOf: URL(fileURLWithPath: path)))

@@ -251,10 +251,9 @@ import Testing
         let path = stored.live.path
         _ = try await stored.repository.storeSnapshot(of: path, options: stored.options) { sink in
             var sink = sink
-            let report = try Capture(path, limits: CaptureLimits()).run(into: &sink)
-            return CaptureReport(
-                byteCount: report.byteCount, file: report.file, start: report.start, began: Date() + 3600, ended: Date()
-            )
+            var report = try Capture(path, limits: CaptureLimits()).run(into: &sink)
+            report.began = Date() + 3600
+            return report
         }
         let result = try await stored.snapshot()
         #expect(result.read == result.snapshot.size)
