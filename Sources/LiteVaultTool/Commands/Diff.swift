@@ -41,16 +41,6 @@ struct Diff: VaultCommand {
     @OptionGroup(title: "Cipher settings of B") var rightCipher: CipherOptions<OtherReadSide>
     @OptionGroup(title: "Output") var output: OutputOptions
 
-    private struct Result: Encodable {
-        let a: String
-        let b: String
-        let equal: Bool
-        let settings: [SettingSummary]
-        let tables: [TableSummary]
-        let objects: [ObjectSummary]
-        let seconds: Double
-    }
-
     func perform(_ session: Session) throws -> Report {
         try session.reserveKeySources(left.key, rightKey)
         guard [output.json, format != nil, sql].count(where: { $0 }) <= 1 else {
@@ -118,10 +108,10 @@ struct Diff: VaultCommand {
         }
         let objects = (difference.virtualTables + difference.objects).map(ObjectSummary.init)
         let settings = difference.settings.map(SettingSummary.init)
-        var report = Report(
-            Result(
-                a: left.path, b: b, equal: difference.isEmpty, settings: settings, tables: tables, objects: objects,
-                seconds: session.elapsed))
+        var report = Report([
+            "a": left.path, "b": b, "equal": difference.isEmpty, "settings": settings, "tables": tables,
+            "objects": objects, "seconds": session.elapsed,
+        ])
         report.status = status
         for setting in settings { report.appendLine("\(setting.name): \(setting.a) -> \(setting.b)") }
         for object in objects { report.appendLine("\(object.type) \(Format.visible(object.name)): \(object.change)") }

@@ -56,14 +56,6 @@ struct Encrypt: VaultCommand {
     @OptionGroup(title: "Cipher settings of the new database") var written: CipherOptions<WrittenSide>
     @OptionGroup(title: "Output") var output: OutputOptions
 
-    private struct Result: Encodable {
-        let source: String
-        let destination: String
-        let inPlace: Bool
-        let original: String?
-        let keyring: String?
-    }
-
     private struct SourceFile: Encodable {
         @Nullable var sourceSize: Int64?
     }
@@ -87,9 +79,10 @@ struct Encrypt: VaultCommand {
 
         let file = WrittenFile(result, session)
         var report = Report(
-            Result(
-                source: source, destination: result, inPlace: inPlace, original: keepOriginal, keyring: newKeyring),
-            file, before)
+            [
+                "source": source, "destination": result, "in_place": inPlace, "original": keepOriginal,
+                "keyring": newKeyring,
+            ], file, before)
         session.addKeyWarnings(to: &report)
         let target = dest.map { "to \(Format.visible($0))" } ?? "in place"
         report.appendLine("Encrypted \(Format.visible(source)) \(target): \(file.summary).")

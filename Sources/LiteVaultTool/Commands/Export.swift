@@ -28,11 +28,6 @@ struct Export: VaultCommand {
     @OptionGroup(title: "Cipher settings of the copy") var written: CipherOptions<WrittenSide>
     @OptionGroup(title: "Output") var output: OutputOptions
 
-    private struct Result: Encodable {
-        let source: String
-        let destination: String
-    }
-
     func perform(_ session: Session) throws -> Report {
         try session.reserveKeySources(source.key, copyKey)
         try Preflight.requireEncryption()
@@ -49,7 +44,7 @@ struct Export: VaultCommand {
         }
 
         let file = WrittenFile(dest, session)
-        var report = Report(Result(source: source.path, destination: dest), file)
+        var report = Report(["source": source.path, "destination": dest], file)
         session.addKeyWarnings(to: &report)
         report.appendLine("Exported \(Format.visible(source.path)) to \(Format.visible(dest)): \(file.summary).")
         report.appendLine(WrittenFile.comparison)

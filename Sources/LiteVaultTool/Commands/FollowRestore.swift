@@ -104,11 +104,11 @@ struct FollowRestore: VaultCommand {
             }
         }
         guard isOurs, let (event, line) = last.value else {
-            var report = Report(Event(state: "handed-over", destination: dest))
+            var report = Report(of: Event(state: "handed-over", destination: dest))
             report.appendLine("\(Format.visible(dest)) is being promoted: it is no longer kept up to date.")
             return report
         }
-        var report = Report(event)
+        var report = Report(of: event)
         report.appendLine(line)
         return report
     }
@@ -139,18 +139,6 @@ struct FollowRestore: VaultCommand {
 }
 
 extension FollowRestore {
-    /// The result of `--promote`.
-    private struct Promoted: Encodable {
-        let state = "promoted"
-        let destination: String
-        let database: String
-        let reached: String
-        let fenced: Bool
-        let promotedBefore: Bool
-        let missing: String?
-        let seconds: Double
-    }
-
     private func promotion(_ session: Session) throws -> Report {
         var options = PromotionOptions()
         options.isForced = force
@@ -187,10 +175,11 @@ extension FollowRestore {
 
     private func report(_ result: PromotionResult, _ session: Session) -> Report {
         let time = Format.exactTime(result.reached)
-        var report = Report(
-            Promoted(
-                destination: dest, database: result.database, reached: time, fenced: result.isFenced,
-                promotedBefore: result.wasPromoted, missing: result.missing, seconds: session.elapsed))
+        var report = Report([
+            "state": "promoted", "destination": dest, "database": result.database, "reached": time,
+            "fenced": result.isFenced, "promoted_before": result.wasPromoted, "missing": result.missing,
+            "seconds": session.elapsed,
+        ])
         let what = result.wasPromoted ? "was promoted before" : "is promoted"
         report.appendLine(
             "\(Format.visible(dest)) \(what): it has the state of \(time), and is the database "

@@ -44,31 +44,6 @@ struct Forget: VaultCommand {
 
     @OptionGroup(title: "Output") var output: OutputOptions
 
-    private struct Result: Encodable {
-        let repository: String
-        let dryRun: Bool
-        let kept: Int
-        let removed: Int
-        let snapshots: [Decision]
-        let prune: Pruning?
-    }
-
-    private struct Decision: Encodable {
-        let id: String
-        let database: String
-        let time: String
-        let keep: Bool
-        let reasons: [String]
-    }
-
-    private struct Pruning: Encodable {
-        let kept: Int
-        let doomed: Int
-        let removed: Int
-        let removedBytes: Int64
-        let sparse: Int
-    }
-
     func validate() throws {
         if !snapshots.isEmpty, !retention.isEmpty {
             throw ValidationError("--snapshot cannot be combined with --keep-… options")
@@ -98,19 +73,10 @@ struct Forget: VaultCommand {
 
         let kept = decisions.count { $0.keeps }
         let removed = decisions.count - kept
-        var report = Report(
-            Result(
-                repository: repository.location, dryRun: dryRun, kept: kept, removed: removed,
-                snapshots: decisions.map { decision in
-                    Decision(
-                        id: decision.snapshot.id, database: decision.snapshot.database,
-                        time: Format.exactTime(decision.snapshot.time), keep: decision.keeps, reasons: decision.reasons)
-                },
-                prune: pruned.map {
-                    Pruning(
-                        kept: $0.kept, doomed: $0.pending, removed: $0.removed, removedBytes: $0.removedBytes,
-                        sparse: $0.sparse)
-                }))
+        var report = Report([
+            "repository": repository.location, "dry_run": dryRun, "kept": kept, "removed": removed,
+            "snapshots": decisions.map(Self.decision), "prune": pruned.map(Self.pruning),
+        ])
         for decision in decisions where !decision.keeps || snapshots.isEmpty {
             let snapshot = decision.snapshot
             report.appendLine(
@@ -130,6 +96,20 @@ struct Forget: VaultCommand {
             warnings.all, of: repository.location, after: "retention was applied to the readable snapshots",
             to: &report)
         return report
+    }
+
+    private static func decision(_ found: RetentionDecision) -> Members {
+        [
+            "id": found.snapshot.id, "database": found.snapshot.database,
+            "time": Format.exactTime(found.snapshot.time), "keep": found.keeps, "reasons": found.reasons,
+        ]
+    }
+
+    private static func pruning(_ found: PruneResult) -> Members {
+        [
+            "kept": found.kept, "doomed": found.pending, "removed": found.removed, "removed_bytes": found.removedBytes,
+            "sparse": found.sparse,
+        ]
     }
 }
 

@@ -53,7 +53,7 @@ struct Info: VaultCommand {
         result.pending = info.pending.map(PendingSummary.init)
         let isOpened = info.content != nil
         let content = info.content.map(ContentSummary.init)
-        var report = Report(result)
+        var report = Report(of: result)
         if let content { report.add(content) }
         report.add(Opening(opened: isOpened))
 

@@ -21,12 +21,6 @@ struct Init: VaultCommand {
 
     @OptionGroup(title: "Output") var output: OutputOptions
 
-    private struct Result: Encodable {
-        let repository: String
-        let sealed: Bool
-        let authenticated: Bool
-    }
-
     func perform(_ session: Session) throws -> Report {
         try session.reserveKeySources(repository.secret)
         let store = try repository.store()
@@ -37,7 +31,7 @@ struct Init: VaultCommand {
                 store, secret: secret, sealed: sealed, local: local, acceptsReplacement: accepts)
         }
         var report = Report(
-            Result(repository: repository.location, sealed: made.isSealed, authenticated: made.isAuthenticated))
+            ["repository": repository.location, "sealed": made.isSealed, "authenticated": made.isAuthenticated])
         report.appendLine(
             "Created \(made.isSealed ? "the sealed repository" : "the repository") \(Format.visible(repository.location))"
                 + (made.isAuthenticated ? "." : ", without a secret."))

@@ -126,7 +126,7 @@ struct KeyAudit: VaultCommand {
     }
 
     private func text(of result: Result, _ opened: Repository) -> Report {
-        var report = Report(result)
+        var report = Report(of: result)
         let kept = result.snapshots.count - result.withoutKeyring
         report.appendLine(
             "\(Format.visible(repository.location)): \(Format.count(result.snapshots.count, "snapshot")), "

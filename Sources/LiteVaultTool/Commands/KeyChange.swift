@@ -33,7 +33,7 @@ struct KeyChange: VaultCommand {
         let changed = try unlocked.change(number, to: new.slot)
         session.remember(unlocked)
         let result = try SlotResult(keyring.path, unlocked, changed, new.code)
-        var report = Report(result)
+        var report = Report(of: result)
         report.appendLine("Changed slot \(changed.id) of \(Format.visible(keyring.path)): \(result.slot.line).")
         result.addCode(to: &report)
         result.keyringProof.add(to: &report)

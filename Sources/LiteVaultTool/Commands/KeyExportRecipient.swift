@@ -18,16 +18,12 @@ struct KeyExportRecipient: VaultCommand {
     @OptionGroup(title: "Identity") var key: KeyOptions<IdentityRole>
     @OptionGroup(title: "Output") var output: OutputOptions
 
-    private struct Result: Encodable {
-        let recipient: String
-    }
-
     func perform(_ session: Session) throws -> Report {
         try session.reserveKeySources(key)
         let secret = try session.slotSecret(key, nil, for: "the identity", confirms: false)
         let identity = try secret.withBytes { try KeyringIdentity(contentsOf: $0) }
         let recipient = try identity.recipient().description
-        var report = Report(Result(recipient: recipient))
+        var report = Report(["recipient": recipient])
         report.appendLine(recipient)
         return report
     }

@@ -33,7 +33,7 @@ struct KeyInit: VaultCommand {
         let unlocked = try session.keyring(path).create(with: [new.slot])
         session.remember(unlocked)
         let result = try SlotResult(path, unlocked, unlocked.slot, new.code)
-        var report = Report(result)
+        var report = Report(of: result)
         report.appendLine("Created \(Format.visible(path)). Slot \(unlocked.slot.id): \(result.slot.line).")
         result.addCode(to: &report)
         result.keyringProof.add(to: &report)

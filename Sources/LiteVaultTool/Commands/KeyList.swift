@@ -28,7 +28,7 @@ struct KeyList: VaultCommand {
         let keyring = Keyring(path)
         let slots = try keyring.slots().map(SlotSummary.init)
         let result = try Result(keyring: path, generation: keyring.generation(), slots: slots)
-        var report = Report(result)
+        var report = Report(of: result)
         report.appendLine(
             "\(Format.visible(path)): \(Format.count(slots.count, "slot")), generation \(result.generation)")
         for slot in slots {

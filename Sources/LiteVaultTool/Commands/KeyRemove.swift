@@ -41,16 +41,6 @@ struct KeyRemove: VaultCommand {
     @OptionGroup(title: "Cipher settings of the databases") var cipher: CipherOptions<ReadSide>
     @OptionGroup(title: "Output") var output: OutputOptions
 
-    private struct Result: Encodable {
-        let keyring: String
-        let removed: [Int]
-        let rekeyed: [String]
-        let oldKeys: Int
-        let droppedKeys: Int
-        let seconds: Double
-        let keyringProof: KeyringProofSummary
-    }
-
     func perform(_ session: Session) throws -> Report {
         let path = keyring.path
         try session.reserveKeySources(keyring.key)
@@ -68,10 +58,10 @@ struct KeyRemove: VaultCommand {
         if forgetOldKeys { try unlocked.forgetOldKeys() }
         session.remember(unlocked)
         let proof = try KeyringProofSummary(unlocked)
-        var report = Report(
-            Result(
-                keyring: path, removed: slots, rekeyed: rekey, oldKeys: unlocked.keyCount - 1,
-                droppedKeys: dropped, seconds: session.elapsed, keyringProof: proof))
+        var report = Report([
+            "keyring": path, "removed": slots, "rekeyed": rekey, "old_keys": unlocked.keyCount - 1,
+            "dropped_keys": dropped, "seconds": session.elapsed, "keyring_proof": proof,
+        ])
         let numbers = slots.map(String.init).joined(separator: ", ")
         report.appendLine("Removed \(slots.count == 1 ? "slot" : "slots") \(numbers) of \(Format.visible(path)).")
         for database in rekey { report.appendLine("Changed the key of \(Format.visible(database)).") }

@@ -31,15 +31,6 @@ struct KeyTest: VaultCommand {
     @OptionGroup(title: "Cipher settings of the database") var cipher: CipherOptions<ReadSide>
     @OptionGroup(title: "Output") var output: OutputOptions
 
-    private struct Result: Encodable {
-        let keyring: String
-        let slot: SlotSummary
-        let keys: Int
-        let keyringProof: KeyringProofSummary
-        let database: String?
-        let seconds: Double
-    }
-
     func perform(_ session: Session) throws -> Report {
         try session.reserveKeySources(keyring.key)
         if let database {
@@ -56,10 +47,10 @@ struct KeyTest: VaultCommand {
             }
         }
         let (slot, proof) = (SlotSummary(unlocked.slot), try KeyringProofSummary(unlocked))
-        var report = Report(
-            Result(
-                keyring: keyring.path, slot: slot, keys: unlocked.keyCount, keyringProof: proof,
-                database: database, seconds: session.elapsed))
+        var report = Report([
+            "keyring": keyring.path, "slot": slot, "keys": unlocked.keyCount, "keyring_proof": proof,
+            "database": database, "seconds": session.elapsed,
+        ])
         report.appendLine("Slot \(slot.slot) opens \(Format.visible(keyring.path)): \(slot.line).")
         if let database { report.appendLine("It opens \(Format.visible(database)).") }
         proof.add(to: &report)

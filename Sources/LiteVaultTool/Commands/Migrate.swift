@@ -20,12 +20,6 @@ struct Migrate: VaultCommand {
     @OptionGroup(title: "Cipher settings of the new file") var written: CipherOptions<WrittenSide>
     @OptionGroup(title: "Output") var output: OutputOptions
 
-    private struct Result: Encodable {
-        let database: String
-        let migrated: Bool
-        let from: CipherSummary?
-    }
-
     func perform(_ session: Session) throws -> Report {
         let path = database.path
         try session.reserveKeySources(database.key)
@@ -44,7 +38,7 @@ struct Migrate: VaultCommand {
 
         let old = CipherSummary(found)
         let new = WrittenFile(path, session, verified: !isCurrent)
-        var report = Report(Result(database: path, migrated: !isCurrent, from: isCurrent ? nil : old), new)
+        var report = Report(["database": path, "migrated": !isCurrent, "from": isCurrent ? nil : old], new)
         guard !isCurrent else {
             report.appendLine("\(Format.visible(path)) already has the current format; nothing was done.")
             return report

@@ -28,18 +28,11 @@ struct ScheduleCheck: VaultCommand {
         @Nullable var remedy: String?
     }
 
-    private struct Result: Encodable {
-        let config: String
-        let valid: Bool
-        let jobs: [String]
-        let mistakes: [Mistake]
-    }
-
     func perform(_ session: Session) throws -> Report {
         let path = URL(fileURLWithPath: config).standardizedFileURL.path
         switch ScheduleConfiguration.examine(path: path) {
         case .success(let found):
-            var report = Report(Result(config: path, valid: true, jobs: found.jobs.map(\.name), mistakes: []))
+            var report = Report(["config": path, "valid": true, "jobs": found.jobs.map(\.name), "mistakes": [String]()])
             report.appendLine("\(Format.visible(config)): valid, \(Format.count(found.jobs.count, "job"))")
             for job in found.jobs {
                 report.appendRow(job.name, Format.visible(job.repository.location.withoutPassword))
@@ -49,7 +42,7 @@ struct ScheduleCheck: VaultCommand {
             let mistakes = found.all.map {
                 Mistake(line: $0.line, column: $0.column, message: $0.message, remedy: $0.remedy)
             }
-            var report = Report(Result(config: path, valid: false, jobs: [], mistakes: mistakes))
+            var report = Report(["config": path, "valid": false, "jobs": [String](), "mistakes": mistakes])
             for one in mistakes {
                 // As compilers write it: editors jump there.
                 let place = one.line.map { ":\($0):\(one.column ?? 1)" } ?? ""

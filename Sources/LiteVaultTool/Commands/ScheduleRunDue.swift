@@ -19,13 +19,6 @@ struct ScheduleRunDue: VaultCommand {
 
     var logsJSON: Bool { log.form == .json }
 
-    private struct Result: Encodable {
-        let config: String
-        let jobs: [OutcomeSummary]
-        @Nullable var next: String?
-        let seconds: Double
-    }
-
     func perform(_ session: Session) throws -> Report {
         let runner = try session.scheduleRunner(schedule, log, output).runner
         let following = runner.configuration.jobs.filter(\.follows).map(\.name)
@@ -39,7 +32,7 @@ struct ScheduleRunDue: VaultCommand {
 
         let path = runner.configuration.name
         let next = runner.next().map(Format.exactTime)
-        var report = Report(Result(config: path, jobs: outcomes, next: next, seconds: session.elapsed))
+        var report = Report(["config": path, "jobs": outcomes, "next": Nullable(next), "seconds": session.elapsed])
         for outcome in outcomes {
             report.appendLine(outcome.line)
             for line in outcome.failures.prefix(20).flatMap({ $0.lines() }) { report.appendLine(line) }

@@ -32,15 +32,6 @@ struct ScheduleStatus: VaultCommand {
 
     @OptionGroup(title: "Output") var output: OutputOptions
 
-    private struct Result: Encodable {
-        let config: String
-        let state: String
-        /// Whether a service runs that has read an older configuration.
-        let outdatedService: Bool
-        let engine = Version.Engine()
-        let jobs: [JobReport]
-    }
-
     func validate() throws {
         if watch, check { throw ValidationError("--watch cannot be combined with --check") }
     }
@@ -77,8 +68,11 @@ struct ScheduleStatus: VaultCommand {
         let configured = stat(configuration.name, &file) == 0 ? Date(timeIntervalSince1970: file.modified) : Date()
         let jobs = try JobReport.all(of: configuration, state, services, configured: configured)
         let isOutdated = try state.isOutdated(configured: configured)
-        var report = Report(
-            Result(config: configuration.name, state: state.path, outdatedService: isOutdated, jobs: jobs))
+        var report = Report([
+            "config": configuration.name, "state": state.path,
+            // Whether a service runs that has read an older configuration.
+            "outdated_service": isOutdated, "engine": Version.Engine(), "jobs": jobs,
+        ])
         if isOutdated {
             report.appendLine(
                 "The running service has an older configuration: restart it, or send it SIGHUP (systemctl reload).")

@@ -29,7 +29,7 @@ struct SecretAdd: VaultCommand {
         let name = new.secretName ?? ""
         let added = try runBlocking { try await opened.addSecret(secret, name: name) }
         let result = SecretResult(repository: repository.location, secret: SecretSummary(added))
-        var report = Report(result)
+        var report = Report(of: result)
         report.appendLine(
             "Added secret \(added.number) to \(Format.visible(repository.location)): \(result.secret.line).")
         session.add(opened.notices, of: repository.location, after: nil, to: &report)

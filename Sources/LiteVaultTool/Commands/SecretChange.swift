@@ -32,7 +32,7 @@ struct SecretChange: VaultCommand {
         let changed = try runBlocking { try await opened.changeSecret(number, to: secret, name: name) }
         let result = SecretResult(
             repository: repository.location, secret: SecretSummary(changed), replaced: number)
-        var report = Report(result)
+        var report = Report(of: result)
         report.appendLine(
             "Replaced secret \(number) of \(Format.visible(repository.location)) by \(changed.number): "
                 + "\(result.secret.line).")

@@ -14,23 +14,15 @@ struct SecretList: VaultCommand {
     @OptionGroup(title: "Repository") var repository: RepositoryOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
-    private struct Result: Encodable {
-        let repository: String
-        let authenticated: Bool
-        @Nullable var opened: Int?
-        let rotationUnfinished: Bool
-        let sealed: Bool
-        let secrets: [SecretSummary]
-    }
-
     func perform(_ session: Session) throws -> Report {
         try session.reserveKeySources(repository.secret)
         let opened = try session.repository(repository, for: .secrets)
         let secrets = opened.secretSlots.map(SecretSummary.init)
-        var report = Report(
-            Result(
-                repository: repository.location, authenticated: opened.isAuthenticated, opened: opened.openedSlot,
-                rotationUnfinished: opened.isRotationUnfinished, sealed: opened.isSealed, secrets: secrets))
+        var report = Report([
+            "repository": repository.location, "authenticated": opened.isAuthenticated,
+            "opened": Nullable(opened.openedSlot), "rotation_unfinished": opened.isRotationUnfinished,
+            "sealed": opened.isSealed, "secrets": secrets,
+        ])
         report.appendLine(
             "\(Format.visible(repository.location)): \(Format.count(secrets.count, "secret"))"
                 + (opened.isAuthenticated ? "" : ", unauthenticated"))

@@ -18,20 +18,17 @@ struct SecretRemove: VaultCommand {
     @OptionGroup(title: "Repository") var repository: RepositoryOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
-    private struct Result: Encodable {
-        let repository: String
-        let removed: Int
-        /// The number of the others when the repository was opened.
-        let left: Int
-    }
-
     func perform(_ session: Session) throws -> Report {
         try session.reserveKeySources(repository.secret)
         let opened = try session.repository(repository)
         let number = slot
         try runBlocking { try await opened.removeSecret(number) }
         let left = opened.secretSlots.count { $0.number != number }
-        var report = Report(Result(repository: repository.location, removed: number, left: left))
+        var report = Report([
+            "repository": repository.location, "removed": number,
+            // The number of the others when the repository was opened.
+            "left": left,
+        ])
         report.appendLine("Removed secret \(number) of \(Format.visible(repository.location)).")
         report.appendLine(
             "Who had it may have kept the repository's key: take away the right to write to the store, too.")

@@ -51,7 +51,7 @@ struct SecretRotate: VaultCommand {
             repository: repository.location, secret: SecretSummary(rotated.slot), removed: others,
             continued: rotated.isContinued, documents: rotated.documents, bytes: rotated.bytes,
             seconds: session.elapsed)
-        var report = Report(result)
+        var report = Report(of: result)
         report.appendLine(
             "\(Format.visible(repository.location)) has a new key, which secret \(rotated.slot.number) opens: "
                 + "\(Format.count(rotated.documents, "document")) stored again, \(Format.size(rotated.bytes)).")

@@ -26,13 +26,6 @@ struct SnapshotsCommand: VaultCommand {
 
     @OptionGroup(title: "Output") var output: OutputOptions
 
-    private struct Result: Encodable {
-        let repository: String
-        let authenticated: Bool
-        let rotationUnfinished: Bool
-        let snapshots: [SnapshotSummary]
-    }
-
     func perform(_ session: Session) throws -> Report {
         try session.reserveKeySources(repository.secret)
         let opened = try session.repository(repository)
@@ -49,10 +42,10 @@ struct SnapshotsCommand: VaultCommand {
         }
 
         let snapshots = found.map { SnapshotSummary($0, followedUntil: followed[$0.id]) }
-        var report = Report(
-            Result(
-                repository: repository.location, authenticated: opened.isAuthenticated,
-                rotationUnfinished: opened.isRotationUnfinished, snapshots: snapshots))
+        var report = Report([
+            "repository": repository.location, "authenticated": opened.isAuthenticated,
+            "rotation_unfinished": opened.isRotationUnfinished, "snapshots": snapshots,
+        ])
         for list in found.byDatabase {
             report.appendLine("\(Format.visible(list[0].database)):")
             report.appendLine(SnapshotSummary.heading)

@@ -71,7 +71,7 @@ struct Stats: VaultCommand {
             database: path, size: size, walSize: source.location == nil ? Preflight.size(path + "-wal") : nil,
             pageSize: found.pageSize, pageCount: found.pageCount, freePages: found.freePages,
             otherPages: found.otherPages, measured: found.method.rawValue, trees: trees, seconds: session.elapsed)
-        var report = Report(result)
+        var report = Report(of: result)
         report.appendLine("\(Format.visible(path)): \(Format.size(result.size))")
         let free = Format.share(found.freePages, of: found.pageCount)
         report.appendRow("pages", "\(found.pageCount) of \(found.pageSize) bytes, \(found.freePages) free (\(free))")

@@ -18,26 +18,16 @@ struct Upgrade: VaultCommand {
 
     @OptionGroup(title: "Output") var output: OutputOptions
 
-    private struct Result: Encodable {
-        let repository: String
-        let already: Bool
-        let `continued`: Bool
-        let objects: Int
-        let bytesBefore: Int64
-        let bytesAfter: Int64
-        let seconds: Double
-    }
-
     func perform(_ session: Session) throws -> Report {
         try session.reserveKeySources(repository.secret)
         let opened = try session.repository(repository)
         let progress = session.backupProgress
         let sealed = try runBlocking { try await opened.seal(progress: progress) }
-        var report = Report(
-            Result(
-                repository: repository.location, already: sealed.isSealed, continued: sealed.isContinued,
-                objects: sealed.objects, bytesBefore: sealed.before, bytesAfter: sealed.after, seconds: session.elapsed)
-        )
+        var report = Report([
+            "repository": repository.location, "already": sealed.isSealed, "continued": sealed.isContinued,
+            "objects": sealed.objects, "bytes_before": sealed.before, "bytes_after": sealed.after,
+            "seconds": session.elapsed,
+        ])
         report.appendLine(
             sealed.isSealed
                 ? "\(Format.visible(repository.location)) is sealed already."

@@ -26,17 +26,6 @@ struct Verify: VaultCommand {
 
     @OptionGroup(title: "Output") var output: OutputOptions
 
-    private struct Result: Encodable {
-        let database: String
-        let encrypted: Bool
-        let intact: Bool
-        let unchecked: [String]
-        let checks: [CheckResult]
-        let size: Int64
-        let seconds: Double
-        @Nullable var pending: PendingSummary?
-    }
-
     func perform(_ session: Session) throws -> Report {
         let path = database.path
         try session.reserveKeySources(database.key)
@@ -47,11 +36,11 @@ struct Verify: VaultCommand {
         let checks = CheckResult.all(of: found, isEncrypted: key != nil, requiresForeignKeys: foreignKeys)
         let pending = found.pending.map(PendingSummary.init)
 
-        var report = Report(
-            Result(
-                database: path, encrypted: key != nil, intact: found.isIntact,
-                unchecked: found.unchecked.map(\.message), checks: checks, size: found.fileSize,
-                seconds: session.elapsed, pending: pending))
+        var report = Report([
+            "database": path, "encrypted": key != nil, "intact": found.isIntact,
+            "unchecked": found.unchecked.map(\.message), "checks": checks, "size": found.fileSize,
+            "seconds": session.elapsed, "pending": Nullable(pending),
+        ])
         let verdict = !found.isIntact ? "NOT intact" : found.unchecked.isEmpty ? "intact" : "no damage found"
         report.appendLine("\(Format.visible(path)): \(verdict), verified in \(Format.duration(session.elapsed))")
         for check in checks { check.addRows(to: &report) }

@@ -83,7 +83,7 @@ struct Findings {
 
     /// The report: a line for each finding, with its remedy below, and the totals.
     func report(_ result: some Encodable) -> Report {
-        var report = Report(result, FindingsResult(self))
+        var report = Report(of: result, FindingsResult(self))
         let width = all.compactMap { $0.job.map(Format.visible)?.count }.max() ?? 0
         for line in all.flatMap({ $0.lines(width) }) { report.appendLine(line) }
         let (problems, warnings) = (count(.problem), count(.warning))

@@ -55,7 +55,7 @@ struct FleetReport: Encodable {
     ///   - noun: what the files are: `database`.
     ///   - verb: what was done to them: `Rekeyed`.
     func report(_ noun: String, _ verb: String) -> Report {
-        var report = Report(self)
+        var report = Report(of: self)
         let counts = [
             (done, "done"), (already, "done before"), (ready, "ready"), (busy, "in use"), (failed, "failed"),
         ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }

@@ -14,8 +14,11 @@ struct Report {
     /// The exit status, unless there is a failure.
     var status = ExitStatus.done
 
+    /// Creates a report whose JSON object has these members, and then those of `others`.
+    init(_ members: Members, _ others: any Encodable...) { results = [members] + others }
+
     /// Creates a report whose JSON object has the members of `results`.
-    init(_ results: any Encodable...) { self.results = results }
+    init(of results: any Encodable...) { self.results = results }
 
     /// The report of a command that has printed its result.
     static func printed(_ status: ExitStatus = .done) -> Report {

@@ -17,11 +17,28 @@ enum ResultEncoder {
     }
 }
 
+/// The members of an object in results, in order, under the names that they have there. One without a value is left out.
+struct Members: Encodable, Sendable, ExpressibleByDictionaryLiteral {
+    typealias Value = (any Encodable & Sendable)?
+
+    private let all: [(name: String, value: Value)]
+
+    init(dictionaryLiteral elements: (String, Value)...) { all = elements.map { (name: $0.0, value: $0.1) } }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: LiteralKey.self)
+        for (name, value) in all {
+            if let value { try container.encode(value, forKey: LiteralKey(name)) }
+        }
+    }
+}
+
 /// Encodes nil as `null`. Without it, nil is left out.
 @propertyWrapper struct Nullable<Value: Encodable & Sendable>: Encodable, Sendable {
     var wrappedValue: Value?
 
     init(wrappedValue: Value?) { self.wrappedValue = wrappedValue }
+    init(_ value: Value?) { wrappedValue = value }
 
     func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()

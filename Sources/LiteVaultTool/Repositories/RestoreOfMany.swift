@@ -84,21 +84,6 @@ struct RestoreOfMany {
         var remedy: String?
     }
 
-    private struct Result: Encodable {
-        let repository: String
-        let authenticated: Bool
-        @Nullable var directory: String?
-        let wanted: String
-        let dryRun: Bool
-        let total: Int
-        let restored: Int
-        let present: Int
-        let absent: Int
-        let failed: Int
-        let seconds: Double
-        let items: [Item]
-    }
-
     private var selection: SnapshotSelection { options.at ?? .latest }
 
     /// Rejects a directory that is not empty, unless existing databases are skipped.
@@ -266,11 +251,12 @@ struct RestoreOfMany {
             case .latestReachable: "latest-reachable"
             default: "latest"
             }
-        var report = Report(
-            Result(
-                repository: location, authenticated: opened.isAuthenticated, directory: directory, wanted: wanted,
-                dryRun: options.dryRun, total: items.count, restored: count(.restored), present: count(.present),
-                absent: count(.absent), failed: failed, seconds: session.elapsed, items: items))
+        var report = Report([
+            "repository": location, "authenticated": opened.isAuthenticated, "directory": Nullable(directory),
+            "wanted": wanted, "dry_run": options.dryRun, "total": items.count, "restored": count(.restored),
+            "present": count(.present), "absent": count(.absent), "failed": failed, "seconds": session.elapsed,
+            "items": items,
+        ])
         for item in items {
             let text =
                 switch item.state {
