@@ -67,7 +67,7 @@ enum Main {
                 let isJSON = arguments.contains("--version") && arguments.contains("--json")
                 try terminal.printResult(
                     isJSON
-                        ? ResultEncoder.line(ResultHeader(command: "version"), Version.Result())
+                        ? ResultEncoder.result(of: "version", [Version.Result()])
                         : UsageMessage.help(LiteVaultCommand.fullMessage(for: error), arguments: arguments))
                 return ExitStatus.done.rawValue
             } catch {

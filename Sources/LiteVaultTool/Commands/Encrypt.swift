@@ -56,17 +56,13 @@ struct Encrypt: VaultCommand {
     @OptionGroup(title: "Cipher settings of the new database") var written: CipherOptions<WrittenSide>
     @OptionGroup(title: "Output") var output: OutputOptions
 
-    private struct SourceFile: Encodable {
-        @Nullable var sourceSize: Int64?
-    }
-
     func perform(_ session: Session) throws -> Report {
         try session.reserveKeySources(key)
         try checkDestination()
         try Preflight.requireEncryption()
         try Preflight.requirePlain(source)
         for path in [dest, keepOriginal, newKeyring].compactMap(\.self) { try Preflight.requireAbsent(path) }
-        let before = SourceFile(sourceSize: Preflight.size(source))
+        let before = Preflight.size(source)
         let result = dest ?? source
         let created = try newKeyring.map { path in
             try session.createKeyring(path, key, allowWeak: allowWeak)
@@ -82,7 +78,7 @@ struct Encrypt: VaultCommand {
             [
                 "source": source, "destination": result, "in_place": inPlace, "original": keepOriginal,
                 "keyring": newKeyring,
-            ], file, before)
+            ], file, ["source_size": Nullable(before)] as Members)
         session.addKeyWarnings(to: &report)
         let target = dest.map { "to \(Format.visible($0))" } ?? "in place"
         report.appendLine("Encrypted \(Format.visible(source)) \(target): \(file.summary).")

@@ -17,20 +17,14 @@ struct KeyList: VaultCommand {
 
     @OptionGroup(title: "Output") var output: OutputOptions
 
-    private struct Result: Encodable {
-        let keyring: String
-        let generation: UInt64
-        let slots: [SlotSummary]
-    }
-
     func perform(_ session: Session) throws -> Report {
         try Preflight.requireSource(path)
         let keyring = Keyring(path)
         let slots = try keyring.slots().map(SlotSummary.init)
-        let result = try Result(keyring: path, generation: keyring.generation(), slots: slots)
-        var report = Report(of: result)
+        let generation = try keyring.generation()
+        var report = Report(["keyring": path, "generation": generation, "slots": slots])
         report.appendLine(
-            "\(Format.visible(path)): \(Format.count(slots.count, "slot")), generation \(result.generation)")
+            "\(Format.visible(path)): \(Format.count(slots.count, "slot")), generation \(generation)")
         for slot in slots {
             report.appendRow("slot \(slot.slot)", slot.line)
             if let recipient = slot.recipient { report.appendRow("", recipient) }

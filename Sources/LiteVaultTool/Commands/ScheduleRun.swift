@@ -109,7 +109,7 @@ struct ScheduleRun: VaultCommand {
             try await runner.run { outcome in
                 let summary = OutcomeSummary(outcome)
                 if json {
-                    try terminal.printResult(ResultEncoder.line(ResultHeader(command: Self.name), summary))
+                    try terminal.printResult(ResultEncoder.result(of: Self.name, [summary]))
                 } else if !quiet {
                     try terminal.printResult(summary.line)
                 }

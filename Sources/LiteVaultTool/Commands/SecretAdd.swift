@@ -28,10 +28,10 @@ struct SecretAdd: VaultCommand {
         let secret = try session.newRepositorySecret(new, for: repository.location)
         let name = new.secretName ?? ""
         let added = try runBlocking { try await opened.addSecret(secret, name: name) }
-        let result = SecretResult(repository: repository.location, secret: SecretSummary(added))
-        var report = Report(of: result)
+        let summary = SecretSummary(added)
+        var report = Report(["repository": repository.location, "secret": summary])
         report.appendLine(
-            "Added secret \(added.number) to \(Format.visible(repository.location)): \(result.secret.line).")
+            "Added secret \(added.number) to \(Format.visible(repository.location)): \(summary.line).")
         session.add(opened.notices, of: repository.location, after: nil, to: &report)
         return report
     }
@@ -46,14 +46,6 @@ struct NewSecretOptions: ParsableArguments {
 
     @Flag(help: "Accept a passphrase that is easy to guess.")
     var allowWeak = false
-}
-
-/// The secret that a command added.
-struct SecretResult: Encodable {
-    let repository: String
-    let secret: SecretSummary
-    /// The number of the secret that is no longer there.
-    var replaced: Int?
 }
 
 extension Session {

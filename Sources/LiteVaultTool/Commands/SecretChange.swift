@@ -30,12 +30,11 @@ struct SecretChange: VaultCommand {
         let number = slot
         let name = new.secretName
         let changed = try runBlocking { try await opened.changeSecret(number, to: secret, name: name) }
-        let result = SecretResult(
-            repository: repository.location, secret: SecretSummary(changed), replaced: number)
-        var report = Report(of: result)
+        let summary = SecretSummary(changed)
+        var report = Report(["repository": repository.location, "secret": summary, "replaced": number])
         report.appendLine(
             "Replaced secret \(number) of \(Format.visible(repository.location)) by \(changed.number): "
-                + "\(result.secret.line).")
+                + "\(summary.line).")
         session.add(opened.notices, of: repository.location, after: nil, to: &report)
         return report
     }

@@ -21,16 +21,6 @@ struct SecretRotate: VaultCommand {
 
     @OptionGroup(title: "Output") var output: OutputOptions
 
-    private struct Result: Encodable {
-        let repository: String
-        let secret: SecretSummary
-        let removed: Int
-        let `continued`: Bool
-        let documents: Int
-        let bytes: Int64
-        let seconds: Double
-    }
-
     func perform(_ session: Session) throws -> Report {
         try session.reserveKeySources(repository.secret)
         let opened = try session.repository(repository)
@@ -47,11 +37,11 @@ struct SecretRotate: VaultCommand {
         }
         let progress = session.backupProgress
         let rotated = try runBlocking { try await opened.rotateKey(secret: secret, progress: progress) }
-        let result = Result(
-            repository: repository.location, secret: SecretSummary(rotated.slot), removed: others,
-            continued: rotated.isContinued, documents: rotated.documents, bytes: rotated.bytes,
-            seconds: session.elapsed)
-        var report = Report(of: result)
+        var report = Report([
+            "repository": repository.location, "secret": SecretSummary(rotated.slot), "removed": others,
+            "continued": rotated.isContinued, "documents": rotated.documents, "bytes": rotated.bytes,
+            "seconds": session.elapsed,
+        ])
         report.appendLine(
             "\(Format.visible(repository.location)) has a new key, which secret \(rotated.slot.number) opens: "
                 + "\(Format.count(rotated.documents, "document")) stored again, \(Format.size(rotated.bytes)).")

@@ -42,7 +42,7 @@ struct Report {
 
     /// The JSON object.
     func jsonLine(of command: String) throws -> String {
-        try ResultEncoder.line([ResultHeader(command: command)] + results)
+        try ResultEncoder.result(of: command, results)
     }
 
     /// Adds a line of a two-column list.
@@ -70,12 +70,6 @@ protocol Reporter: Sendable {
 
 extension Reporter {
     func warning(_ message: String) { warning(message, path: nil) }
-}
-
-/// The first members of every JSON object on standard output.
-struct ResultHeader: Encodable {
-    let schema = 1
-    let command: String
 }
 
 /// Text output, for people.
@@ -135,60 +129,36 @@ struct JSONReporter: Reporter {
     }
 
     func failure(_ failure: Failure) {
-        struct Body: Encodable {
-            let code: String
-            let message: String
-            let path: String?
-            let remedy: String?
-            let line: Int?
-            let column: Int?
-            let wanted: String?
-            let reachable: String?
-        }
         printEvent(
             "error",
-            Body(
-                code: failure.code.rawValue, message: failure.message, path: failure.path, remedy: failure.remedy,
-                line: failure.place?.line, column: failure.place?.column, wanted: failure.times?.wanted,
-                reachable: failure.times?.reachable), priority: .error)
+            [
+                "code": failure.code.rawValue, "message": failure.message, "path": failure.path,
+                "remedy": failure.remedy, "line": failure.place?.line, "column": failure.place?.column,
+                "wanted": failure.times?.wanted, "reachable": failure.times?.reachable,
+            ], priority: .error)
     }
 
     func warning(_ message: String, path: String?) {
-        struct Body: Encodable {
-            let message: String
-            let path: String?
-        }
         guard !quiet else { return }
-        printEvent("warning", Body(message: message, path: path), priority: .warning)
+        printEvent("warning", ["message": message, "path": path], priority: .warning)
     }
 
     func interruption(_ message: String, remedy: String) {
-        struct Body: Encodable {
-            let message: String
-            let remedy: String
-        }
-        printEvent("interrupted", Body(message: message, remedy: remedy), priority: .warning)
+        printEvent("interrupted", ["message": message, "remedy": remedy], priority: .warning)
     }
 
     func progress(_ state: ProgressState) {
-        struct Body: Encodable {
-            let phase: String
-            let done: Int64
-            let total: Int64?
-            let rate: Double?
-            let remaining: Double?
-        }
         guard let meter, meter.admits(state) else { return }
         printEvent(
             "progress",
-            Body(
-                phase: state.phase, done: state.done, total: state.total > 0 ? state.total : nil,
-                rate: state.pace?.rate.rounded(), remaining: state.pace?.remaining.rounded()))
+            [
+                "phase": state.phase, "done": state.done, "total": state.total > 0 ? state.total : nil,
+                "rate": state.pace?.rate.rounded(), "remaining": state.pace?.remaining.rounded(),
+            ])
     }
 
-    private func printEvent(_ name: String, _ body: some Encodable, priority: Terminal.Priority = .info) {
-        terminal.printMessage(
-            (try? ResultEncoder.line(Event(name: name, body: body))) ?? "{\"schema\": 1}", priority: priority)
+    private func printEvent(_ name: String, _ members: Members, priority: Terminal.Priority = .info) {
+        terminal.printMessage((try? ResultEncoder.event(name, members)) ?? "{\"schema\": 1}", priority: priority)
     }
 }
 
@@ -202,18 +172,6 @@ struct MixedReporter: Reporter {
     func warning(_ message: String, path: String?) { messages.warning(message, path: path) }
     func interruption(_ message: String, remedy: String) { messages.interruption(message, remedy: remedy) }
     func progress(_ state: ProgressState) { messages.progress(state) }
-}
-
-/// A JSON object on standard error: `{"schema": 1, "NAME": {…}}`.
-struct Event<Body: Encodable>: Encodable {
-    let name: String
-    let body: Body
-
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: LiteralKey.self)
-        try container.encode(1, forKey: LiteralKey("schema"))
-        try container.encode(body, forKey: LiteralKey(name))
-    }
 }
 
 /// The options for output that every command has.

@@ -5,9 +5,17 @@ internal import LiteVaultQuoting
 ///
 /// `JSONEncoder` can only sort members or leave their order to chance.
 enum ResultEncoder {
-    /// Encodes one object that has the members of all parts.
-    static func line(_ parts: any Encodable...) throws -> String { try line(parts) }
+    /// A JSON object on standard output, whose first members all of them have.
+    static func result(of command: String, _ parts: [any Encodable]) throws -> String {
+        try line([["schema": 1, "command": command] as Members] + parts)
+    }
 
+    /// A JSON object on standard error: `{"schema": 1, "NAME": {…}}`.
+    static func event(_ name: String, _ members: Members) throws -> String {
+        try line([["schema": 1, name: members] as Members])
+    }
+
+    /// Encodes one object that has the members of all parts.
     static func line(_ parts: [any Encodable]) throws -> String {
         let node = Node()
         for part in parts { try node.encode(part) }
@@ -21,9 +29,11 @@ enum ResultEncoder {
 struct Members: Encodable, Sendable, ExpressibleByDictionaryLiteral {
     typealias Value = (any Encodable & Sendable)?
 
-    private let all: [(name: String, value: Value)]
+    private var all: [(name: String, value: Value)]
 
     init(dictionaryLiteral elements: (String, Value)...) { all = elements.map { (name: $0.0, value: $0.1) } }
+
+    mutating func append(_ name: String, _ value: Value) { all.append((name: name, value: value)) }
 
     func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: LiteralKey.self)
@@ -31,6 +41,15 @@ struct Members: Encodable, Sendable, ExpressibleByDictionaryLiteral {
             if let value { try container.encode(value, forKey: LiteralKey(name)) }
         }
     }
+}
+
+/// What results say of something: its members.
+protocol Summary: Encodable {
+    var members: Members { get }
+}
+
+extension Summary {
+    func encode(to encoder: any Encoder) throws { try members.encode(to: encoder) }
 }
 
 /// Encodes nil as `null`. Without it, nil is left out.

@@ -37,7 +37,7 @@ extension Session {
     /// - Parameter done: what the command did in spite of damage elsewhere in the repository. Damage is then a failure that
     ///   begins with it. Nil if damage elsewhere does not matter to the command.
     func add(_ warnings: [RepositoryWarning], of repository: String, after done: String?, to report: inout Report) {
-        report.add(WarningsResult(warnings: warnings.map { WarningResult($0) }))
+        report.add(["warnings": warnings.map { WarningResult($0) }] as Members)
         warn(warnings)
         let damage = warnings.filter { $0.severity == .damage }
         guard let done, let first = damage.first(where: { $0.code == .damaged }) ?? damage.first,

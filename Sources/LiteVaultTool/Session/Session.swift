@@ -152,7 +152,7 @@ struct Session {
     }
 
     /// Adds the warnings of the keys that were set to a report. They were printed when the keys were read.
-    func addKeyWarnings(to report: inout Report) { report.add(WarningsResult(warnings: weakKeys.all)) }
+    func addKeyWarnings(to report: inout Report) { report.add(["warnings": weakKeys.all] as Members) }
 
     /// The repository's secret that the options name; nil if they name none.
     func repositorySecret(
@@ -242,10 +242,6 @@ struct WarningResult: Encodable {
     let path: String
     let message: String
     let remedy: String
-}
-
-struct WarningsResult: Encodable {
-    let warnings: [WarningResult]
 }
 
 /// The warnings so far. Used on the main thread only.
