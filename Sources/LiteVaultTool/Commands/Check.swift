@@ -202,7 +202,7 @@ struct Check: VaultCommand {
             partly ?? (isTested ? (restoreTest ? .restore : .pages) : (readData ? .data : .structure))
         return [
             "id": snapshot.id, "database": snapshot.database, "checked": level.rawValue,
-            "verification": VerificationSummary(verification),
+            "verification": verification.members,
         ]
     }
 

@@ -107,11 +107,10 @@ struct ScheduleRun: VaultCommand {
         }
         try runBlocking(cancelledBySignals: true) {
             try await runner.run { outcome in
-                let summary = OutcomeSummary(outcome)
                 if json {
-                    try terminal.printResult(ResultEncoder.result(of: Self.name, [summary]))
+                    try terminal.printResult(ResultEncoder.result(of: Self.name, [outcome.members]))
                 } else if !quiet {
-                    try terminal.printResult(summary.line)
+                    try terminal.printResult(outcome.line)
                 }
             }
         }

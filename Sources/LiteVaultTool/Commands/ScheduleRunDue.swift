@@ -27,19 +27,21 @@ struct ScheduleRunDue: VaultCommand {
                 "only 'schedule run' follows logs; this command takes snapshots only",
                 metadata: ["jobs": "\(following.joined(separator: " "))"])
         }
-        let outcomes = try runBlocking(cancelledBySignals: true) { try await runner.runDue() }.map(OutcomeSummary.init)
+        let outcomes = try runBlocking(cancelledBySignals: true) { try await runner.runDue() }
         try Interruption.shared.check()
 
         let path = runner.configuration.name
         let next = runner.next().map(Format.exactTime)
-        var report = Report(["config": path, "jobs": outcomes, "next": Nullable(next), "seconds": session.elapsed])
+        var report = Report([
+            "config": path, "jobs": outcomes.map(\.members), "next": Nullable(next), "seconds": session.elapsed,
+        ])
         for outcome in outcomes {
             report.appendLine(outcome.line)
-            for line in outcome.failures.prefix(20).flatMap({ $0.lines() }) { report.appendLine(line) }
+            for line in outcome.problems.prefix(20).flatMap({ $0.lines() }) { report.appendLine(line) }
             for line in outcome.warnings.flatMap({ $0.lines("warning") }) { report.appendLine(line) }
         }
         if outcomes.isEmpty { report.appendLine("No job is due" + (next.map { " before \($0)." } ?? ".")) }
-        let failed = outcomes.filter { !$0.succeeded }.map(\.job)
+        let failed = outcomes.filter { !$0.isSuccess }.map(\.job)
         if !failed.isEmpty {
             report.failure = Failure(
                 .jobFailed, "\(Format.count(failed.count, "job")) failed: \(Format.list(failed))", path: path,

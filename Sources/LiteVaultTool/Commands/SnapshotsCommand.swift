@@ -53,7 +53,7 @@ struct SnapshotsCommand: VaultCommand {
                 report.appendLine(snapshot.line)
             }
         }
-        SnapshotSummary.warn(ofDatesAhead: snapshots.count { $0.datedAhead == true }, in: &report)
+        SnapshotSummary.warn(ofDatesAhead: snapshots.count(where: \.isDatedAhead), in: &report)
         let count = Format.count(snapshots.count, "snapshot")
         report.appendLine("\(count), \(SnapshotSummary.protection(opened)).")
         session.add(warnings.all, of: repository.location, after: "\(count) can be read", to: &report)
