@@ -58,8 +58,7 @@ struct KeyAdd: VaultCommand {
         let result = try SlotResult(path, unlocked, added, new.code)
         var report = Report(of: result)
         report.appendLine("Added slot \(added.id) to \(Format.visible(path)): \(result.slot.line).")
-        result.addCode(to: &report)
-        result.keyringProof.add(to: &report)
+        result.addLines(to: &report)
         return report
     }
 

@@ -35,8 +35,7 @@ struct KeyChange: VaultCommand {
         let result = try SlotResult(keyring.path, unlocked, changed, new.code)
         var report = Report(of: result)
         report.appendLine("Changed slot \(changed.id) of \(Format.visible(keyring.path)): \(result.slot.line).")
-        result.addCode(to: &report)
-        result.keyringProof.add(to: &report)
+        result.addLines(to: &report)
         report.appendLine("Older copies of the keyring still open with the old secret.")
         return report
     }

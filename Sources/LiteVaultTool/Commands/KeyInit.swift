@@ -35,8 +35,7 @@ struct KeyInit: VaultCommand {
         let result = try SlotResult(path, unlocked, unlocked.slot, new.code)
         var report = Report(of: result)
         report.appendLine("Created \(Format.visible(path)). Slot \(unlocked.slot.id): \(result.slot.line).")
-        result.addCode(to: &report)
-        result.keyringProof.add(to: &report)
+        result.addLines(to: &report)
         report.appendLine("Without this file and a slot, its databases are lost: keep copies, and add a second slot.")
         return report
     }

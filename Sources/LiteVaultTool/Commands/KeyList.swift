@@ -20,13 +20,13 @@ struct KeyList: VaultCommand {
     func perform(_ session: Session) throws -> Report {
         try Preflight.requireSource(path)
         let keyring = Keyring(path)
-        let slots = try keyring.slots().map(SlotSummary.init)
+        let slots = try keyring.slots()
         let generation = try keyring.generation()
-        var report = Report(["keyring": path, "generation": generation, "slots": slots])
+        var report = Report(["keyring": path, "generation": generation, "slots": slots.map(\.members)])
         report.appendLine(
             "\(Format.visible(path)): \(Format.count(slots.count, "slot")), generation \(generation)")
         for slot in slots {
-            report.appendRow("slot \(slot.slot)", slot.line)
+            report.appendRow("slot \(slot.id)", slot.line)
             if let recipient = slot.recipient { report.appendRow("", recipient) }
         }
         return report

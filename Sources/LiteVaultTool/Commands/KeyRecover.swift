@@ -50,8 +50,8 @@ struct KeyRecover: VaultCommand {
         var report = Report(of: result)
         report.appendLine(
             "\(replace == nil ? "Added" : "Changed") slot \(set.id) of \(Format.visible(path)):"
-                + " \(SlotSummary(set).line).")
-        result.keyringProof.add(to: &report)
+                + " \(set.line).")
+        result.addLines(to: &report)
         return report
     }
 }

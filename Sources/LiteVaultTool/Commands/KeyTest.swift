@@ -46,12 +46,12 @@ struct KeyTest: VaultCommand {
                 throw Failure(.keyRejected, "the keyring does not open the database", path: database)
             }
         }
-        let (slot, proof) = (SlotSummary(unlocked.slot), try KeyringProofSummary(unlocked))
+        let (slot, proof) = (unlocked.slot, try KeyringProofSummary(unlocked))
         var report = Report([
-            "keyring": keyring.path, "slot": slot, "keys": unlocked.keyCount, "keyring_proof": proof,
+            "keyring": keyring.path, "slot": slot.members, "keys": unlocked.keyCount, "keyring_proof": proof,
             "database": database, "seconds": session.elapsed,
         ])
-        report.appendLine("Slot \(slot.slot) opens \(Format.visible(keyring.path)): \(slot.line).")
+        report.appendLine("Slot \(slot.id) opens \(Format.visible(keyring.path)): \(slot.line).")
         if let database { report.appendLine("It opens \(Format.visible(database)).") }
         proof.add(to: &report)
         return report

@@ -36,15 +36,14 @@ struct Migrate: VaultCommand {
             }
         }
 
-        let old = CipherSummary(found)
         let new = WrittenFile(path, session, verified: !isCurrent)
-        var report = Report(["database": path, "migrated": !isCurrent, "from": isCurrent ? nil : old], new)
+        var report = Report(["database": path, "migrated": !isCurrent, "from": isCurrent ? nil : found.members], new)
         guard !isCurrent else {
             report.appendLine("\(Format.visible(path)) already has the current format; nothing was done.")
             return report
         }
         report.appendLine("Migrated \(Format.visible(path)): \(new.summary).")
-        report.appendLine("Old settings: \(old.line).")
+        report.appendLine("Old settings: \(found.line).")
         report.appendLine(WrittenFile.comparison)
         report.appendLine("Programs with SQLCipher 3 or older can no longer open it.")
         return report

@@ -28,10 +28,9 @@ struct SecretAdd: VaultCommand {
         let secret = try session.newRepositorySecret(new, for: repository.location)
         let name = new.secretName ?? ""
         let added = try runBlocking { try await opened.addSecret(secret, name: name) }
-        let summary = SecretSummary(added)
-        var report = Report(["repository": repository.location, "secret": summary])
+        var report = Report(["repository": repository.location, "secret": added.members])
         report.appendLine(
-            "Added secret \(added.number) to \(Format.visible(repository.location)): \(summary.line).")
+            "Added secret \(added.number) to \(Format.visible(repository.location)): \(added.line).")
         session.add(opened.notices, of: repository.location, after: nil, to: &report)
         return report
     }

@@ -30,11 +30,10 @@ struct SecretChange: VaultCommand {
         let number = slot
         let name = new.secretName
         let changed = try runBlocking { try await opened.changeSecret(number, to: secret, name: name) }
-        let summary = SecretSummary(changed)
-        var report = Report(["repository": repository.location, "secret": summary, "replaced": number])
+        var report = Report(["repository": repository.location, "secret": changed.members, "replaced": number])
         report.appendLine(
             "Replaced secret \(number) of \(Format.visible(repository.location)) by \(changed.number): "
-                + "\(summary.line).")
+                + "\(changed.line).")
         session.add(opened.notices, of: repository.location, after: nil, to: &report)
         return report
     }

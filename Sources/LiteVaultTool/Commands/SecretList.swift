@@ -17,37 +17,31 @@ struct SecretList: VaultCommand {
     func perform(_ session: Session) throws -> Report {
         try session.reserveKeySources(repository.secret)
         let opened = try session.repository(repository, for: .secrets)
-        let secrets = opened.secretSlots.map(SecretSummary.init)
+        let secrets = opened.secretSlots
         var report = Report([
             "repository": repository.location, "authenticated": opened.isAuthenticated,
             "opened": Nullable(opened.openedSlot), "rotation_unfinished": opened.isRotationUnfinished,
-            "sealed": opened.isSealed, "secrets": secrets,
+            "sealed": opened.isSealed, "secrets": secrets.map(\.members),
         ])
         report.appendLine(
             "\(Format.visible(repository.location)): \(Format.count(secrets.count, "secret"))"
                 + (opened.isAuthenticated ? "" : ", unauthenticated"))
         for secret in secrets {
-            report.appendRow("secret \(secret.slot)", secret.line + (secret.slot == opened.openedSlot ? ", given" : ""))
+            report.appendRow("secret \(secret.number)", secret.line + (secret.number == opened.openedSlot ? ", given" : ""))
         }
         session.add(opened.notices, of: repository.location, after: nil, to: &report)
         return report
     }
 }
 
-/// A secret of a repository in results: what is known of it, never the secret.
-struct SecretSummary: Encodable {
-    let slot: Int
-    let kind: String
-    let name: String
-    let added: String
-
-    init(_ slot: RepositorySecretSlot) {
-        self.slot = slot.number
-        kind = slot.isRandom ? "random" : "passphrase"
-        name = slot.name
-        added = Format.time(slot.added)
-    }
+// A secret of a repository in results: what is known of it, never the secret.
+extension RepositorySecretSlot {
+    var members: Members { ["slot": number, "kind": kind, "name": name, "added": Format.time(added)] }
 
     /// `passphrase 'laptop', added 2026-11-22T20:00:00Z`.
-    var line: String { "\(kind)\(name.isEmpty ? "" : " '\(Format.visible(name))'"), added \(added)" }
+    var line: String {
+        "\(kind)\(name.isEmpty ? "" : " '\(Format.visible(name))'"), added \(Format.time(added))"
+    }
+
+    private var kind: String { isRandom ? "random" : "passphrase" }
 }

@@ -38,7 +38,7 @@ struct SecretRotate: VaultCommand {
         let progress = session.backupProgress
         let rotated = try runBlocking { try await opened.rotateKey(secret: secret, progress: progress) }
         var report = Report([
-            "repository": repository.location, "secret": SecretSummary(rotated.slot), "removed": others,
+            "repository": repository.location, "secret": rotated.slot.members, "removed": others,
             "continued": rotated.isContinued, "documents": rotated.documents, "bytes": rotated.bytes,
             "seconds": session.elapsed,
         ])

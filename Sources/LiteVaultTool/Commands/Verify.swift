@@ -34,19 +34,18 @@ struct Verify: VaultCommand {
         let found = try DatabaseFile(path).verify(
             key: key, settings: database.cipher.settings(), progress: session.progress)
         let checks = CheckResult.all(of: found, isEncrypted: key != nil, requiresForeignKeys: foreignKeys)
-        let pending = found.pending.map(PendingSummary.init)
 
         var report = Report([
             "database": path, "encrypted": key != nil, "intact": found.isIntact,
             "unchecked": found.unchecked.map(\.message), "checks": checks, "size": found.fileSize,
-            "seconds": session.elapsed, "pending": Nullable(pending),
+            "seconds": session.elapsed, "pending": Nullable(found.pending?.members),
         ])
         let verdict = !found.isIntact ? "NOT intact" : found.unchecked.isEmpty ? "intact" : "no damage found"
         report.appendLine("\(Format.visible(path)): \(verdict), verified in \(Format.duration(session.elapsed))")
         for check in checks { check.addRows(to: &report) }
         for one in found.unchecked.prefix(20) { report.appendRow("not checked", Format.visible(one.message)) }
         if found.unchecked.count > 20 { report.appendRow("", "… and \(found.unchecked.count - 20) more") }
-        pending?.addRow(to: &report)
+        found.pending?.addRow(to: &report)
         if !found.isIntact {
             report.failure = Failure(
                 .damaged, Format.count(found.problems.count, "problem") + " found", path: path,

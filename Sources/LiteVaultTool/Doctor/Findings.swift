@@ -79,29 +79,18 @@ struct Findings {
         all.append(Finding(severity: severity, check: check, job: job, path: path, message: message, remedy: remedy))
     }
 
-    func count(_ severity: Finding.Severity) -> Int { all.count { $0.severity == severity } }
+    private func count(_ severity: Finding.Severity) -> Int { all.count { $0.severity == severity } }
 
     /// The report: a line for each finding, with its remedy below, and the totals.
     func report(_ result: some Encodable) -> Report {
-        var report = Report(of: result, FindingsResult(self))
+        let (problems, warnings) = (count(.problem), count(.warning))
+        var report = Report(
+            of: result, ["problems": problems, "warnings": warnings, "findings": all] as Members)
         let width = all.compactMap { $0.job.map(Format.visible)?.count }.max() ?? 0
         for line in all.flatMap({ $0.lines(width) }) { report.appendLine(line) }
-        let (problems, warnings) = (count(.problem), count(.warning))
         report.appendLine(
             "\(Format.count(problems, "problem")), \(Format.count(warnings, "warning")), \(count(.ok)) ok")
         report.status = problems > 0 ? .problem : .done
         return report
-    }
-}
-
-private struct FindingsResult: Encodable {
-    let problems: Int
-    let warnings: Int
-    let findings: [Finding]
-
-    init(_ findings: Findings) {
-        problems = findings.count(.problem)
-        warnings = findings.count(.warning)
-        self.findings = findings.all
     }
 }

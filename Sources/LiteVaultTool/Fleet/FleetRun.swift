@@ -148,7 +148,8 @@ extension Session {
             reporter: reporter)
         let found = try run.run(work)
         let result = FleetReport(
-            found.outcomes, returns: found.returns, journal: journal, dryRun: options.dryRun, seconds: elapsed)
+            outcomes: found.outcomes, returns: found.returns, journal: journal, isDryRun: options.dryRun,
+            seconds: elapsed)
         if result.isComplete { journal?.remove() }
         return result
     }
