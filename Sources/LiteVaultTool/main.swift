@@ -67,7 +67,7 @@ enum Main {
                 let isJSON = arguments.contains("--version") && arguments.contains("--json")
                 try terminal.printResult(
                     isJSON
-                        ? ResultEncoder.result(of: "version", [Version.Result()])
+                        ? Members(of: "version", ["version": Version.number, "engine": Version.engine]).json
                         : UsageMessage.help(LiteVaultCommand.fullMessage(for: error), arguments: arguments))
                 return ExitStatus.done.rawValue
             } catch {

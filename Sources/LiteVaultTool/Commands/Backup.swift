@@ -40,7 +40,7 @@ struct Backup: VaultCommand {
                 "source": source.path, "destination": dest, "encrypted": key != nil,
                 // Whether structure and indexes were checked, not only the bytes.
                 "checked": isChecked,
-            ], file)
+            ], file.members)
         session.addKeyWarnings(to: &report)
         report.appendLine("Backed up \(Format.visible(source.path)) to \(Format.visible(dest)): \(file.summary).")
         report.appendLine(

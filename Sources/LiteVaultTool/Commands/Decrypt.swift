@@ -40,7 +40,7 @@ struct Decrypt: VaultCommand {
             to: dest, key: key, settings: source.cipher.settings(), progress: session.progress)
 
         let file = WrittenFile(dest, session)
-        var report = Report(["source": source.path, "destination": dest], file)
+        var report = Report(["source": source.path, "destination": dest], file.members)
         report.appendLine("Decrypted \(from) to \(to): \(file.summary).")
         report.appendLine(WrittenFile.comparison)
         report.appendLine("\(to) is not encrypted; only its owner can read it (mode 0600).")

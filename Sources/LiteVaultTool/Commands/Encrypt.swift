@@ -78,7 +78,7 @@ struct Encrypt: VaultCommand {
             [
                 "source": source, "destination": result, "in_place": inPlace, "original": keepOriginal,
                 "keyring": newKeyring,
-            ], file, ["source_size": Nullable(before)] as Members)
+            ], file.members, ["source_size": Nullable(before)])
         session.addKeyWarnings(to: &report)
         let target = dest.map { "to \(Format.visible($0))" } ?? "in place"
         report.appendLine("Encrypted \(Format.visible(source)) \(target): \(file.summary).")

@@ -44,7 +44,7 @@ struct Export: VaultCommand {
         }
 
         let file = WrittenFile(dest, session)
-        var report = Report(["source": source.path, "destination": dest], file)
+        var report = Report(["source": source.path, "destination": dest], file.members)
         session.addKeyWarnings(to: &report)
         report.appendLine("Exported \(Format.visible(source.path)) to \(Format.visible(dest)): \(file.summary).")
         report.appendLine(WrittenFile.comparison)

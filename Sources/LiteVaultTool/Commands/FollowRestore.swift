@@ -83,7 +83,7 @@ struct FollowRestore: VaultCommand {
                     last.withLock { $0 = (event, line) }
                     guard interval != nil else { return }
                     if json {
-                        try terminal.printResult(ResultEncoder.result(of: Self.name, [event]))
+                        try terminal.printResult(Members(of: Self.name, event).json)
                     } else if !quiet {
                         try terminal.printResult(line)
                     }

@@ -37,7 +37,7 @@ struct Info: VaultCommand {
             "pending": Nullable(info.pending?.members),
         ])
         if let content = info.content { report.add(content.members) }
-        report.add(["opened": isOpened, "engine": Version.Engine()] as Members)
+        report.add(["opened": isOpened, "engine": Version.engine])
 
         let meaning = isOpened && kind == .encryptedOrUnknown ? kind.rawValue : Self.meaning(of: kind)
         report.appendLine("\(Format.visible(path)): \(meaning)")

@@ -56,7 +56,7 @@ struct KeyAdd: VaultCommand {
         let added = try unlocked.add(new.slot)
         session.remember(unlocked)
         let result = try SlotResult(path, unlocked, added, new.code)
-        var report = Report(of: result)
+        var report = Report(result.members)
         report.appendLine("Added slot \(added.id) to \(Format.visible(path)): \(result.slot.line).")
         result.addLines(to: &report)
         return report

@@ -33,7 +33,7 @@ struct KeyChange: VaultCommand {
         let changed = try unlocked.change(number, to: new.slot)
         session.remember(unlocked)
         let result = try SlotResult(keyring.path, unlocked, changed, new.code)
-        var report = Report(of: result)
+        var report = Report(result.members)
         report.appendLine("Changed slot \(changed.id) of \(Format.visible(keyring.path)): \(result.slot.line).")
         result.addLines(to: &report)
         report.appendLine("Older copies of the keyring still open with the old secret.")

@@ -33,7 +33,7 @@ struct KeyInit: VaultCommand {
         let unlocked = try session.keyring(path).create(with: [new.slot])
         session.remember(unlocked)
         let result = try SlotResult(path, unlocked, unlocked.slot, new.code)
-        var report = Report(of: result)
+        var report = Report(result.members)
         report.appendLine("Created \(Format.visible(path)). Slot \(unlocked.slot.id): \(result.slot.line).")
         result.addLines(to: &report)
         report.appendLine("Without this file and a slot, its databases are lost: keep copies, and add a second slot.")

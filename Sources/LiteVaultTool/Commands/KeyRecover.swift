@@ -47,7 +47,7 @@ struct KeyRecover: VaultCommand {
         let set = try replace.map { try unlocked.change($0, to: slot) } ?? unlocked.add(slot)
         session.remember(unlocked)
         let result = try SlotResult(path, unlocked, set, nil)
-        var report = Report(of: result)
+        var report = Report(result.members)
         report.appendLine(
             "\(replace == nil ? "Added" : "Changed") slot \(set.id) of \(Format.visible(path)):"
                 + " \(set.line).")

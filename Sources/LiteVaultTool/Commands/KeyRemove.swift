@@ -60,7 +60,7 @@ struct KeyRemove: VaultCommand {
         let proof = try KeyringProofSummary(unlocked)
         var report = Report([
             "keyring": path, "removed": slots, "rekeyed": rekey, "old_keys": unlocked.keyCount - 1,
-            "dropped_keys": dropped, "seconds": session.elapsed, "keyring_proof": proof,
+            "dropped_keys": dropped, "seconds": session.elapsed, "keyring_proof": proof.members,
         ])
         let numbers = slots.map(String.init).joined(separator: ", ")
         report.appendLine("Removed \(slots.count == 1 ? "slot" : "slots") \(numbers) of \(Format.visible(path)).")

@@ -48,7 +48,7 @@ struct KeyTest: VaultCommand {
         }
         let (slot, proof) = (unlocked.slot, try KeyringProofSummary(unlocked))
         var report = Report([
-            "keyring": keyring.path, "slot": slot.members, "keys": unlocked.keyCount, "keyring_proof": proof,
+            "keyring": keyring.path, "slot": slot.members, "keys": unlocked.keyCount, "keyring_proof": proof.members,
             "database": database, "seconds": session.elapsed,
         ])
         report.appendLine("Slot \(slot.id) opens \(Format.visible(keyring.path)): \(slot.line).")

@@ -37,7 +37,8 @@ struct Migrate: VaultCommand {
         }
 
         let new = WrittenFile(path, session, verified: !isCurrent)
-        var report = Report(["database": path, "migrated": !isCurrent, "from": isCurrent ? nil : found.members], new)
+        var report = Report(
+            ["database": path, "migrated": !isCurrent, "from": isCurrent ? nil : found.members], new.members)
         guard !isCurrent else {
             report.appendLine("\(Format.visible(path)) already has the current format; nothing was done.")
             return report

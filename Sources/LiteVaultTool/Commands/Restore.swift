@@ -241,7 +241,7 @@ struct Restore: VaultCommand {
             "dry_run": dryRun, "restored": !dryRun, "replaced": found.replaced,
             "original": found.replaced ? keepOriginal : nil, "segments": found.segments.count,
             "segment_bytes": found.segments.bytes, "fetched": found.fetched, "reused": found.reused,
-            "image_size": snapshot.size, "keyring": Nullable(keyring),
+            "image_size": snapshot.size, "keyring": Nullable(keyring?.members),
         ]
         let what =
             "snapshot \(snapshot.id) of '\(Format.visible(snapshot.database))', taken \(Format.exactTime(snapshot.time))"
@@ -251,7 +251,7 @@ struct Restore: VaultCommand {
             report.appendLine("Would restore \(what): \(Format.size(snapshot.size)).")
         } else if let dest {
             let file = WrittenFile(dest, session)
-            report = Report(members, file)
+            report = Report(members, file.members)
             report.appendLine("Restored \(what), to \(Format.visible(dest)): \(file.summary).")
         } else {
             report = Report(members)

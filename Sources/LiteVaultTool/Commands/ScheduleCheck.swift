@@ -21,13 +21,6 @@ struct ScheduleCheck: VaultCommand {
 
     @OptionGroup(title: "Output") var output: OutputOptions
 
-    private struct Mistake: Encodable {
-        @Nullable var line: Int?
-        @Nullable var column: Int?
-        let message: String
-        @Nullable var remedy: String?
-    }
-
     func perform(_ session: Session) throws -> Report {
         let path = URL(fileURLWithPath: config).standardizedFileURL.path
         switch ScheduleConfiguration.examine(path: path) {
@@ -39,11 +32,14 @@ struct ScheduleCheck: VaultCommand {
             }
             return report
         case .failure(let found):
-            let mistakes = found.all.map {
-                Mistake(line: $0.line, column: $0.column, message: $0.message, remedy: $0.remedy)
+            let mistakes = found.all.map { one -> Members in
+                [
+                    "line": Nullable(one.line), "column": Nullable(one.column), "message": one.message,
+                    "remedy": Nullable(one.remedy),
+                ]
             }
             var report = Report(["config": path, "valid": false, "jobs": [String](), "mistakes": mistakes])
-            for one in mistakes {
+            for one in found.all {
                 // As compilers write it: editors jump there.
                 let place = one.line.map { ":\($0):\(one.column ?? 1)" } ?? ""
                 report.appendLine("\(Format.visible(config))\(place): \(Format.visible(one.message))")

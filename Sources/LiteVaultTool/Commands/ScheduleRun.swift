@@ -108,7 +108,7 @@ struct ScheduleRun: VaultCommand {
         try runBlocking(cancelledBySignals: true) {
             try await runner.run { outcome in
                 if json {
-                    try terminal.printResult(ResultEncoder.result(of: Self.name, [outcome.members]))
+                    try terminal.printResult(Members(of: Self.name, outcome.members).json)
                 } else if !quiet {
                     try terminal.printResult(outcome.line)
                 }

@@ -45,7 +45,7 @@ struct ScheduleStatus: VaultCommand {
         var shown: [String] = []
         while true {
             var report = try report(configuration)
-            let lines = output.json ? [try report.jsonLine(of: Self.name)] : report.takeLines()
+            let lines = output.json ? [report.jsonLine(of: Self.name)] : report.takeLines()
             if lines != shown, !output.quiet || output.json {
                 if !output.json, session.terminal.redraws {
                     try session.terminal.redraw(lines)
@@ -71,7 +71,7 @@ struct ScheduleStatus: VaultCommand {
         var report = Report([
             "config": configuration.name, "state": state.path,
             // Whether a service runs that has read an older configuration.
-            "outdated_service": isOutdated, "engine": Version.Engine(), "jobs": jobs,
+            "outdated_service": isOutdated, "engine": Version.engine, "jobs": jobs.map(\.members),
         ])
         if isOutdated {
             report.appendLine(

@@ -152,10 +152,11 @@ struct ScheduleInstall: VaultCommand {
         let steps = record.steps
         report.add(
             [
-                "config": path, "config_written": new != nil, "units": steps.units,
-                "directories_created": steps.directories, "service": outcome.ending, "jobs": outcome.jobs,
-                "log": Nullable(outcome.log), "dry_run": false, "files": [UnitInstallation.File](), "sources": sources,
-            ] as Members)
+                "config": path, "config_written": new != nil, "units": steps.units.map(\.members),
+                "directories_created": steps.directories, "service": outcome.ending.members,
+                "jobs": outcome.jobs.map(\.members), "log": Nullable(outcome.log), "dry_run": false,
+                "files": [String](), "sources": sources.map(\.members),
+            ])
         for job in outcome.jobs { job.addLines(to: &report) }
         for line in outcome.log ?? [] { report.appendLine("  " + Format.visible(line)) }
         let kept = ["\(installation.units.starter) stays enabled.", steps.removal(installation.removal)]
@@ -177,9 +178,10 @@ struct ScheduleInstall: VaultCommand {
         let units = try installation.plannedUnits()
         let configurations = new.map { [UnitInstallation.File(path: path, text: $0.text)] } ?? []
         var report = Report([
-            "config": path, "config_written": false, "units": units, "directories_created": [String](),
-            "service": Nullable<ServiceManager.Ending>(nil), "jobs": [JobReport](), "log": Nullable<[String]>(nil),
-            "dry_run": true, "files": configurations + installation.files, "sources": sources,
+            "config": path, "config_written": false, "units": units.map(\.members),
+            "directories_created": [String](), "service": Nullable<Members>(nil), "jobs": [String](),
+            "log": Nullable<[String]>(nil), "dry_run": true,
+            "files": (configurations + installation.files).map(\.members), "sources": sources.map(\.members),
         ])
         if let new { report.appendLine("Would write \(Format.visible(path)):\n\n\(new.text)") }
         for (unit, file) in zip(units, installation.files) {

@@ -90,7 +90,7 @@ struct SnapshotCommand: VaultCommand {
         let snapshot = result.snapshot
         var report = Report([
             "source": source, "repository": repository.location, "authenticated": opened.isAuthenticated,
-            "snapshot": SnapshotSummary(snapshot), "unchanged": result.isUnchanged, "read": result.read,
+            "snapshot": SnapshotSummary(snapshot).members, "unchanged": result.isUnchanged, "read": result.read,
             "stored_again": result.storedAgain, "unreachable_commits": result.unreachableCommits,
             "seconds": session.elapsed,
         ])

@@ -58,7 +58,7 @@ struct Stats: VaultCommand {
         var report = Report([
             "database": path, "size": size, "wal_size": Nullable(walSize), "page_size": found.pageSize,
             "page_count": found.pageCount, "free_pages": found.freePages, "other_pages": Nullable(found.otherPages),
-            "measured": found.method.rawValue, "trees": trees, "seconds": session.elapsed,
+            "measured": found.method.rawValue, "trees": trees.map(\.members), "seconds": session.elapsed,
         ])
         report.appendLine("\(Format.visible(path)): \(Format.size(size))")
         let free = Format.share(found.freePages, of: found.pageCount)
@@ -79,7 +79,7 @@ struct Stats: VaultCommand {
 }
 
 /// A table or an index in results.
-private struct TreeSummary: Summary {
+private struct TreeSummary {
     private let tree: StorageStatistics.Tree
     /// In bytes: that of its pages, or else of its values.
     private let size: Int64?

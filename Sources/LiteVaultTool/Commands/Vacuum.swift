@@ -40,7 +40,7 @@ struct Vacuum: VaultCommand {
         }
 
         let file = WrittenFile(into ?? path, session)
-        var report = Report(["database": path, "destination": into, "size_before": before], file)
+        var report = Report(["database": path, "destination": into, "size_before": before], file.members)
         let target = into.map { " into \(Format.visible($0))" } ?? ""
         report.appendLine(
             "Vacuumed \(Format.visible(path))\(target): \(Format.size(before)) became \(file.summary).")

@@ -37,7 +37,7 @@ struct Verify: VaultCommand {
 
         var report = Report([
             "database": path, "encrypted": key != nil, "intact": found.isIntact,
-            "unchecked": found.unchecked.map(\.message), "checks": checks, "size": found.fileSize,
+            "unchecked": found.unchecked.map(\.message), "checks": checks.map(\.members), "size": found.fileSize,
             "seconds": session.elapsed, "pending": Nullable(found.pending?.members),
         ])
         let verdict = !found.isIntact ? "NOT intact" : found.unchecked.isEmpty ? "intact" : "no damage found"
@@ -61,8 +61,8 @@ struct Verify: VaultCommand {
 }
 
 /// One check of `verify`, and its result.
-private struct CheckResult: Encodable {
-    enum Outcome: String, Encodable {
+private struct CheckResult {
+    enum Outcome: String {
         case passed
         case failed
         /// Passed, with something that a person may want to know.
@@ -75,6 +75,8 @@ private struct CheckResult: Encodable {
     let result: Outcome
     /// What was found, or why the check was skipped.
     let details: [String]
+
+    var members: Members { ["name": name, "result": result.rawValue, "details": details] }
 
     /// The checks of a report, from the bottom up: log, pages, length, structure, references.
     static func all(

@@ -1,7 +1,7 @@
 internal import LiteVault
 
 /// The result of a run over many files.
-struct FleetReport: Summary {
+struct FleetReport {
     let outcomes: [FleetRun.Outcome]
     /// How often the run came back to those in use.
     let returns: Int
@@ -43,7 +43,7 @@ struct FleetReport: Summary {
     ///   - noun: what the files are: `database`.
     ///   - verb: what was done to them: `Rekeyed`.
     func report(_ noun: String, _ verb: String) -> Report {
-        var report = Report(of: self)
+        var report = Report(members)
         let counts = [
             (done, "done"), (count(.already), "done before"), (count(.ready), "ready"), (busy, "in use"),
             (failed, "failed"),

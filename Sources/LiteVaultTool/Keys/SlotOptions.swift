@@ -94,7 +94,7 @@ extension KeyringSlot {
 }
 
 /// The slot that a command set, and its recovery code.
-struct SlotResult: Summary {
+struct SlotResult {
     private let keyring: String
     let slot: KeyringSlot
     private let recoveryCode: String?
@@ -107,7 +107,7 @@ struct SlotResult: Summary {
     }
 
     var members: Members {
-        ["keyring": keyring, "slot": slot.members, "recovery_code": recoveryCode, "keyring_proof": proof]
+        ["keyring": keyring, "slot": slot.members, "recovery_code": recoveryCode, "keyring_proof": proof.members]
     }
 
     /// Shows the recovery code, the only time that anything does, and the fingerprint of the keyring.

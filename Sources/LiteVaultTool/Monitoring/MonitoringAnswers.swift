@@ -8,8 +8,8 @@ enum MonitoringAnswers {
         switch request.path {
         case "/health":
             let health = runner.health()
-            guard let line = try? ResultEncoder.line([members(health)]) else { return HTTPResponse(503, "") }
-            return HTTPResponse(health.isHealthy ? 200 : 503, line + "\n", type: "application/json")
+            return HTTPResponse(
+                health.isHealthy ? 200 : 503, members(health).json + "\n", type: "application/json")
         case "/metrics":
             return HTTPResponse(
                 200, Metrics.text(runner.currentSamples()), type: "text/plain; version=0.0.4; charset=utf-8")

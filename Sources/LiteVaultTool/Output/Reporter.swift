@@ -3,8 +3,8 @@ internal import LiteVaultSystem
 
 /// The result of a command: as typed values for JSON output, and as lines of text.
 struct Report {
-    /// The values whose members follow `schema` and `command` in the JSON object, in order.
-    private(set) var results: [any Encodable]
+    /// The members of the JSON object that follow `schema` and `command`.
+    private var members: Members = [:]
     /// The lines of text output.
     private(set) var lines: [String] = []
     /// Whether the command has printed its result already, as it may be of any size.
@@ -14,11 +14,10 @@ struct Report {
     /// The exit status, unless there is a failure.
     var status = ExitStatus.done
 
-    /// Creates a report whose JSON object has these members, and then those of `others`.
-    init(_ members: Members, _ others: any Encodable...) { results = [members] + others }
-
-    /// Creates a report whose JSON object has the members of `results`.
-    init(of results: any Encodable...) { self.results = results }
+    /// Creates a report whose JSON object has the members of all parts.
+    init(_ parts: Members...) {
+        for part in parts { members.append(part) }
+    }
 
     /// The report of a command that has printed its result.
     static func printed(_ status: ExitStatus = .done) -> Report {
@@ -28,8 +27,8 @@ struct Report {
         return report
     }
 
-    /// Adds the members of `result` to the JSON object.
-    mutating func add(_ result: any Encodable) { results.append(result) }
+    /// Adds members to the JSON object.
+    mutating func add(_ members: Members) { self.members.append(members) }
 
     /// Adds a line of text.
     mutating func appendLine(_ line: String) { lines.append(line) }
@@ -41,9 +40,7 @@ struct Report {
     }
 
     /// The JSON object.
-    func jsonLine(of command: String) throws -> String {
-        try ResultEncoder.result(of: command, results)
-    }
+    func jsonLine(of command: String) -> String { Members(of: command, members).json }
 
     /// Adds a line of a two-column list.
     mutating func appendRow(_ name: String, _ value: String) {
@@ -158,7 +155,7 @@ struct JSONReporter: Reporter {
     }
 
     private func printEvent(_ name: String, _ members: Members, priority: Terminal.Priority = .info) {
-        terminal.printMessage((try? ResultEncoder.event(name, members)) ?? "{\"schema\": 1}", priority: priority)
+        terminal.printMessage(Members(event: name, members).json, priority: priority)
     }
 }
 

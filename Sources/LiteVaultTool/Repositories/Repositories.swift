@@ -37,7 +37,7 @@ extension Session {
     /// - Parameter done: what the command did in spite of damage elsewhere in the repository. Damage is then a failure that
     ///   begins with it. Nil if damage elsewhere does not matter to the command.
     func add(_ warnings: [RepositoryWarning], of repository: String, after done: String?, to report: inout Report) {
-        report.add(["warnings": warnings.map { WarningResult($0) }] as Members)
+        report.add(["warnings": warnings.map(\.members)])
         warn(warnings)
         let damage = warnings.filter { $0.severity == .damage }
         guard let done, let first = damage.first(where: { $0.code == .damaged }) ?? damage.first,
@@ -60,11 +60,12 @@ extension Session {
     }
 }
 
-extension WarningResult {
-    fileprivate init(_ warning: RepositoryWarning) {
-        self.init(
-            severity: warning.severity.rawValue, code: FailureCode(warning.code).rawValue, path: warning.path,
-            message: warning.message, remedy: warning.advice.commandLineText)
+extension RepositoryWarning {
+    fileprivate var members: Members {
+        [
+            "severity": severity.rawValue, "code": FailureCode(code).rawValue, "path": path, "message": message,
+            "remedy": advice.commandLineText,
+        ]
     }
 }
 

@@ -68,9 +68,9 @@ struct RestoreOfMany {
     /// The message if no database is chosen.
     var nothingChosen = "no database has such a name"
 
-    private enum State: String, Encodable { case restored, ready, present, absent, failed }
+    private enum State: String { case restored, ready, present, absent, failed }
 
-    private struct Item: Encodable {
+    private struct Item {
         let database: String
         let state: State
         let destination: String?
@@ -82,6 +82,14 @@ struct RestoreOfMany {
         var code: String?
         var message: String?
         var remedy: String?
+
+        var members: Members {
+            [
+                "database": database, "state": state.rawValue, "destination": destination, "snapshot": snapshot,
+                "time": time, "reached": reached, "segments": segments, "image_size": imageSize, "code": code,
+                "message": message, "remedy": remedy,
+            ]
+        }
     }
 
     private var selection: SnapshotSelection { options.at ?? .latest }
@@ -255,7 +263,7 @@ struct RestoreOfMany {
             "repository": location, "authenticated": opened.isAuthenticated, "directory": Nullable(directory),
             "wanted": wanted, "dry_run": options.dryRun, "total": items.count, "restored": count(.restored),
             "present": count(.present), "absent": count(.absent), "failed": failed, "seconds": session.elapsed,
-            "items": items,
+            "items": items.map(\.members),
         ])
         for item in items {
             let text =

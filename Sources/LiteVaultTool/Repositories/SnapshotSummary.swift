@@ -2,7 +2,7 @@ internal import LiteVaultBackup
 internal import LiteVaultSystem
 
 /// A snapshot in results.
-struct SnapshotSummary: Summary {
+struct SnapshotSummary {
     private let snapshot: Snapshot
     /// The end of the log that was followed after the snapshot.
     private let followedUntil: String?

@@ -3,7 +3,7 @@ internal import LiteVaultSchedule
 internal import LiteVaultSystem
 
 /// What is known of a job: its last run, its failures, and when it is due.
-struct JobReport: Summary {
+struct JobReport {
     private let settings: BackupJob
     private let state: JobState?
     private let decision: DueDecision
@@ -42,7 +42,8 @@ struct JobReport: Summary {
             "stored": Nullable(state?.stored), "last_verification": Nullable(lastVerification),
             "verification_passed": Nullable(state?.lastVerificationPassed),
             "unrestorable": unrestorable.map(\.members), "repository_read": isRepositoryRead,
-            "follow": Nullable(follow), "failures": failures.map(\.members), "warnings": warnings.map(\.members),
+            "follow": Nullable(follow?.members), "failures": failures.map(\.members),
+            "warnings": warnings.map(\.members),
         ]
     }
 

@@ -69,7 +69,7 @@ extension JobState.Unrestorable {
 }
 
 /// What `schedule status` shows about following the databases of a job.
-struct FollowingSummary: Summary {
+struct FollowingSummary {
     private let settings: FollowSettings
     /// Nil if the databases were never followed here.
     private let state: FollowingState?

@@ -116,8 +116,7 @@ private struct ScheduleLogHandler: LogHandler {
         case .json:
             var entry: Members = ["time": time, "level": level, "message": message]
             for (key, value) in values { entry.append(key, value) }
-            guard let line = try? ResultEncoder.event("log", entry) else { return }
-            terminal.printMessage(line, priority: event.level.priority)
+            terminal.printMessage(Members(event: "log", entry).json, priority: event.level.priority)
         }
     }
 }

@@ -17,12 +17,13 @@ struct ServiceManager: Sendable {
     let unanswered = Locked<String?>(nil)
 
     /// How a service ended.
-    struct Ending: Encodable {
+    struct Ending {
         /// systemd's word for it: `success`, `exit-code`, `signal`, `timeout`, …
         let result: String
         /// The exit status of its process; 0 if none has ended.
         let status: Int
 
+        var members: Members { ["result": result, "status": status] }
         var isSuccess: Bool { result == "success" }
     }
 
