@@ -57,7 +57,7 @@ enum Main {
 
     /// Prints help and versions, which the parser throws as errors too, and failures of parsing.
     private static func handleParseError(
-        _ error: any Error, _ arguments: [String], _ reporter: any Reporter, _ terminal: Terminal
+        _ error: any Error, _ arguments: [String], _ reporter: Reporter, _ terminal: Terminal
     ) -> Int32 {
         var failure = UsageMessage.failure(for: error, arguments: arguments)
         if let unknown = UsageMessage.unknownHelp(arguments: arguments) {

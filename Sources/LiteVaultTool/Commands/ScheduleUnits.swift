@@ -91,7 +91,7 @@ struct ScheduleInstall: VaultCommand {
     /// Shows what was done before a signal.
     private func announcement(
         _ record: InstallationRecord, _ installation: UnitInstallation, _ path: String, _ again: String,
-        _ reporter: any Reporter
+        _ reporter: Reporter
     ) -> @Sendable () -> Void {
         let status = "litevault schedule status \(Quoting.shellWordWhereNeeded(path))"
         return {

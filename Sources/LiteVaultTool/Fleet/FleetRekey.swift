@@ -175,7 +175,7 @@ struct OwnKeyrings: Sendable {
     let forgetsOldKeys: Bool
     /// Fingerprints of keyrings that are trusted, whichever of them they are of.
     let trusted: [KeyringFingerprint]
-    let reporter: any Reporter
+    let reporter: Reporter
 
     /// Opens one of the keyrings.
     func unlock(_ path: String, _ timeout: Duration) throws -> UnlockedKeyring {

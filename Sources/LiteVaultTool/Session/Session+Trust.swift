@@ -55,7 +55,7 @@ extension Session {
 
 extension UnlockedKeyring {
     /// Remembers it if it is proven, or warns.
-    func remember(warning reporter: any Reporter) {
+    func remember(warning reporter: Reporter) {
         do { try remember() } catch {
             let failure = Failure(error)
             reporter.warning("this machine will not remember the keyring: \(failure.message)", path: failure.path)

@@ -34,12 +34,12 @@ extension VaultCommand {
 /// The surroundings of a running command: terminal, reporter, keys and clock.
 struct Session {
     let terminal: Terminal
-    let reporter: any Reporter
+    let reporter: Reporter
     let keys: KeyReader
     private let stopwatch = Stopwatch()
     private let weakKeys = WeakKeys()
 
-    init(terminal: Terminal, reporter: any Reporter) {
+    init(terminal: Terminal, reporter: Reporter) {
         self.terminal = terminal
         self.reporter = reporter
         keys = KeyReader(reporter: reporter, terminal: terminal)
