@@ -64,8 +64,7 @@ struct ScheduleStatus: VaultCommand {
     /// - Parameter services: what reads the repositories; nil if they are not contacted.
     private func report(_ configuration: ScheduleConfiguration, _ services: ScheduleServices? = nil) throws -> Report {
         let state = try schedule.stateFile(configuration, onlyReading: true)
-        var file = stat()
-        let configured = stat(configuration.name, &file) == 0 ? Date(timeIntervalSince1970: file.modified) : Date()
+        let configured = configuration.changed ?? Date()
         let jobs = try JobReport.all(of: configuration, state, services, configured: configured)
         let isOutdated = try state.isOutdated(configured: configured)
         var report = Report([

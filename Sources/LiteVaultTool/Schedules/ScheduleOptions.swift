@@ -32,6 +32,14 @@ struct ScheduleOptions: ParsableArguments {
     }
 }
 
+extension ScheduleConfiguration {
+    /// When its file was changed; nil if that is not known.
+    var changed: Date? {
+        var file = stat()
+        return stat(name, &file) == 0 ? Date(timeIntervalSince1970: file.modified) : nil
+    }
+}
+
 extension LocalDirectoryOptions {
     /// The directories to look at the jobs of a configuration: unless one is named, the state may be that of a service.
     func shown(for configuration: ScheduleConfiguration) -> LocalDirectories {
