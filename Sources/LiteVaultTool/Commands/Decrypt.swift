@@ -30,7 +30,6 @@ struct Decrypt: VaultCommand {
 
     func perform(_ session: Session) throws -> Report {
         try session.reserveKeySources(source.key)
-        try Preflight.requireEncryption()
         try Preflight.requireEncrypted(source.path)
         try Preflight.requireAbsent(dest)
         let (from, to) = (Format.visible(source.path), Format.visible(dest))

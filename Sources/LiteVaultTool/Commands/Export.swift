@@ -30,7 +30,6 @@ struct Export: VaultCommand {
 
     func perform(_ session: Session) throws -> Report {
         try session.reserveKeySources(source.key, copyKey)
-        try Preflight.requireEncryption()
         try Preflight.requireEncrypted(source.path)
         try Preflight.requireAbsent(dest)
         let key = try session.key(source.key, for: source.path)

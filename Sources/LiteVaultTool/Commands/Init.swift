@@ -23,13 +23,7 @@ struct Init: VaultCommand {
 
     func perform(_ session: Session) throws -> Report {
         try session.reserveKeySources(repository.secret)
-        let store = try repository.store()
-        let secret = try session.repositorySecret(repository.secret, for: repository.location)
-        let (local, accepts, sealed) = (repository.local, repository.accepts, sealed)
-        let made = try runBlocking {
-            try await Repository.create(
-                store, secret: secret, sealed: sealed, local: local, acceptsReplacement: accepts)
-        }
+        let made = try session.repository(repository, for: .new(sealed: sealed))
         var report = Report(
             ["repository": repository.location, "sealed": made.isSealed, "authenticated": made.isAuthenticated])
         report.appendLine(

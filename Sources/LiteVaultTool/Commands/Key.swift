@@ -127,10 +127,7 @@ struct KeyTest: VaultCommand {
 
     func perform(_ session: Session) throws -> Report {
         try session.reserveKeySources(keyring.key)
-        if let database {
-            try Preflight.requireEncryption()
-            try Preflight.requireEncrypted(database)
-        }
+        if let database { try Preflight.requireEncrypted(database) }
         let unlocked = try session.unlock(keyring.path, keyring.key, keyring.method, slot: slot)
         if let database {
             let settings = try cipher.settings()

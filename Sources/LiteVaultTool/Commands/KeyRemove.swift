@@ -44,7 +44,6 @@ struct KeyRemove: VaultCommand {
     func perform(_ session: Session) throws -> Report {
         let path = keyring.path
         try session.reserveKeySources(keyring.key)
-        if !rekey.isEmpty { try Preflight.requireEncryption() }
         for database in rekey { try Preflight.requireEncrypted(database) }
         var unlocked = try session.unlock(path, keyring.key, keyring.method)
         try session.trustIfGiven(&unlocked, trust.fingerprints())

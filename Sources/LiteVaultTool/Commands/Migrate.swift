@@ -23,7 +23,6 @@ struct Migrate: VaultCommand {
     func perform(_ session: Session) throws -> Report {
         let path = database.path
         try session.reserveKeySources(database.key)
-        try Preflight.requireEncryption()
         try Preflight.requireEncrypted(path)
         let key = try session.key(database.key, for: path)
         let file = DatabaseFile(path)

@@ -7,6 +7,8 @@ extension Session {
         case use
         /// It is created if there is none.
         case creation
+        /// It is created, with everything in it encrypted or not. There must be none.
+        case new(sealed: Bool)
         /// Its secrets will be listed, which needs none of them.
         case secrets
     }
@@ -25,6 +27,9 @@ extension Session {
                 try await Repository.open(reached, secret: secret, local: local, acceptsReplacement: accepts)
             case .creation:
                 try await Repository.openOrCreate(reached, secret: secret, local: local, acceptsReplacement: accepts)
+            case .new(let sealed):
+                try await Repository.create(
+                    reached, secret: secret, sealed: sealed, local: local, acceptsReplacement: accepts)
             case .secrets:
                 try await Repository.openForItsSecrets(
                     reached, secret: secret, local: local, acceptsReplacement: accepts)
