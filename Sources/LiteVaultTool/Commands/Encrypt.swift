@@ -71,7 +71,7 @@ struct Encrypt: VaultCommand {
             try created?.databaseKey()
             ?? session.key(key, for: result, confirms: true, trusted: trust.fingerprints())
         try withCleanup(newKeyring, of: result) { try encrypt(to: result, databaseKey, session) }
-        if let created { session.remember(created) }
+        if let created { created.remember(warning: session.reporter) }
 
         let file = WrittenFile(result, session)
         var report = Report(

@@ -45,7 +45,7 @@ struct Forget: VaultCommand {
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func validate() throws {
-        if !snapshots.isEmpty, !retention.isEmpty {
+        if !snapshots.isEmpty, !retention.rules.isEmpty {
             throw ValidationError("--snapshot cannot be combined with --keep-… options")
         }
     }
@@ -139,15 +139,8 @@ struct RetentionOptions: ParsableArguments {
         transform: TimeArgument.duration(parsing:))
     var within: Duration?
 
-    /// Whether no rule was given.
-    fileprivate var isEmpty: Bool {
-        [last, hourly, daily, weekly, monthly, yearly].allSatisfy { $0 == nil } && within == nil
-    }
-
     /// The rules for the library.
-    ///
-    /// - Throws: `usage` without any rule, and for numbers below 1.
-    fileprivate func policy() throws(Failure) -> RetentionPolicy {
+    fileprivate var rules: RetentionPolicy {
         var policy = RetentionPolicy()
         policy.last = last
         policy.hourly = hourly
@@ -156,7 +149,12 @@ struct RetentionOptions: ParsableArguments {
         policy.monthly = monthly
         policy.yearly = yearly
         policy.within = within
-        guard !policy.isEmpty else {
+        return policy
+    }
+
+    /// - Throws: `usage` without any rule, and for numbers below 1.
+    fileprivate func policy() throws(Failure) -> RetentionPolicy {
+        guard !rules.isEmpty else {
             throw Failure(
                 .usage, "no retention rule given",
                 remedy:
@@ -166,6 +164,6 @@ struct RetentionOptions: ParsableArguments {
             throw Failure(
                 .usage, "--keep-… options take numbers above 0", remedy: "To keep none, leave the option out.")
         }
-        return policy
+        return rules
     }
 }

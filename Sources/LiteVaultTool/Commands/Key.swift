@@ -55,7 +55,7 @@ struct KeyInit: VaultCommand {
         try Preflight.requireAbsent(path)
         let new = try session.prepare(slot, for: path)
         let unlocked = try session.keyring(path).create(with: [new.slot])
-        session.remember(unlocked)
+        unlocked.remember(warning: session.reporter)
         let result = try SlotResult(path, unlocked, unlocked.slot, new.code)
         var report = Report(result.members)
         report.appendLine("Created \(Format.visible(path)). Slot \(unlocked.slot.id): \(result.slot.line).")

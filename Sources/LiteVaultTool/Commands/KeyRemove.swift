@@ -55,7 +55,7 @@ struct KeyRemove: VaultCommand {
         }
         let dropped = forgetOldKeys ? unlocked.keyCount - 1 : 0
         if forgetOldKeys { try unlocked.forgetOldKeys() }
-        session.remember(unlocked)
+        unlocked.remember(warning: session.reporter)
         let proof = try KeyringProofSummary(unlocked)
         var report = Report([
             "keyring": path, "removed": slots, "rekeyed": rekey, "old_keys": unlocked.keyCount - 1,

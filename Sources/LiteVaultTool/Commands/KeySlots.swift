@@ -54,7 +54,7 @@ struct KeyAdd: VaultCommand {
         try session.trustIfGiven(&unlocked, trust.fingerprints())
         let new = try session.prepare(slot, for: path)
         let added = try unlocked.add(new.slot)
-        session.remember(unlocked)
+        unlocked.remember(warning: session.reporter)
         let result = try SlotResult(path, unlocked, added, new.code)
         var report = Report(result.members)
         report.appendLine("Added slot \(added.id) to \(Format.visible(path)): \(result.slot.line).")
@@ -108,7 +108,7 @@ struct KeyChange: VaultCommand {
         try session.trustIfGiven(&unlocked, trust.fingerprints())
         let new = try session.prepare(slot, for: keyring.path)
         let changed = try unlocked.change(number, to: new.slot)
-        session.remember(unlocked)
+        unlocked.remember(warning: session.reporter)
         let result = try SlotResult(keyring.path, unlocked, changed, new.code)
         var report = Report(result.members)
         report.appendLine("Changed slot \(changed.id) of \(Format.visible(keyring.path)): \(result.slot.line).")
@@ -161,7 +161,7 @@ struct KeyRecover: VaultCommand {
         var slot = try NewKeyringSlot.passphrase(secret, allowingWeak: allowWeak)
         slot.name = slotName
         let set = try replace.map { try unlocked.change($0, to: slot) } ?? unlocked.add(slot)
-        session.remember(unlocked)
+        unlocked.remember(warning: session.reporter)
         let result = try SlotResult(path, unlocked, set, nil)
         var report = Report(result.members)
         report.appendLine(

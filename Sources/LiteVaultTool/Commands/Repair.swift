@@ -33,7 +33,7 @@ struct Repair: VaultCommand {
 
     func perform(_ session: Session) throws -> Report {
         try session.reserveKeySources(repository.secret)
-        let store = try repository.store()
+        let store = try repository.stores.store(repository.location)
         let secret = try session.repositorySecret(repository.secret, for: repository.location)
         var options = RepairOptions()
         options.database = database

@@ -17,7 +17,7 @@ extension Session {
     func repository(
         _ options: RepositoryOptions, for purpose: RepositoryPurpose = .use, parallel: Int? = nil
     ) throws -> Repository {
-        var store = try options.store()
+        var store = try options.stores.store(options.location)
         if let parallel { store = LimitedStore(store, calls: parallel) }
         let secret = try repositorySecret(options.secret, for: options.location)
         let (reached, local, accepts) = (store, options.local, options.accepts)

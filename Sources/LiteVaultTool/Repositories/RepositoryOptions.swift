@@ -41,11 +41,6 @@ struct RepositoryOptions: ParsableArguments {
 
     /// The local directories.
     var local: LocalDirectories { stores.directories.applied(to: .standard) }
-
-    /// Creates the store of the repository.
-    ///
-    /// - Throws: `usage` or `unsupported` for a location of another kind, `config` for invalid settings of an object store.
-    func store() throws -> any ObjectStore { try stores.store(location) }
 }
 
 /// How a store is reached, and the local directories that belong to what is in it.

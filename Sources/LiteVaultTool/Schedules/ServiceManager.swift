@@ -128,9 +128,6 @@ struct ServiceManager: Sendable {
     /// Has a unit no longer started when the machine starts. One that runs is left alone.
     func disable(_ unit: String) throws { try require("systemctl", ["disable", "--quiet"], unit) }
 
-    /// Whether there is a unit that 'schedule install' has written.
-    func isRemovable(_ unit: String) throws -> Bool { try text(of: unit).map(Self.isOurs) ?? false }
-
     /// Stops and removes a unit that 'schedule install' has written for another configuration.
     func remove(_ unit: String) throws {
         try require("systemctl", ["disable", "--now", "--quiet"], unit)

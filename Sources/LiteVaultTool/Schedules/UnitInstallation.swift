@@ -219,7 +219,8 @@ struct UnitInstallation: Sendable {
 
     /// The timer that is removed, as the service now follows logs; nil if there is none.
     func removedTimer() throws -> String? {
-        guard units.timer == nil, try systemd.isRemovable("\(units.name).timer") else { return nil }
+        guard units.timer == nil, try systemd.text(of: "\(units.name).timer").map(ServiceManager.isOurs) == true
+        else { return nil }
         return "\(ServiceManager.directory)/\(units.name).timer"
     }
 
