@@ -45,7 +45,6 @@ struct Compact: VaultCommand {
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func perform(_ session: Session) throws -> Report {
-        try session.reserveKeySources(repository.secret)
         var policy = CompactionPolicy()
         (policy.fine, policy.minutes, policy.grace) = (fine, minutes, grace)
         let opened = try session.repository(repository)

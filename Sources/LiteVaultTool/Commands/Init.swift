@@ -22,7 +22,6 @@ struct Init: VaultCommand {
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func perform(_ session: Session) throws -> Report {
-        try session.reserveKeySources(repository.secret)
         let made = try session.repository(repository, for: .new(sealed: sealed))
         var report = Report(
             ["repository": repository.location, "sealed": made.isSealed, "authenticated": made.isAuthenticated])
@@ -51,7 +50,6 @@ struct Upgrade: VaultCommand {
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func perform(_ session: Session) throws -> Report {
-        try session.reserveKeySources(repository.secret)
         let opened = try session.repository(repository)
         let progress = session.backupProgress
         let sealed = try runBlocking { try await opened.seal(progress: progress) }

@@ -138,7 +138,6 @@ struct SecretRemove: VaultCommand {
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func perform(_ session: Session) throws -> Report {
-        try session.reserveKeySources(repository.secret)
         let opened = try session.repository(repository)
         let number = slot
         try runBlocking { try await opened.removeSecret(number) }
@@ -177,7 +176,6 @@ struct SecretRotate: VaultCommand {
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func perform(_ session: Session) throws -> Report {
-        try session.reserveKeySources(repository.secret)
         let opened = try session.repository(repository)
         guard let secret = try session.repositorySecret(repository.secret, for: repository.location) else {
             throw Failure(
@@ -219,7 +217,6 @@ struct SecretList: VaultCommand {
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func perform(_ session: Session) throws -> Report {
-        try session.reserveKeySources(repository.secret)
         let opened = try session.repository(repository, for: .secrets)
         let secrets = opened.secretSlots
         var report = Report([

@@ -27,7 +27,6 @@ struct SnapshotsCommand: VaultCommand {
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func perform(_ session: Session) throws -> Report {
-        try session.reserveKeySources(repository.secret)
         let opened = try session.repository(repository)
         let name = database
         let warnings = WarningList()

@@ -13,10 +13,11 @@ extension Session {
         case secrets
     }
 
-    /// Opens the repository that the options name, or creates it.
+    /// Opens the repository that the options name, or creates it. The variable with its secret is removed from the environment before.
     func repository(
         _ options: RepositoryOptions, for purpose: RepositoryPurpose = .use, parallel: Int? = nil
     ) throws -> Repository {
+        try reserveKeySources(options.secret)
         var store = try options.stores.store(options.location)
         if let parallel { store = LimitedStore(store, calls: parallel) }
         let secret = try repositorySecret(options.secret, for: options.location)
