@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import LiteVaultSystem
 
-/// The result of a command: as typed values for JSON output, and as lines of text.
+/// The result of a command: as members of a JSON object, and as lines of text.
 struct Report {
     /// The members of the JSON object that follow `schema` and `command`.
     private var members: Members = [:]
