@@ -109,16 +109,17 @@ final class ScheduleKeys: Sendable {
 
     /// What opens the keyring of a reference.
     private func unlock(_ reference: KeyReference) throws -> KeyringUnlock {
-        if reference.unlock == .command, case .command(let text) = reference.source {
+        let method = UnlockMethod(rawValue: reference.unlock.rawValue) ?? .passphrase
+        if method == .command, case .command(let text) = reference.source {
             var command = ExternalCommand(text, limit: Self.commandLimit)
             command.discardsErrors = reporter.printsJSON
             return .command(command)
         }
-        return try KeyringUnlock(reference.unlock, read(reference).0.keyMaterial())
+        return try KeyringUnlock(method, read(reference).0.keyMaterial())
     }
 
     private func read(_ reference: KeyReference) throws -> (SecretBuffer, KeyFormat) {
-        let format = reference.format
+        let format = KeyFormat(rawValue: reference.format.rawValue) ?? .passphrase
         let prompt = KeyPrompt(subject: "", confirms: false, terminal: terminal)
         let source = Self.source(reference)
         if case .environment = source {
