@@ -57,7 +57,7 @@ enum Main {
 
     /// Prints help and versions, which the parser throws as errors too, and failures of parsing.
     private static func handleParseError(
-        _ error: any Error, _ arguments: [String], _ reporter: any Reporter, _ terminal: Terminal
+        _ error: any Error, _ arguments: [String], _ reporter: Reporter, _ terminal: Terminal
     ) -> Int32 {
         var failure = UsageMessage.failure(for: error, arguments: arguments)
         if let unknown = UsageMessage.unknownHelp(arguments: arguments) {
@@ -67,7 +67,7 @@ enum Main {
                 let isJSON = arguments.contains("--version") && arguments.contains("--json")
                 try terminal.printResult(
                     isJSON
-                        ? ResultEncoder.line(ResultHeader(command: "version"), Version.Result())
+                        ? Members(of: "version", ["version": Version.number, "engine": Version.engine]).json
                         : UsageMessage.help(LiteVaultCommand.fullMessage(for: error), arguments: arguments))
                 return ExitStatus.done.rawValue
             } catch {

@@ -25,14 +25,6 @@ struct Backup: VaultCommand {
     @OptionGroup(title: "Key of the copy") var trust: TrustOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
-    private struct Result: Encodable {
-        let source: String
-        let destination: String
-        let encrypted: Bool
-        /// Whether structure and indexes were checked, not only the bytes.
-        let checked: Bool
-    }
-
     func perform(_ session: Session) throws -> Report {
         try session.reserveKeySources(source.key, copyKey)
         try Preflight.requireSource(source.path)
@@ -44,7 +36,11 @@ struct Backup: VaultCommand {
 
         let file = WrittenFile(dest, session)
         var report = Report(
-            Result(source: source.path, destination: dest, encrypted: key != nil, checked: isChecked), file)
+            [
+                "source": source.path, "destination": dest, "encrypted": key != nil,
+                // Whether structure and indexes were checked, not only the bytes.
+                "checked": isChecked,
+            ], file.members)
         session.addKeyWarnings(to: &report)
         report.appendLine("Backed up \(Format.visible(source.path)) to \(Format.visible(dest)): \(file.summary).")
         report.appendLine(

@@ -51,85 +51,6 @@ struct Check: VaultCommand {
     @OptionGroup(title: "Cipher settings of the databases") var read: CipherOptions<ReadSide>
     @OptionGroup(title: "Output") var output: OutputOptions
 
-    private struct Result: Encodable {
-        let repository: String
-        let protection: String
-        let rotationUnfinished: Bool
-        let rollback: Rollback
-        let intact: Bool
-        let problems: [CausedProblem]
-        let remarks: [Problem]
-        let known: [KnownFailure]
-        let lost: [KnownFailure]
-        let unverified: [Unverified]
-        let snapshots: [CheckedSnapshot]
-        let size: Int64
-        let unused: Int
-        let recorded: Bool
-        let seconds: Double
-    }
-
-    private struct Rollback: Encodable {
-        let compared: Int
-        let unknown: Int
-    }
-
-    private struct Problem: Encodable {
-        let path: String
-        let message: String
-
-        init(_ found: CheckReport.Problem) { (path, message) = (found.path, found.message) }
-    }
-
-    /// A problem, and whether it is one of the repository's objects or of the content of a snapshot.
-    private struct CausedProblem: Encodable {
-        let path: String
-        let message: String
-        let cause: String
-
-        init(_ found: CheckReport.Problem) {
-            (path, message, cause) = (found.path, found.message, found.isContent ? "content" : "objects")
-        }
-    }
-
-    /// A snapshot that failed before.
-    private struct KnownFailure: Encodable {
-        let id: String
-        let database: String
-        let state: String
-        let message: String
-
-        init(_ found: UnrestorableSnapshot) {
-            id = found.snapshot.id
-            database = found.snapshot.database
-            state = found.state.rawValue
-            message = found.message
-        }
-    }
-
-    /// A snapshot that could not be authenticated or restored.
-    private struct Unverified: Encodable {
-        let id: String
-        let database: String
-        let code: String
-        let message: String
-
-        init(_ snapshot: Snapshot, _ error: VaultError) {
-            id = snapshot.id
-            database = snapshot.database
-            code = FailureCode(error.code).rawValue
-            message = error.message
-        }
-    }
-
-    private struct CheckedSnapshot: Encodable {
-        let id: String
-        let database: String
-        /// What this check did with it.
-        let checked: String
-        let verification: VerificationSummary
-    }
-
     func validate() throws {
         if !assertions.isEmpty, !restoreTest { throw ValidationError("--assert requires --restore-test") }
     }
@@ -182,25 +103,17 @@ struct Check: VaultCommand {
 
     private func report(_ found: CheckReport, _ opened: Repository, _ session: Session) -> Report {
         let location = repository.location
-        var report = Report(
-            Result(
-                repository: location, protection: found.protection.rawValue,
-                rotationUnfinished: opened.isRotationUnfinished,
-                rollback: Rollback(compared: found.remembered, unknown: found.unremembered),
-                intact: found.isIntact,
-                problems: found.problems.map(CausedProblem.init), remarks: found.remarks.map(Problem.init),
-                known: found.recorded.map(KnownFailure.init), lost: found.lost.map(KnownFailure.init),
-                unverified: found.unverified.map { Unverified($0.snapshot, $0.error) },
-                snapshots: found.snapshots.map { snapshot, verification in
-                    let isTested = found.tested.contains { $0.snapshot.id == snapshot.id }
-                    let partly = found.partlyTested.first { $0.snapshot.id == snapshot.id }?.reached
-                    let level: SnapshotVerification.Level =
-                        partly ?? (isTested ? (restoreTest ? .restore : .pages) : (readData ? .data : .structure))
-                    return CheckedSnapshot(
-                        id: snapshot.id, database: snapshot.database, checked: level.rawValue,
-                        verification: VerificationSummary(verification))
-                },
-                size: found.packBytes, unused: found.unused, recorded: found.isRecorded, seconds: session.elapsed))
+        var report = Report([
+            "repository": location, "protection": found.protection.rawValue,
+            "rotation_unfinished": opened.isRotationUnfinished,
+            "rollback": ["compared": found.remembered, "unknown": found.unremembered] as Members,
+            "intact": found.isIntact, "problems": found.problems.map(Self.problem),
+            "remarks": found.remarks.map(Self.remark), "known": found.recorded.map(Self.failure),
+            "lost": found.lost.map(Self.failure),
+            "unverified": found.unverified.map { Self.unverified($0.snapshot, $0.error) },
+            "snapshots": found.snapshots.map { member($0, $1, found) },
+            "size": found.packBytes, "unused": found.unused, "recorded": found.isRecorded, "seconds": session.elapsed,
+        ])
         session.add(found.warnings, of: location, after: nil, to: &report)
 
         let verdict =
@@ -253,6 +166,44 @@ struct Check: VaultCommand {
             report.failure = failure
         }
         return report
+    }
+
+    private static func remark(_ found: CheckReport.Problem) -> Members {
+        ["path": found.path, "message": found.message]
+    }
+
+    private static func problem(_ found: CheckReport.Problem) -> Members {
+        ["path": found.path, "message": found.message, "cause": found.isContent ? "content" : "objects"]
+    }
+
+    /// A snapshot that failed before.
+    private static func failure(_ found: UnrestorableSnapshot) -> Members {
+        [
+            "id": found.snapshot.id, "database": found.snapshot.database, "state": found.state.rawValue,
+            "message": found.message,
+        ]
+    }
+
+    /// A snapshot that could not be authenticated or restored.
+    private static func unverified(_ snapshot: Snapshot, _ error: VaultError) -> Members {
+        [
+            "id": snapshot.id, "database": snapshot.database, "code": FailureCode(error.code).rawValue,
+            "message": error.message,
+        ]
+    }
+
+    /// A snapshot, and what this check did with it.
+    private func member(
+        _ snapshot: Snapshot, _ verification: SnapshotVerification, _ found: CheckReport
+    ) -> Members {
+        let isTested = found.tested.contains { $0.snapshot.id == snapshot.id }
+        let partly = found.partlyTested.first { $0.snapshot.id == snapshot.id }?.reached
+        let level: SnapshotVerification.Level =
+            partly ?? (isTested ? (restoreTest ? .restore : .pages) : (readData ? .data : .structure))
+        return [
+            "id": snapshot.id, "database": snapshot.database, "checked": level.rawValue,
+            "verification": verification.members,
+        ]
     }
 
     /// What helps depends on what is damaged: the repository, or a database that was stored as it was.

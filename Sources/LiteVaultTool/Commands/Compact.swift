@@ -44,17 +44,7 @@ struct Compact: VaultCommand {
 
     @OptionGroup(title: "Output") var output: OutputOptions
 
-    private struct Result: Encodable {
-        let repository: String
-        let dryRun: Bool
-        let joined: Int
-        let joinedBytes: Int64
-        let removed: Int
-        let removedBytes: Int64
-    }
-
     func perform(_ session: Session) throws -> Report {
-        try session.reserveKeySources(repository.secret)
         var policy = CompactionPolicy()
         (policy.fine, policy.minutes, policy.grace) = (fine, minutes, grace)
         let opened = try session.repository(repository)
@@ -63,10 +53,10 @@ struct Compact: VaultCommand {
             try await opened.requireDatabase(name)
             return try await opened.compact(chosen, database: name, dryRun: dryRun, progress: progress)
         }
-        var report = Report(
-            Result(
-                repository: repository.location, dryRun: dryRun, joined: found.joined, joinedBytes: found.joinedBytes,
-                removed: found.removed, removedBytes: found.removedBytes))
+        var report = Report([
+            "repository": repository.location, "dry_run": dryRun, "joined": found.joined,
+            "joined_bytes": found.joinedBytes, "removed": found.removed, "removed_bytes": found.removedBytes,
+        ])
         report.appendLine(
             dryRun
                 ? "Would store \(Format.count(found.joined, "joined segment"))."

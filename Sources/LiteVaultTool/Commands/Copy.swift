@@ -49,21 +49,6 @@ struct Copy: VaultCommand {
 
     @OptionGroup(title: "Output") var output: OutputOptions
 
-    private struct Result: Encodable {
-        let repository: String
-        let destination: String
-        let dryRun: Bool
-        let snapshots: Int
-        let present: Int
-        let forgotten: Int
-        let lost: Int
-        let verifications: Int
-        let segments: Int
-        let packs: Int
-        let bytes: Int64
-        let seconds: Double
-    }
-
     func perform(_ session: Session) throws -> Report {
         try session.reserveKeySources(secret)
         let local = directories.applied(to: .standard)
@@ -79,12 +64,12 @@ struct Copy: VaultCommand {
             return try await opened.copy(
                 to: to, database: name, acceptsReplacement: accepts, dryRun: dryRun, progress: progress)
         }
-        var report = Report(
-            Result(
-                repository: repository, destination: destination, dryRun: dryRun, snapshots: copied.snapshots,
-                present: copied.present, forgotten: copied.forgotten, lost: copied.lost,
-                verifications: copied.verifications, segments: copied.segments, packs: copied.packs,
-                bytes: copied.bytes, seconds: session.elapsed))
+        var report = Report([
+            "repository": repository, "destination": destination, "dry_run": dryRun, "snapshots": copied.snapshots,
+            "present": copied.present, "forgotten": copied.forgotten, "lost": copied.lost,
+            "verifications": copied.verifications, "segments": copied.segments, "packs": copied.packs,
+            "bytes": copied.bytes, "seconds": session.elapsed,
+        ])
         report.appendLine(
             "\(dryRun ? "Would copy" : "Copied") \(Format.count(copied.snapshots, "snapshot")) and "
                 + "\(Format.count(copied.segments, "segment")) of followed logs: "

@@ -28,14 +28,8 @@ struct Decrypt: VaultCommand {
 
     @OptionGroup(title: "Output") var output: OutputOptions
 
-    private struct Result: Encodable {
-        let source: String
-        let destination: String
-    }
-
     func perform(_ session: Session) throws -> Report {
         try session.reserveKeySources(source.key)
-        try Preflight.requireEncryption()
         try Preflight.requireEncrypted(source.path)
         try Preflight.requireAbsent(dest)
         let (from, to) = (Format.visible(source.path), Format.visible(dest))
@@ -45,7 +39,7 @@ struct Decrypt: VaultCommand {
             to: dest, key: key, settings: source.cipher.settings(), progress: session.progress)
 
         let file = WrittenFile(dest, session)
-        var report = Report(Result(source: source.path, destination: dest), file)
+        var report = Report(["source": source.path, "destination": dest], file.members)
         report.appendLine("Decrypted \(from) to \(to): \(file.summary).")
         report.appendLine(WrittenFile.comparison)
         report.appendLine("\(to) is not encrypted; only its owner can read it (mode 0600).")

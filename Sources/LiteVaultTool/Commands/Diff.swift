@@ -41,16 +41,6 @@ struct Diff: VaultCommand {
     @OptionGroup(title: "Cipher settings of B") var rightCipher: CipherOptions<OtherReadSide>
     @OptionGroup(title: "Output") var output: OutputOptions
 
-    private struct Result: Encodable {
-        let a: String
-        let b: String
-        let equal: Bool
-        let settings: [SettingSummary]
-        let tables: [TableSummary]
-        let objects: [ObjectSummary]
-        let seconds: Double
-    }
-
     func perform(_ session: Session) throws -> Report {
         try session.reserveKeySources(left.key, rightKey)
         guard [output.json, format != nil, sql].count(where: { $0 }) <= 1 else {
@@ -108,23 +98,25 @@ struct Diff: VaultCommand {
     ) throws -> Report {
         let status: ExitStatus = difference.isEmpty ? .done : .different
         if sql { return .printed(status) }
-        let tables = difference.tables.map(TableSummary.init)
+        let tables = difference.tables
         if let format {
             do {
-                try format.printer(stream, TableSummary.columns).print(tables.map(\.values))
+                try format.printer(stream, ContentDifference.Table.columns).print(tables.map(\.values))
                 try stream.flush()
             } catch is ResultStream.Closed {}
             return .printed(status)
         }
-        let objects = (difference.virtualTables + difference.objects).map(ObjectSummary.init)
-        let settings = difference.settings.map(SettingSummary.init)
-        var report = Report(
-            Result(
-                a: left.path, b: b, equal: difference.isEmpty, settings: settings, tables: tables, objects: objects,
-                seconds: session.elapsed))
+        let objects = difference.virtualTables + difference.objects
+        let settings = difference.settings
+        var report = Report([
+            "a": left.path, "b": b, "equal": difference.isEmpty, "settings": settings.map(\.members),
+            "tables": tables.map(\.members), "objects": objects.map(\.members), "seconds": session.elapsed,
+        ])
         report.status = status
-        for setting in settings { report.appendLine("\(setting.name): \(setting.a) -> \(setting.b)") }
-        for object in objects { report.appendLine("\(object.type) \(Format.visible(object.name)): \(object.change)") }
+        for setting in settings { report.appendLine("\(setting.name): \(setting.left) -> \(setting.right)") }
+        for object in objects {
+            report.appendLine("\(object.shownType) \(Format.visible(object.name)): \(object.change.rawValue)")
+        }
         for table in tables { report.appendLine("table \(Format.visible(table.name)): \(table.line)") }
         let names = "\(Format.visible(left.path)) and \(Format.visible(b))"
         report.appendLine(difference.isEmpty ? "\(names) are equal." : "\(names) differ.")
@@ -132,55 +124,40 @@ struct Diff: VaultCommand {
     }
 }
 
-private struct SettingSummary: Encodable {
-    let name: String
-    let a: String
-    let b: String
-
-    init(_ setting: ContentDifference.Setting) { (name, a, b) = (setting.name, setting.left, setting.right) }
+extension ContentDifference.Setting {
+    fileprivate var members: Members { ["name": name, "a": left, "b": right] }
 }
 
-private struct ObjectSummary: Encodable {
-    let type: String
-    let name: String
-    let change: String
+extension ContentDifference.Object {
+    fileprivate var members: Members { ["type": shownType, "name": name, "change": change.rawValue] }
 
-    init(_ object: ContentDifference.Object) {
-        (type, name, change) = (
-            object.type == "table" ? "virtual table" : object.type, object.name, object.change.rawValue
-        )
-    }
+    fileprivate var shownType: String { type == "table" ? "virtual table" : type }
 }
 
-/// A table with differences, in results.
-private struct TableSummary: Encodable {
-    let name: String
-    /// What happened to the definition.
-    @Nullable var definition: String?
-    let added: Int64
-    let removed: Int64
-    let changed: Int64
-    let matched: Bool
-
-    static let columns = ["name", "definition", "added", "removed", "changed"]
-
-    init(_ table: ContentDifference.Table) {
-        name = table.name
-        definition = table.definition?.rawValue
-        (added, removed, changed) = (table.added, table.removed, table.changed)
-        matched = table.isMatched
+extension ContentDifference.Table {
+    fileprivate var members: Members {
+        [
+            // What happened to the definition.
+            "name": name, "definition": Nullable(definition?.rawValue), "added": added, "removed": removed,
+            "changed": changed, "matched": isMatched,
+        ]
     }
 
-    var values: [StoredValue] {
-        [.text(name), definition.map(StoredValue.text) ?? .null, .integer(added), .integer(removed), .integer(changed)]
+    fileprivate static let columns = ["name", "definition", "added", "removed", "changed"]
+
+    fileprivate var values: [StoredValue] {
+        [
+            .text(name), definition.map { StoredValue.text($0.rawValue) } ?? .null, .integer(added), .integer(removed),
+            .integer(changed),
+        ]
     }
 
     /// `definition changed; rows: 3 added, 1 removed`.
-    var line: String {
+    fileprivate var line: String {
         let counts = [(added, "added"), (removed, "removed"), (changed, "changed")].filter { $0.0 > 0 }
         let rows = counts.isEmpty ? nil : "rows: " + counts.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
-        let change = definition.map { $0 == "changed" ? "definition changed" : $0 }
+        let change = definition.map { $0 == .changed ? "definition changed" : $0.rawValue }
         return [change, rows].compactMap { $0 }.joined(separator: "; ")
-            + (matched ? "" : " (not matched: it has other columns, or no key)")
+            + (isMatched ? "" : " (not matched: it has other columns, or no key)")
     }
 }

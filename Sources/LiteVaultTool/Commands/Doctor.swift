@@ -56,13 +56,6 @@ struct Doctor: VaultCommand {
     @OptionGroup(title: "Repository secret") var secret: KeyOptions<RepositorySecretRole>
     @OptionGroup(title: "Output") var output: OutputOptions
 
-    private struct Result: Encodable {
-        @Nullable var config: String?
-        @Nullable var repository: String?
-        @Nullable var database: String?
-        let engine = Version.Engine()
-    }
-
     func validate() throws {
         guard location == nil else { return }
         if subject == nil { throw ValidationError("give the configuration of a schedule, or --repository") }
@@ -84,7 +77,7 @@ struct Doctor: VaultCommand {
         if let location {
             try session.reserveKeySources(secret)
             examine(location, session, into: &findings)
-            return findings.report(Result(repository: location, database: subject))
+            return findings.report(members(repository: location, database: subject))
         }
         let path = URL(fileURLWithPath: subject ?? "").standardizedFileURL.path
         do {
@@ -100,7 +93,14 @@ struct Doctor: VaultCommand {
         } catch {
             findings.problem(.configuration, error, path: path)
         }
-        return findings.report(Result(config: path))
+        return findings.report(members(config: path))
+    }
+
+    private func members(config: String? = nil, repository: String? = nil, database: String? = nil) -> Members {
+        [
+            "config": Nullable(config), "repository": Nullable(repository), "database": Nullable(database),
+            "engine": Version.engine,
+        ]
     }
 
     /// Examines a repository, and a database that is backed up to it.

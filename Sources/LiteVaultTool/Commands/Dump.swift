@@ -43,15 +43,6 @@ struct Dump: VaultCommand {
     @OptionGroup(title: "A snapshot instead of a file") var source: SnapshotSource
     @OptionGroup(title: "Output") var output: OutputOptions
 
-    private struct Result: Encodable {
-        let database: String
-        let output: String
-        let size: Int64
-        let tables: Int
-        let rows: Int64
-        let seconds: Double
-    }
-
     func perform(_ session: Session) throws -> Report {
         let path = database.path
         try session.reserveKeySources(database, source)
@@ -72,11 +63,10 @@ struct Dump: VaultCommand {
         let file = try NewTextFile(destination, noun: "the dump")
         let summary = try write(to: file.stream, opened)
         try file.publish()
-        var report = Report(
-            Result(
-                database: path, output: destination, size: file.stream.size, tables: summary.tables,
-                rows: summary.rows,
-                seconds: session.elapsed))
+        var report = Report([
+            "database": path, "output": destination, "size": file.stream.size, "tables": summary.tables,
+            "rows": summary.rows, "seconds": session.elapsed,
+        ])
         report.appendLine(
             "Dumped \(Format.visible(path)) to \(Format.visible(destination)): "
                 + "\(Format.count(Int(summary.rows), "row")), \(Format.size(file.stream.size)).")

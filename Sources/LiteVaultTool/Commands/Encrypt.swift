@@ -56,25 +56,13 @@ struct Encrypt: VaultCommand {
     @OptionGroup(title: "Cipher settings of the new database") var written: CipherOptions<WrittenSide>
     @OptionGroup(title: "Output") var output: OutputOptions
 
-    private struct Result: Encodable {
-        let source: String
-        let destination: String
-        let inPlace: Bool
-        let original: String?
-        let keyring: String?
-    }
-
-    private struct SourceFile: Encodable {
-        @Nullable var sourceSize: Int64?
-    }
-
     func perform(_ session: Session) throws -> Report {
         try session.reserveKeySources(key)
         try checkDestination()
         try Preflight.requireEncryption()
         try Preflight.requirePlain(source)
         for path in [dest, keepOriginal, newKeyring].compactMap(\.self) { try Preflight.requireAbsent(path) }
-        let before = SourceFile(sourceSize: Preflight.size(source))
+        let before = Preflight.size(source)
         let result = dest ?? source
         let created = try newKeyring.map { path in
             try session.createKeyring(path, key, allowWeak: allowWeak)
@@ -83,13 +71,14 @@ struct Encrypt: VaultCommand {
             try created?.databaseKey()
             ?? session.key(key, for: result, confirms: true, trusted: trust.fingerprints())
         try withCleanup(newKeyring, of: result) { try encrypt(to: result, databaseKey, session) }
-        if let created { session.remember(created) }
+        if let created { created.remember(warning: session.reporter) }
 
         let file = WrittenFile(result, session)
         var report = Report(
-            Result(
-                source: source, destination: result, inPlace: inPlace, original: keepOriginal, keyring: newKeyring),
-            file, before)
+            [
+                "source": source, "destination": result, "in_place": inPlace, "original": keepOriginal,
+                "keyring": newKeyring,
+            ], file.members, ["source_size": Nullable(before)])
         session.addKeyWarnings(to: &report)
         let target = dest.map { "to \(Format.visible($0))" } ?? "in place"
         report.appendLine("Encrypted \(Format.visible(source)) \(target): \(file.summary).")

@@ -28,14 +28,8 @@ struct Export: VaultCommand {
     @OptionGroup(title: "Cipher settings of the copy") var written: CipherOptions<WrittenSide>
     @OptionGroup(title: "Output") var output: OutputOptions
 
-    private struct Result: Encodable {
-        let source: String
-        let destination: String
-    }
-
     func perform(_ session: Session) throws -> Report {
         try session.reserveKeySources(source.key, copyKey)
-        try Preflight.requireEncryption()
         try Preflight.requireEncrypted(source.path)
         try Preflight.requireAbsent(dest)
         let key = try session.key(source.key, for: source.path)
@@ -49,7 +43,7 @@ struct Export: VaultCommand {
         }
 
         let file = WrittenFile(dest, session)
-        var report = Report(Result(source: source.path, destination: dest), file)
+        var report = Report(["source": source.path, "destination": dest], file.members)
         session.addKeyWarnings(to: &report)
         report.appendLine("Exported \(Format.visible(source.path)) to \(Format.visible(dest)): \(file.summary).")
         report.appendLine(WrittenFile.comparison)

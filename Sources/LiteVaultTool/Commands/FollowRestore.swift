@@ -59,16 +59,6 @@ struct FollowRestore: VaultCommand {
 
     @OptionGroup(title: "Output") var output: OutputOptions
 
-    /// An event, or the result of `--once`.
-    private struct Event: Encodable {
-        let state: String
-        let destination: String
-        var reached: String?
-        var segments: Int?
-        var pages: Int?
-        var reason: String?
-    }
-
     func validate() throws {
         if force, !promote { throw ValidationError("--force needs --promote") }
         if promote, once { throw ValidationError("--promote cannot be combined with --once") }
@@ -84,7 +74,7 @@ struct FollowRestore: VaultCommand {
         options.progress = session.backupProgress
         let (dest, name, chosen, interval) = (dest, database, options, once ? nil : interval)
         let (json, quiet, terminal, reporter) = (output.json, output.quiet, session.terminal, session.reporter)
-        let last = Locked<(Event, line: String)?>(nil)
+        let last = Locked<(Members, line: String)?>(nil)
         let isOurs = try runBlocking(cancelledBySignals: true) {
             try await opened.keepStandby(of: name, at: dest, options: chosen, every: interval) { event in
                 switch event {
@@ -93,7 +83,7 @@ struct FollowRestore: VaultCommand {
                     last.withLock { $0 = (event, line) }
                     guard interval != nil else { return }
                     if json {
-                        try terminal.printResult(ResultEncoder.line([ResultHeader(command: Self.name), event]))
+                        try terminal.printResult(Members(of: Self.name, event).json)
                     } else if !quiet {
                         try terminal.printResult(line)
                     }
@@ -104,7 +94,7 @@ struct FollowRestore: VaultCommand {
             }
         }
         guard isOurs, let (event, line) = last.value else {
-            var report = Report(Event(state: "handed-over", destination: dest))
+            var report = Report(["state": "handed-over", "destination": dest])
             report.appendLine("\(Format.visible(dest)) is being promoted: it is no longer kept up to date.")
             return report
         }
@@ -113,25 +103,26 @@ struct FollowRestore: VaultCommand {
         return report
     }
 
-    private static func event(_ update: StandbyUpdate, _ dest: String, _ reached: Date) -> (Event, String) {
+    /// An event, or the result of `--once`, and its line.
+    private static func event(_ update: StandbyUpdate, _ dest: String, _ reached: Date) -> (Members, String) {
         let name = Format.visible(dest)
         let time = Format.exactTime(reached)
         switch update {
         case .unchanged:
-            return (Event(state: "current", destination: dest, reached: time), "\(name) is current: \(time).")
+            return (["state": "current", "destination": dest, "reached": time], "\(name) is current: \(time).")
         case .applied(let segments, let pages, _):
             return (
-                Event(state: "applied", destination: dest, reached: time, segments: segments, pages: pages),
+                ["state": "applied", "destination": dest, "reached": time, "segments": segments, "pages": pages],
                 "\(time): \(Format.count(segments, "segment")), \(Format.count(pages, "page"))."
             )
         case .restored(let reason, _):
             return (
-                Event(state: "restored", destination: dest, reached: time, reason: reason),
+                ["state": "restored", "destination": dest, "reached": time, "reason": reason],
                 "\(name) has the state of \(time) (\(Format.visible(reason)))."
             )
         case .waiting(let reason):
             return (
-                Event(state: "waiting", destination: dest, reached: time, reason: reason),
+                ["state": "waiting", "destination": dest, "reached": time, "reason": reason],
                 "\(name) stays at \(time): \(Format.visible(reason))."
             )
         }
@@ -139,18 +130,6 @@ struct FollowRestore: VaultCommand {
 }
 
 extension FollowRestore {
-    /// The result of `--promote`.
-    private struct Promoted: Encodable {
-        let state = "promoted"
-        let destination: String
-        let database: String
-        let reached: String
-        let fenced: Bool
-        let promotedBefore: Bool
-        let missing: String?
-        let seconds: Double
-    }
-
     private func promotion(_ session: Session) throws -> Report {
         var options = PromotionOptions()
         options.isForced = force
@@ -187,10 +166,11 @@ extension FollowRestore {
 
     private func report(_ result: PromotionResult, _ session: Session) -> Report {
         let time = Format.exactTime(result.reached)
-        var report = Report(
-            Promoted(
-                destination: dest, database: result.database, reached: time, fenced: result.isFenced,
-                promotedBefore: result.wasPromoted, missing: result.missing, seconds: session.elapsed))
+        var report = Report([
+            "state": "promoted", "destination": dest, "database": result.database, "reached": time,
+            "fenced": result.isFenced, "promoted_before": result.wasPromoted, "missing": result.missing,
+            "seconds": session.elapsed,
+        ])
         let what = result.wasPromoted ? "was promoted before" : "is promoted"
         report.appendLine(
             "\(Format.visible(dest)) \(what): it has the state of \(time), and is the database "

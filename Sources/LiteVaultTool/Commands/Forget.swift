@@ -44,33 +44,8 @@ struct Forget: VaultCommand {
 
     @OptionGroup(title: "Output") var output: OutputOptions
 
-    private struct Result: Encodable {
-        let repository: String
-        let dryRun: Bool
-        let kept: Int
-        let removed: Int
-        let snapshots: [Decision]
-        let prune: Pruning?
-    }
-
-    private struct Decision: Encodable {
-        let id: String
-        let database: String
-        let time: String
-        let keep: Bool
-        let reasons: [String]
-    }
-
-    private struct Pruning: Encodable {
-        let kept: Int
-        let doomed: Int
-        let removed: Int
-        let removedBytes: Int64
-        let sparse: Int
-    }
-
     func validate() throws {
-        if !snapshots.isEmpty, !retention.isEmpty {
+        if !snapshots.isEmpty, !retention.rules.isEmpty {
             throw ValidationError("--snapshot cannot be combined with --keep-… options")
         }
     }
@@ -98,19 +73,10 @@ struct Forget: VaultCommand {
 
         let kept = decisions.count { $0.keeps }
         let removed = decisions.count - kept
-        var report = Report(
-            Result(
-                repository: repository.location, dryRun: dryRun, kept: kept, removed: removed,
-                snapshots: decisions.map { decision in
-                    Decision(
-                        id: decision.snapshot.id, database: decision.snapshot.database,
-                        time: Format.exactTime(decision.snapshot.time), keep: decision.keeps, reasons: decision.reasons)
-                },
-                prune: pruned.map {
-                    Pruning(
-                        kept: $0.kept, doomed: $0.pending, removed: $0.removed, removedBytes: $0.removedBytes,
-                        sparse: $0.sparse)
-                }))
+        var report = Report([
+            "repository": repository.location, "dry_run": dryRun, "kept": kept, "removed": removed,
+            "snapshots": decisions.map(Self.decision), "prune": pruned.map(Self.pruning),
+        ])
         for decision in decisions where !decision.keeps || snapshots.isEmpty {
             let snapshot = decision.snapshot
             report.appendLine(
@@ -130,6 +96,20 @@ struct Forget: VaultCommand {
             warnings.all, of: repository.location, after: "retention was applied to the readable snapshots",
             to: &report)
         return report
+    }
+
+    private static func decision(_ found: RetentionDecision) -> Members {
+        [
+            "id": found.snapshot.id, "database": found.snapshot.database,
+            "time": Format.exactTime(found.snapshot.time), "keep": found.keeps, "reasons": found.reasons,
+        ]
+    }
+
+    private static func pruning(_ found: PruneResult) -> Members {
+        [
+            "kept": found.kept, "doomed": found.pending, "removed": found.removed, "removed_bytes": found.removedBytes,
+            "sparse": found.sparse,
+        ]
     }
 }
 
@@ -159,15 +139,8 @@ struct RetentionOptions: ParsableArguments {
         transform: TimeArgument.duration(parsing:))
     var within: Duration?
 
-    /// Whether no rule was given.
-    fileprivate var isEmpty: Bool {
-        [last, hourly, daily, weekly, monthly, yearly].allSatisfy { $0 == nil } && within == nil
-    }
-
     /// The rules for the library.
-    ///
-    /// - Throws: `usage` without any rule, and for numbers below 1.
-    fileprivate func policy() throws(Failure) -> RetentionPolicy {
+    fileprivate var rules: RetentionPolicy {
         var policy = RetentionPolicy()
         policy.last = last
         policy.hourly = hourly
@@ -176,7 +149,12 @@ struct RetentionOptions: ParsableArguments {
         policy.monthly = monthly
         policy.yearly = yearly
         policy.within = within
-        guard !policy.isEmpty else {
+        return policy
+    }
+
+    /// - Throws: `usage` without any rule, and for numbers below 1.
+    fileprivate func policy() throws(Failure) -> RetentionPolicy {
+        guard !rules.isEmpty else {
             throw Failure(
                 .usage, "no retention rule given",
                 remedy:
@@ -186,6 +164,6 @@ struct RetentionOptions: ParsableArguments {
             throw Failure(
                 .usage, "--keep-… options take numbers above 0", remedy: "To keep none, leave the option out.")
         }
-        return policy
+        return rules
     }
 }

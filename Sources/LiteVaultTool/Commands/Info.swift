@@ -19,20 +19,6 @@ struct Info: VaultCommand {
     @OptionGroup var database: DatabaseOptions<OnlyArgument>
     @OptionGroup(title: "Output") var output: OutputOptions
 
-    private struct Result: Encodable {
-        let database: String
-        let kind: String
-        let size: Int64
-        let walSize: Int64?
-        let journalSize: Int64?
-        @Nullable var pending: PendingSummary?
-    }
-
-    private struct Opening: Encodable {
-        let opened: Bool
-        let engine = Version.Engine()
-    }
-
     func perform(_ session: Session) throws -> Report {
         let path = database.path
         try session.reserveKeySources(database.key)
@@ -41,30 +27,25 @@ struct Info: VaultCommand {
         let key = try session.keyIfGiven(database.key, for: path)
         if key != nil { try Preflight.requireEncryption() }
         if kind == .plain, key != nil { throw Failure.notEncrypted(path) }
-        let result = Result(
-            database: path, kind: kind.rawValue, size: Preflight.size(path) ?? 0,
-            walSize: Preflight.size(path + "-wal"), journalSize: Preflight.size(path + "-journal"), pending: nil)
+        let (size, walSize, journalSize) = (
+            Preflight.size(path) ?? 0, Preflight.size(path + "-wal"), Preflight.size(path + "-journal")
+        )
         let info = try DatabaseFile(path).info(key: key, settings: database.cipher.settings())
-        return report(result, kind, info)
-    }
-
-    private func report(_ found: Result, _ kind: FileKind, _ info: DatabaseFile.Info) -> Report {
-        var result = found
-        result.pending = info.pending.map(PendingSummary.init)
         let isOpened = info.content != nil
-        let content = info.content.map(ContentSummary.init)
-        var report = Report(result)
-        if let content { report.add(content) }
-        report.add(Opening(opened: isOpened))
+        var report = Report([
+            "database": path, "kind": kind.rawValue, "size": size, "wal_size": walSize, "journal_size": journalSize,
+            "pending": Nullable(info.pending?.members),
+        ])
+        if let content = info.content { report.add(content.members) }
+        report.add(["opened": isOpened, "engine": Version.engine])
 
         let meaning = isOpened && kind == .encryptedOrUnknown ? kind.rawValue : Self.meaning(of: kind)
-        report.appendLine("\(Format.visible(result.database)): \(meaning)")
-        let size = Format.size(result.size)
-        report.appendRow("size", result.size < 1000 ? size : "\(size) (\(result.size) bytes)")
-        if let size = result.walSize { report.appendRow("-wal", Format.size(size)) }
-        if let size = result.journalSize { report.appendRow("-journal", Format.size(size)) }
-        result.pending?.addRow(to: &report)
-        content?.addRows(to: &report)
+        report.appendLine("\(Format.visible(path)): \(meaning)")
+        report.appendRow("size", size < 1000 ? Format.size(size) : "\(Format.size(size)) (\(size) bytes)")
+        if let walSize { report.appendRow("-wal", Format.size(walSize)) }
+        if let journalSize { report.appendRow("-journal", Format.size(journalSize)) }
+        info.pending?.addRow(to: &report)
+        info.content?.addRows(to: &report)
         report.appendRow("engine", Version.libraries.joined(separator: ", "))
         for defect in Version.defects { report.appendRow("defect", defect) }
         if !isOpened, kind == .encryptedOrUnknown || kind == .plaintextHeader {
@@ -84,101 +65,68 @@ struct Info: VaultCommand {
     }
 }
 
-/// A log or journal beside a database that was read with it.
-struct PendingSummary: Encodable {
-    let kind: String
-    let pages: Int64
-
-    init(_ pending: DatabaseFile.PendingLog) {
-        kind = pending.kind.rawValue
-        pages = Int64(pending.pages)
-    }
+// A log or journal beside a database that was read with it, in results.
+extension DatabaseFile.PendingLog {
+    var members: Members { ["kind": kind.rawValue, "pages": pages] }
 
     func addRow(to report: inout Report) {
-        let name = kind == DatabaseFile.PendingLog.Kind.writeAheadLog.rawValue ? "-wal" : "-journal"
-        report.appendRow("pending", "\(Format.count(Int(pages), "page")) in the \(name), read and left as they are")
+        let name = kind == .writeAheadLog ? "-wal" : "-journal"
+        report.appendRow("pending", "\(Format.count(pages, "page")) in the \(name), read and left as they are")
     }
 }
 
-/// The contents of a database.
-private struct ContentSummary: Encodable {
-    struct Contents: Encodable {
-        let tables: [String]
-        let views: [String]
-        let indexes: Int
-        let triggers: Int
+// The contents of a database, in results.
+extension DatabaseFile.Info.Content {
+    fileprivate var members: Members {
+        let contents: Members = [
+            "tables": tables, "views": views, "indexes": indexes.count, "triggers": triggers.count,
+        ]
+        return [
+            "cipher": settings?.members, "page_size": pageSize, "page_count": pageCount, "free_pages": freePageCount,
+            "encoding": encoding, "journal_mode": journalModeName, "auto_vacuum": autoVacuumName,
+            "user_version": userVersion, "application_id": applicationID, "contents": contents,
+        ]
     }
 
-    let cipher: CipherSummary?
-    let pageSize: Int64
-    let pageCount: Int64
-    let freePages: Int64
-    let encoding: String
-    let journalMode: String
-    let autoVacuum: String
-    let userVersion: Int64
-    let applicationID: Int64
-    let contents: Contents
+    private var journalModeName: String { journalMode.rawValue.lowercased() }
 
-    init(_ content: DatabaseFile.Info.Content) {
-        cipher = content.settings.map(CipherSummary.init)
-        pageSize = content.pageSize
-        pageCount = content.pageCount
-        freePages = content.freePageCount
-        encoding = content.encoding
-        journalMode = content.journalMode.rawValue.lowercased()
-        autoVacuum =
-            switch content.autoVacuum {
-            case 1: "full"
-            case 2: "incremental"
-            default: "none"
-            }
-        userVersion = Int64(content.userVersion)
-        applicationID = Int64(content.applicationID)
-        contents = Contents(
-            tables: content.tables, views: content.views, indexes: content.indexes.count,
-            triggers: content.triggers.count)
+    private var autoVacuumName: String {
+        switch autoVacuum {
+        case 1: "full"
+        case 2: "incremental"
+        default: "none"
+        }
     }
 
-    func addRows(to report: inout Report) {
-        if let cipher { report.appendRow("cipher", cipher.line) }
-        report.appendRow("pages", "\(pageCount) of \(pageSize) bytes, \(freePages) free")
+    fileprivate func addRows(to report: inout Report) {
+        if let settings { report.appendRow("cipher", settings.line) }
+        report.appendRow("pages", "\(pageCount) of \(pageSize) bytes, \(freePageCount) free")
         report.appendRow("encoding", encoding)
-        report.appendRow("journal mode", journalMode)
-        report.appendRow("auto-vacuum", autoVacuum)
+        report.appendRow("journal mode", journalModeName)
+        report.appendRow("auto-vacuum", autoVacuumName)
         report.appendRow("user_version", String(userVersion))
         report.appendRow("application_id", String(applicationID))
         report.appendRow(
             "contents",
             [
-                Format.count(contents.tables.count, "table"), Format.count(contents.views.count, "view"),
-                Format.count(contents.indexes, "index", "indexes"), Format.count(contents.triggers, "trigger"),
+                Format.count(tables.count, "table"), Format.count(views.count, "view"),
+                Format.count(indexes.count, "index", "indexes"), Format.count(triggers.count, "trigger"),
             ].joined(separator: ", "))
-        guard !contents.tables.isEmpty else { return }
-        let shown = contents.tables.prefix(8).map(Format.visible).joined(separator: ", ")
-        let more = contents.tables.count > 8 ? " … and \(contents.tables.count - 8) more" : ""
+        guard !tables.isEmpty else { return }
+        let shown = tables.prefix(8).map(Format.visible).joined(separator: ", ")
+        let more = tables.count > 8 ? " … and \(tables.count - 8) more" : ""
         report.appendRow("tables", shown + more)
     }
 }
 
-/// Cipher settings in results. Unknown ones are left out.
-struct CipherSummary: Encodable {
-    private let pageSize: Int?
-    private let kdfIterations: Int?
-    private let kdfAlgorithm: String?
-    private let hmac: Bool?
-    private let hmacAlgorithm: String?
-    private let plaintextHeader: Int?
-    private let compatibility: Int?
-
-    init(_ settings: CipherSettings) {
-        pageSize = settings.pageSize
-        kdfIterations = settings.kdfIterations
-        kdfAlgorithm = settings.kdfAlgorithm?.rawValue
-        hmac = settings.usesHMAC
-        hmacAlgorithm = settings.usesHMAC == false ? nil : settings.hmacAlgorithm?.rawValue
-        plaintextHeader = settings.plaintextHeaderSize
-        compatibility = settings.compatibility
+// Cipher settings in results. Unknown ones are left out.
+extension CipherSettings {
+    var members: Members {
+        [
+            "page_size": pageSize, "kdf_iterations": kdfIterations, "kdf_algorithm": kdfAlgorithm?.rawValue,
+            "hmac": usesHMAC, "hmac_algorithm": usesHMAC == false ? nil : hmacAlgorithm?.rawValue,
+            "plaintext_header": plaintextHeaderSize, "compatibility": compatibility,
+        ]
     }
 
     /// `4096-byte pages, PBKDF2-SHA512 x 256000, HMAC-SHA512`.
@@ -186,14 +134,14 @@ struct CipherSummary: Encodable {
         var parts: [String] = []
         if let compatibility { parts.append("SQLCipher \(compatibility) defaults") }
         if let pageSize { parts.append("\(pageSize)-byte pages") }
-        let derivation = kdfAlgorithm.map { "PBKDF2-\($0.uppercased())" } ?? "PBKDF2"
+        let derivation = kdfAlgorithm.map { "PBKDF2-\($0.rawValue.uppercased())" } ?? "PBKDF2"
         if let kdfIterations { parts.append("\(derivation) x \(kdfIterations)") }
-        switch hmac {
+        switch usesHMAC {
         case false?: parts.append("no page authentication")
-        case true?: parts.append(hmacAlgorithm.map { "HMAC-\($0.uppercased())" } ?? "HMAC")
+        case true?: parts.append(hmacAlgorithm.map { "HMAC-\($0.rawValue.uppercased())" } ?? "HMAC")
         case nil: break
         }
-        if let plaintextHeader, plaintextHeader > 0 { parts.append("\(plaintextHeader)-byte plaintext header") }
+        if let size = plaintextHeaderSize, size > 0 { parts.append("\(size)-byte plaintext header") }
         return parts.joined(separator: ", ")
     }
 }

@@ -21,26 +21,49 @@ struct Init: VaultCommand {
 
     @OptionGroup(title: "Output") var output: OutputOptions
 
-    private struct Result: Encodable {
-        let repository: String
-        let sealed: Bool
-        let authenticated: Bool
-    }
-
     func perform(_ session: Session) throws -> Report {
-        try session.reserveKeySources(repository.secret)
-        let store = try repository.store()
-        let secret = try session.repositorySecret(repository.secret, for: repository.location)
-        let (local, accepts, sealed) = (repository.local, repository.accepts, sealed)
-        let made = try runBlocking {
-            try await Repository.create(
-                store, secret: secret, sealed: sealed, local: local, acceptsReplacement: accepts)
-        }
+        let made = try session.repository(repository, for: .new(sealed: sealed))
         var report = Report(
-            Result(repository: repository.location, sealed: made.isSealed, authenticated: made.isAuthenticated))
+            ["repository": repository.location, "sealed": made.isSealed, "authenticated": made.isAuthenticated])
         report.appendLine(
             "Created \(made.isSealed ? "the sealed repository" : "the repository") \(Format.visible(repository.location))"
                 + (made.isAuthenticated ? "." : ", without a secret."))
+        return report
+    }
+}
+
+/// `litevault upgrade`: seals a repository that was created without.
+struct Upgrade: VaultCommand {
+    static let configuration = configured(
+        "upgrade", "Seal a repository: compress and encrypt everything in it.",
+        """
+        For a repository that was created without 'init --sealed' and has a secret. Every object but repository.json is \
+        stored again, one after the other, and what is stored from now on is sealed. Older versions refuse the \
+        repository from the first step on. Nobody may write to it meanwhile (busy). If it is interrupted, the repository \
+        works, and the same command completes it. Old versions of objects that a bucket keeps are not changed, and the names \
+        of databases can still be tried by who has access to the store: for new repositories, use 'init --sealed'.
+        """,
+        examples: ["litevault upgrade --repository r --repository-secret-file secret"])
+
+    @OptionGroup(title: "Repository") var repository: RepositoryOptions
+
+    @OptionGroup(title: "Output") var output: OutputOptions
+
+    func perform(_ session: Session) throws -> Report {
+        let opened = try session.repository(repository)
+        let progress = session.backupProgress
+        let sealed = try runBlocking { try await opened.seal(progress: progress) }
+        var report = Report([
+            "repository": repository.location, "already": sealed.isSealed, "continued": sealed.isContinued,
+            "objects": sealed.objects, "bytes_before": sealed.before, "bytes_after": sealed.after,
+            "seconds": session.elapsed,
+        ])
+        report.appendLine(
+            sealed.isSealed
+                ? "\(Format.visible(repository.location)) is sealed already."
+                : "Sealed \(Format.visible(repository.location)): \(Format.count(sealed.objects, "object")), "
+                    + "\(Format.size(sealed.before)) became \(Format.size(sealed.after)).")
+        session.add(opened.notices, of: repository.location, after: nil, to: &report)
         return report
     }
 }

@@ -32,41 +32,6 @@ struct KeyAudit: VaultCommand {
 
     @OptionGroup(title: "Output") var output: OutputOptions
 
-    private struct Result: Encodable {
-        let repository: String
-        let authenticated: Bool
-        let snapshots: [SnapshotResult]
-        let keys: [KeyResult]
-        let slots: [SlotResult]
-        let withoutKeyring: Int
-    }
-
-    private struct SnapshotResult: Encodable {
-        let id: String
-        let database: String
-        let time: String
-        let encrypted: Bool
-        /// The keyring that it carries: nil for none, or a damaged one.
-        @Nullable var keyring: String?
-        @Nullable var generation: UInt64?
-        /// The key that it needs; several if the keyrings do not tell which.
-        let keys: [String]
-        /// Indexes into `slots` of the result.
-        let slots: [Int]
-    }
-
-    private struct KeyResult: Encodable {
-        let key: String
-        let snapshots: Int
-    }
-
-    private struct SlotResult: Encodable {
-        let keyring: String
-        let slot: SlotSummary
-        let removed: Bool
-        let opens: [String]
-    }
-
     func perform(_ session: Session) throws -> Report {
         try session.reserveKeySources(repository.secret)
         let current = try keyring.map { path in
@@ -81,8 +46,8 @@ struct KeyAudit: VaultCommand {
                 .noInput, "the repository has no snapshot of '\(name ?? "")'", path: repository.location,
                 remedy: "'litevault snapshots' lists those that exist.")
         }
-        let (result, damaged) = audit(list, opened, current)
-        var report = text(of: result, opened)
+        let (items, damaged) = Self.keyrings(of: list)
+        var report = report(list, opened, items, KeyringAudit(items, current: current))
         session.add(list.warnings, of: repository.location, after: nil, to: &report)
         for id in damaged { session.reporter.warning("snapshot \(id) carries a damaged keyring") }
         if let id = damaged.first {
@@ -93,9 +58,8 @@ struct KeyAudit: VaultCommand {
         return report
     }
 
-    private func audit(
-        _ list: SnapshotList, _ opened: Repository, _ current: [KeyringCopy]
-    ) -> (result: Result, damaged: [String]) {
+    /// The keyrings that snapshots carry, and the IDs of the snapshots with a damaged one.
+    private static func keyrings(of list: SnapshotList) -> (items: [KeyringAudit.Item], damaged: [String]) {
         var damaged: [String] = []
         var items: [KeyringAudit.Item] = []
         for snapshot in list {
@@ -105,52 +69,61 @@ struct KeyAudit: VaultCommand {
                 items.append(KeyringAudit.Item(name: snapshot.id, salt: snapshot.salt, keyring: copy))
             } catch { damaged.append(snapshot.id) }
         }
-        let audit = KeyringAudit(items, current: current)
-        let findings = Dictionary(zip(items, audit.findings).map { ($0.name, ($0.keyring, $1)) }) { $1 }
-        let snapshots = list.map { snapshot in
-            let found = findings[snapshot.id]
-            return SnapshotResult(
-                id: snapshot.id, database: snapshot.database, time: Format.exactTime(snapshot.time),
-                encrypted: !snapshot.isPlaintext, keyring: found?.0.id, generation: found?.0.generation,
-                keys: found?.1.keys ?? [], slots: found?.1.slots ?? [])
-        }
-        let counts = Dictionary(audit.findings.flatMap(\.keys).map { ($0, 1) }, uniquingKeysWith: +)
-        let slots = audit.slots.map {
-            SlotResult(keyring: $0.keyringID, slot: SlotSummary($0.slot), removed: $0.isRemoved, opens: $0.opens)
-        }
-        let result = Result(
-            repository: repository.location, authenticated: opened.isAuthenticated, snapshots: snapshots,
-            keys: counts.sorted { $0.key < $1.key }.map { KeyResult(key: $0.key, snapshots: $0.value) }, slots: slots,
-            withoutKeyring: snapshots.count { $0.keyring == nil && $0.encrypted })
-        return (result, damaged)
+        return (items, damaged)
     }
 
-    private func text(of result: Result, _ opened: Repository) -> Report {
-        var report = Report(result)
-        let kept = result.snapshots.count - result.withoutKeyring
+    private func report(
+        _ list: SnapshotList, _ opened: Repository, _ items: [KeyringAudit.Item], _ audit: KeyringAudit
+    ) -> Report {
+        let findings = Dictionary(zip(items, audit.findings).map { ($0.name, ($0.keyring, $1)) }) { $1 }
+        let snapshots = list.map { snapshot -> Members in
+            let found = findings[snapshot.id]
+            let (keys, slots) = (found?.1.keys ?? [], found?.1.slots ?? [])
+            return [
+                "id": snapshot.id, "database": snapshot.database, "time": Format.exactTime(snapshot.time),
+                "encrypted": !snapshot.isPlaintext,
+                // The keyring that it carries: null for none, or a damaged one.
+                "keyring": Nullable(found?.0.id), "generation": Nullable(found?.0.generation),
+                // The key that it needs; several if the keyrings do not tell which. Indexes into `slots` of the result.
+                "keys": keys, "slots": slots,
+            ]
+        }
+        let counts = Dictionary(audit.findings.flatMap(\.keys).map { ($0, 1) }, uniquingKeysWith: +)
+        let keys = counts.sorted { $0.key < $1.key }.map { ["key": $0.key, "snapshots": $0.value] as Members }
+        let slots = audit.slots.map { found -> Members in
+            [
+                "keyring": found.keyringID, "slot": found.slot.members, "removed": found.isRemoved,
+                "opens": found.opens,
+            ]
+        }
+        let withoutKeyring = list.count { findings[$0.id] == nil && !$0.isPlaintext }
+        var report = Report([
+            "repository": repository.location, "authenticated": opened.isAuthenticated, "snapshots": snapshots,
+            "keys": keys, "slots": slots, "without_keyring": withoutKeyring,
+        ])
         report.appendLine(
-            "\(Format.visible(repository.location)): \(Format.count(result.snapshots.count, "snapshot")), "
-                + "\(kept) with a keyring, \(Format.count(result.keys.count, "database key"))")
-        for snapshot in result.snapshots {
-            var line = "\(snapshot.time) '\(Format.visible(snapshot.database))'"
-            if snapshot.keyring == nil {
-                line += snapshot.encrypted ? ", no keyring: its key is elsewhere" : ", not encrypted"
-            } else {
-                line += ", key " + (snapshot.keys.isEmpty ? "unknown" : snapshot.keys.joined(separator: " or "))
-                let slots = snapshot.slots.map { index in
-                    let slot = result.slots[index]
-                    return "\(slot.slot.slot)\(slot.removed ? " (removed)" : "")"
+            "\(Format.visible(repository.location)): \(Format.count(list.count, "snapshot")), "
+                + "\(list.count - withoutKeyring) with a keyring, \(Format.count(keys.count, "database key"))")
+        for snapshot in list {
+            var line = "\(Format.exactTime(snapshot.time)) '\(Format.visible(snapshot.database))'"
+            if let (_, found) = findings[snapshot.id] {
+                line += ", key " + (found.keys.isEmpty ? "unknown" : found.keys.joined(separator: " or "))
+                let slots = found.slots.map { index in
+                    let slot = audit.slots[index]
+                    return "\(slot.slot.id)\(slot.isRemoved ? " (removed)" : "")"
                 }
                 line += ", slots " + slots.joined(separator: ", ")
+            } else {
+                line += snapshot.isPlaintext ? ", not encrypted" : ", no keyring: its key is elsewhere"
             }
             report.appendRow(snapshot.id, line)
         }
-        for slot in result.slots {
+        for found in audit.slots {
             report.appendRow(
-                "\(slot.removed ? "removed" : "slot") \(slot.slot.slot)",
-                "\(slot.slot.line): opens \(Format.count(slot.opens.count, "snapshot"))")
+                "\(found.isRemoved ? "removed" : "slot") \(found.slot.id)",
+                "\(found.slot.line): opens \(Format.count(found.opens.count, "snapshot"))")
         }
-        let removed = result.slots.count { $0.removed && !$0.opens.isEmpty }
+        let removed = audit.slots.count { $0.isRemoved && !$0.opens.isEmpty }
         if removed > 0 {
             report.appendLine(
                 "\(Format.count(removed, "removed slot")) still open\(removed == 1 ? "s" : "") snapshots, with a copy of "

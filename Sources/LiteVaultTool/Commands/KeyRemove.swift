@@ -41,20 +41,9 @@ struct KeyRemove: VaultCommand {
     @OptionGroup(title: "Cipher settings of the databases") var cipher: CipherOptions<ReadSide>
     @OptionGroup(title: "Output") var output: OutputOptions
 
-    private struct Result: Encodable {
-        let keyring: String
-        let removed: [Int]
-        let rekeyed: [String]
-        let oldKeys: Int
-        let droppedKeys: Int
-        let seconds: Double
-        let keyringProof: KeyringProofSummary
-    }
-
     func perform(_ session: Session) throws -> Report {
         let path = keyring.path
         try session.reserveKeySources(keyring.key)
-        if !rekey.isEmpty { try Preflight.requireEncryption() }
         for database in rekey { try Preflight.requireEncrypted(database) }
         var unlocked = try session.unlock(path, keyring.key, keyring.method)
         try session.trustIfGiven(&unlocked, trust.fingerprints())
@@ -66,12 +55,12 @@ struct KeyRemove: VaultCommand {
         }
         let dropped = forgetOldKeys ? unlocked.keyCount - 1 : 0
         if forgetOldKeys { try unlocked.forgetOldKeys() }
-        session.remember(unlocked)
+        unlocked.remember(warning: session.reporter)
         let proof = try KeyringProofSummary(unlocked)
-        var report = Report(
-            Result(
-                keyring: path, removed: slots, rekeyed: rekey, oldKeys: unlocked.keyCount - 1,
-                droppedKeys: dropped, seconds: session.elapsed, keyringProof: proof))
+        var report = Report([
+            "keyring": path, "removed": slots, "rekeyed": rekey, "old_keys": unlocked.keyCount - 1,
+            "dropped_keys": dropped, "seconds": session.elapsed, "keyring_proof": proof.members,
+        ])
         let numbers = slots.map(String.init).joined(separator: ", ")
         report.appendLine("Removed \(slots.count == 1 ? "slot" : "slots") \(numbers) of \(Format.visible(path)).")
         for database in rekey { report.appendLine("Changed the key of \(Format.visible(database)).") }

@@ -26,14 +26,6 @@ struct Keygen: VaultCommand {
 
     @OptionGroup(title: "Output") var output: OutputOptions
 
-    private struct Result: Encodable {
-        let path: String?
-        let format: String
-        let bits: Int
-        let key: String?
-        let recipient: String?
-    }
-
     func perform(_ session: Session) throws -> Report {
         if path == nil, format == .raw {
             throw Failure(.usage, "a raw key is written into a file only", remedy: "Name a file, or use --format hex.")
@@ -49,7 +41,7 @@ struct Keygen: VaultCommand {
         }
         let shown = path == nil ? text.withBytes { String(decoding: $0, as: UTF8.self) } : nil
         var report = Report(
-            Result(path: path, format: format.rawValue, bits: format.bits, key: shown, recipient: recipient))
+            ["path": path, "format": format.rawValue, "bits": format.bits, "key": shown, "recipient": recipient])
         if let shown { report.appendLine(shown) }
         if let path { report.appendLine("Wrote a random key of \(format.bits) bits to \(Format.visible(path)).") }
         if let recipient, path != nil { report.appendLine("Its public key: \(recipient)") }

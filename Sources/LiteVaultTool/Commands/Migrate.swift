@@ -20,16 +20,9 @@ struct Migrate: VaultCommand {
     @OptionGroup(title: "Cipher settings of the new file") var written: CipherOptions<WrittenSide>
     @OptionGroup(title: "Output") var output: OutputOptions
 
-    private struct Result: Encodable {
-        let database: String
-        let migrated: Bool
-        let from: CipherSummary?
-    }
-
     func perform(_ session: Session) throws -> Report {
         let path = database.path
         try session.reserveKeySources(database.key)
-        try Preflight.requireEncryption()
         try Preflight.requireEncrypted(path)
         let key = try session.key(database.key, for: path)
         let file = DatabaseFile(path)
@@ -42,15 +35,15 @@ struct Migrate: VaultCommand {
             }
         }
 
-        let old = CipherSummary(found)
         let new = WrittenFile(path, session, verified: !isCurrent)
-        var report = Report(Result(database: path, migrated: !isCurrent, from: isCurrent ? nil : old), new)
+        var report = Report(
+            ["database": path, "migrated": !isCurrent, "from": isCurrent ? nil : found.members], new.members)
         guard !isCurrent else {
             report.appendLine("\(Format.visible(path)) already has the current format; nothing was done.")
             return report
         }
         report.appendLine("Migrated \(Format.visible(path)): \(new.summary).")
-        report.appendLine("Old settings: \(old.line).")
+        report.appendLine("Old settings: \(found.line).")
         report.appendLine(WrittenFile.comparison)
         report.appendLine("Programs with SQLCipher 3 or older can no longer open it.")
         return report

@@ -102,16 +102,9 @@ struct Query: VaultCommand {
             try stream.flush()
         } catch is ResultStream.Closed {}
         guard let changed else { return .printed() }
-        var report = Report(Changed(columns: [], rows: [], changes: changed))
+        var report = Report(["columns": [String](), "rows": [String](), "changes": changed])
         report.appendLine(Format.count(changed, "row") + " changed.")
         return report
-    }
-
-    /// The result of a statement that returns no rows.
-    private struct Changed: Encodable {
-        let columns: [String]
-        let rows: [String]
-        let changes: Int
     }
 
     private func change(

@@ -44,10 +44,6 @@ struct Rekey: VaultCommand {
 
     @OptionGroup(title: "Output") var output: OutputOptions
 
-    private struct Result: Encodable {
-        let database: String
-    }
-
     func validate() throws {
         if paths.isEmpty, fleet.fromFile == nil, fleet.glob.isEmpty {
             throw ValidationError("missing argument DATABASE")
@@ -67,7 +63,7 @@ struct Rekey: VaultCommand {
         try database.requireChanged(from: old, to: new, settings: settings)
 
         let file = WrittenFile(path, session)
-        var report = Report(Result(database: path), file)
+        var report = Report(["database": path], file.members)
         session.addKeyWarnings(to: &report)
         report.appendLine("Changed the key of \(Format.visible(path)): \(file.summary).")
         report.appendLine("Verified: the new file was read back under the new key before it replaced the old one.")

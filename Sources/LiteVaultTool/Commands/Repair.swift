@@ -31,90 +31,9 @@ struct Repair: VaultCommand {
 
     @OptionGroup(title: "Output") var output: OutputOptions
 
-    private struct Result: Encodable {
-        let repository: String
-        let dryRun: Bool
-        let readData: Bool
-        let whole: Bool
-        let actions: [Action]
-        let lost: Losses
-        let seconds: Double
-    }
-
-    private struct Action: Encodable {
-        let action: String
-        let path: String
-        let reason: String
-        @Nullable var movedTo: String?
-
-        init(_ action: RepairReport.Action) {
-            self.action = action.kind.rawValue
-            path = action.path
-            reason = action.reason
-            movedTo = action.movedTo
-        }
-    }
-
-    private struct Losses: Encodable {
-        let snapshots: [LostSnapshot]
-        let segments: [LostSegment]
-        let blocks: [LostBlocks]
-    }
-
-    private struct LostSnapshot: Encodable {
-        @Nullable var database: String?
-        let sequence: Int64
-        let path: String
-        @Nullable var after: String?
-        @Nullable var before: String?
-        let reason: String
-
-        init(_ lost: RepairReport.LostSnapshot) {
-            database = lost.database
-            sequence = Int64(lost.sequence)
-            path = lost.path
-            after = lost.after.map(Format.exactTime)
-            before = lost.before.map(Format.exactTime)
-            reason = lost.reason
-        }
-    }
-
-    private struct LostSegment: Encodable {
-        @Nullable var database: String?
-        let path: String
-        @Nullable var after: String?
-        let until: String
-        let reason: String
-
-        init(_ lost: RepairReport.LostSegment) {
-            database = lost.database
-            path = lost.path
-            after = lost.after.map(Format.exactTime)
-            until = Format.exactTime(lost.until)
-            reason = lost.reason
-        }
-    }
-
-    private struct LostBlocks: Encodable {
-        let snapshot: String
-        let database: String
-        let count: Int
-        let known: Bool
-        /// First and last block of each range.
-        let ranges: [[Int64]]
-
-        init(_ lost: RepairReport.LostBlocks) {
-            snapshot = lost.snapshot.id
-            database = lost.snapshot.database
-            count = lost.count
-            known = lost.isKnown
-            ranges = lost.blocks.map { [Int64($0.lowerBound), Int64($0.upperBound - 1)] }
-        }
-    }
-
     func perform(_ session: Session) throws -> Report {
         try session.reserveKeySources(repository.secret)
-        let store = try repository.store()
+        let store = try repository.stores.store(repository.location)
         let secret = try session.repositorySecret(repository.secret, for: repository.location)
         var options = RepairOptions()
         options.database = database
@@ -137,15 +56,15 @@ struct Repair: VaultCommand {
     }
 
     private func report(_ actions: [RepairReport.Action], _ found: RepairReport, _ session: Session) -> Report {
-        var report = Report(
-            Result(
-                repository: repository.location, dryRun: dryRun, readData: readData, whole: found.isWhole,
-                actions: actions.map(Action.init),
-                lost: Losses(
-                    snapshots: found.lostSnapshots.map(LostSnapshot.init),
-                    segments: found.lostSegments.map(LostSegment.init),
-                    blocks: found.lostBlocks.map(LostBlocks.init)),
-                seconds: session.elapsed))
+        var report = Report([
+            "repository": repository.location, "dry_run": dryRun, "read_data": readData, "whole": found.isWhole,
+            "actions": actions.map(Self.action),
+            "lost": [
+                "snapshots": found.lostSnapshots.map(Self.lostSnapshot),
+                "segments": found.lostSegments.map(Self.lostSegment), "blocks": found.lostBlocks.map(Self.lostBlocks),
+            ] as Members,
+            "seconds": session.elapsed,
+        ])
         appendText(actions, found, to: &report)
         session.add(found.unfinished, of: repository.location, after: nil, to: &report)
         if let first = found.unfinished.first {
@@ -161,6 +80,38 @@ struct Repair: VaultCommand {
                         + "'litevault forget --snapshot' removes a snapshot that is of no use any more.")
         }
         return report
+    }
+
+    private static func action(_ action: RepairReport.Action) -> Members {
+        [
+            "action": action.kind.rawValue, "path": action.path, "reason": action.reason,
+            "moved_to": Nullable(action.movedTo),
+        ]
+    }
+
+    private static func lostSnapshot(_ lost: RepairReport.LostSnapshot) -> Members {
+        [
+            "database": Nullable(lost.database), "sequence": lost.sequence, "path": lost.path,
+            "after": Nullable(lost.after.map(Format.exactTime)), "before": Nullable(lost.before.map(Format.exactTime)),
+            "reason": lost.reason,
+        ]
+    }
+
+    private static func lostSegment(_ lost: RepairReport.LostSegment) -> Members {
+        [
+            "database": Nullable(lost.database), "path": lost.path,
+            "after": Nullable(lost.after.map(Format.exactTime)), "until": Format.exactTime(lost.until),
+            "reason": lost.reason,
+        ]
+    }
+
+    private static func lostBlocks(_ lost: RepairReport.LostBlocks) -> Members {
+        [
+            "snapshot": lost.snapshot.id, "database": lost.snapshot.database, "count": lost.count,
+            "known": lost.isKnown,
+            // First and last block of each range.
+            "ranges": lost.blocks.map { [$0.lowerBound, $0.upperBound - 1] },
+        ]
     }
 
     private func appendText(

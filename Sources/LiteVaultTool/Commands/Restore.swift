@@ -99,43 +99,6 @@ struct Restore: VaultCommand {
     @OptionGroup(title: "Cipher settings of the database") var read: CipherOptions<ReadSide>
     @OptionGroup(title: "Output") var output: OutputOptions
 
-    private struct Result: Encodable {
-        let repository: String
-        let authenticated: Bool
-        let snapshot: String
-        let database: String
-        let time: String
-        let logUntil: String?
-        let wanted: String
-        let reached: String
-        let joinedSeconds: Int?
-        let nextReachable: String?
-        let destination: String?
-        let dryRun: Bool
-        let restored: Bool
-        let replaced: Bool
-        let original: String?
-        let segments: Int
-        let segmentBytes: Int64
-        let fetched: Int64
-        let reused: Int64
-        let imageSize: Int64
-        @Nullable var keyring: RestoredKeyringResult?
-    }
-
-    /// The result of a restore that had nothing to do.
-    private struct Unneeded: Encodable {
-        enum Reason: String, Encodable {
-            case destinationExists = "destination-exists"
-            case noSnapshot = "no-snapshot"
-        }
-
-        let repository: String
-        let destination: String?
-        let restored = false
-        let reason: Reason
-    }
-
     func validate() throws {
         if at != nil, snapshot != nil { throw ValidationError("--snapshot cannot be combined with --at") }
         if delta || keepOriginal != nil, !inPlace {
@@ -164,18 +127,21 @@ struct Restore: VaultCommand {
         try session.reserveKeySources(repository.secret, key)
         try ownership.check()
         if ifMissing, let dest, try Preflight.isPresent(dest) {
-            return unneeded(.destinationExists, "\(Format.visible(dest)) exists")
+            return unneeded("destination-exists", "\(Format.visible(dest)) exists")
         }
         if let dest, !inPlace, !dryRun { try Preflight.requireAbsent(dest) }
         do { return try restore(session) } catch let error as VaultError
             where error.cause is NoSnapshotError && ifBackedUp
         {
-            return unneeded(.noSnapshot, error.message.prefix(1).uppercased() + error.message.dropFirst())
+            return unneeded("no-snapshot", error.message.prefix(1).uppercased() + error.message.dropFirst())
         }
     }
 
-    private func unneeded(_ reason: Unneeded.Reason, _ text: String) -> Report {
-        var report = Report(Unneeded(repository: repository.location, destination: dest, reason: reason))
+    /// The result of a restore that had nothing to do.
+    private func unneeded(_ reason: String, _ text: String) -> Report {
+        var report = Report([
+            "repository": repository.location, "destination": dest, "restored": false, "reason": reason,
+        ])
         report.appendLine("\(text): nothing was restored.")
         return report
     }
@@ -265,28 +231,30 @@ struct Restore: VaultCommand {
     ) -> Report {
         let (snapshot, logUntil) = (found.snapshot, found.segmentsUntil)
         let state = logUntil ?? snapshot.time
-        let result = Result(
-            repository: repository.location, authenticated: opened.isAuthenticated, snapshot: snapshot.id,
-            database: snapshot.database, time: Format.exactTime(snapshot.time),
-            logUntil: logUntil.map(Format.exactTime), wanted: selection.wanted(snapshot),
-            reached: Format.exactTime(state), joinedSeconds: found.granularity?.seconds,
-            nextReachable: (found.granularity?.until).map(Format.exactTime), destination: dest, dryRun: dryRun,
-            restored: !dryRun,
-            replaced: found.replaced, original: found.replaced ? keepOriginal : nil, segments: found.segments.count,
-            segmentBytes: found.segments.bytes, fetched: found.fetched, reused: found.reused, imageSize: snapshot.size,
-            keyring: found.keyring.map { RestoredKeyringResult($0, of: snapshot) })
+        let keyring = found.keyring.map { RestoredKeyringResult($0, of: snapshot) }
+        let members: Members = [
+            "repository": repository.location, "authenticated": opened.isAuthenticated, "snapshot": snapshot.id,
+            "database": snapshot.database, "time": Format.exactTime(snapshot.time),
+            "log_until": logUntil.map(Format.exactTime), "wanted": selection.wanted(snapshot),
+            "reached": Format.exactTime(state), "joined_seconds": found.granularity?.seconds,
+            "next_reachable": (found.granularity?.until).map(Format.exactTime), "destination": dest,
+            "dry_run": dryRun, "restored": !dryRun, "replaced": found.replaced,
+            "original": found.replaced ? keepOriginal : nil, "segments": found.segments.count,
+            "segment_bytes": found.segments.bytes, "fetched": found.fetched, "reused": found.reused,
+            "image_size": snapshot.size, "keyring": Nullable(keyring?.members),
+        ]
         let what =
             "snapshot \(snapshot.id) of '\(Format.visible(snapshot.database))', taken \(Format.exactTime(snapshot.time))"
         var report: Report
         if dryRun {
-            report = Report(result)
+            report = Report(members)
             report.appendLine("Would restore \(what): \(Format.size(snapshot.size)).")
         } else if let dest {
             let file = WrittenFile(dest, session)
-            report = Report(result, file)
+            report = Report(members, file.members)
             report.appendLine("Restored \(what), to \(Format.visible(dest)): \(file.summary).")
         } else {
-            report = Report(result)
+            report = Report(members)
             report.appendLine("Restored \(what), to standard output.")
         }
         if found.replaced, let keepOriginal {
@@ -310,7 +278,7 @@ struct Restore: VaultCommand {
                 "The commits from there until \(Format.exactTime(joined.until)) are joined "
                     + "(\(joined.seconds) s): they can no longer be restored one by one.")
         }
-        result.keyring?.add(to: &report, session)
+        keyring?.add(to: &report, session)
         // Warnings concern other objects: this snapshot is intact.
         session.add(warnings.all, of: repository.location, after: nil, to: &report)
         if !dryRun { report.appendLine("Every block matches its hash; \(SnapshotSummary.protection(opened)).") }

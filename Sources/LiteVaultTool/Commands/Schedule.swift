@@ -1,4 +1,7 @@
 internal import ArgumentParser
+internal import LiteVaultSchedule
+internal import LiteVaultScheduleFile
+internal import LiteVaultSystem
 
 /// `litevault schedule`: runs the jobs of a configuration file.
 struct Schedule: ParsableCommand {
@@ -32,4 +35,54 @@ struct Schedule: ParsableCommand {
             ScheduleCheck.self, ScheduleRunDue.self, ScheduleRun.self, ScheduleStatus.self, ScheduleRestore.self,
             ScheduleInstall.self, SchedulePrintUnits.self,
         ])
+}
+
+/// `litevault schedule check`: finds everything that is wrong in a configuration.
+struct ScheduleCheck: VaultCommand {
+    static let configuration = configured(
+        "check", "Find the mistakes in a configuration.",
+        """
+        Reads the file alone, and reports all mistakes at once, each with its line and column; the exit status is 78 if \
+        there is one. No repository, database or key is touched: 'litevault doctor' tries what the jobs will do. A \
+        running service keeps its configuration until it gets SIGHUP.
+        """,
+        examples: [
+            "litevault schedule check /etc/litevault/backup.yml && systemctl reload litevault-backup"
+        ])
+
+    @Argument(help: "The configuration file.", completion: .file(), transform: PathArgument.literal)
+    var config: String
+
+    @OptionGroup(title: "Output") var output: OutputOptions
+
+    func perform(_ session: Session) throws -> Report {
+        let path = URL(fileURLWithPath: config).standardizedFileURL.path
+        switch ScheduleConfiguration.examine(path: path) {
+        case .success(let found):
+            var report = Report(["config": path, "valid": true, "jobs": found.jobs.map(\.name), "mistakes": [String]()])
+            report.appendLine("\(Format.visible(config)): valid, \(Format.count(found.jobs.count, "job"))")
+            for job in found.jobs {
+                report.appendRow(job.name, Format.visible(job.repository.location.withoutPassword))
+            }
+            return report
+        case .failure(let found):
+            let mistakes = found.all.map { one -> Members in
+                [
+                    "line": Nullable(one.line), "column": Nullable(one.column), "message": one.message,
+                    "remedy": Nullable(one.remedy),
+                ]
+            }
+            var report = Report(["config": path, "valid": false, "jobs": [String](), "mistakes": mistakes])
+            for one in found.all {
+                // As compilers write it: editors jump there.
+                let place = one.line.map { ":\($0):\(one.column ?? 1)" } ?? ""
+                report.appendLine("\(Format.visible(config))\(place): \(Format.visible(one.message))")
+                if let remedy = one.remedy { report.appendLine("    \(Format.visible(remedy))") }
+            }
+            report.failure = Failure(
+                .config, Format.count(mistakes.count, "mistake") + " found", path: path,
+                remedy: "litevault-schedule.yml(5), which is the article \"Schedules\", describes all keys.")
+            return report
+        }
+    }
 }

@@ -32,15 +32,6 @@ struct ScheduleStatus: VaultCommand {
 
     @OptionGroup(title: "Output") var output: OutputOptions
 
-    private struct Result: Encodable {
-        let config: String
-        let state: String
-        /// Whether a service runs that has read an older configuration.
-        let outdatedService: Bool
-        let engine = Version.Engine()
-        let jobs: [JobReport]
-    }
-
     func validate() throws {
         if watch, check { throw ValidationError("--watch cannot be combined with --check") }
     }
@@ -54,7 +45,7 @@ struct ScheduleStatus: VaultCommand {
         var shown: [String] = []
         while true {
             var report = try report(configuration)
-            let lines = output.json ? [try report.jsonLine(of: Self.name)] : report.takeLines()
+            let lines = output.json ? [report.jsonLine(of: Self.name)] : report.takeLines()
             if lines != shown, !output.quiet || output.json {
                 if !output.json, session.terminal.redraws {
                     try session.terminal.redraw(lines)
@@ -76,8 +67,11 @@ struct ScheduleStatus: VaultCommand {
         let configured = configuration.modified ?? Date()
         let jobs = try JobReport.all(of: configuration, state, services, configured: configured)
         let isOutdated = try state.isOutdated(configured: configured)
-        var report = Report(
-            Result(config: configuration.name, state: state.path, outdatedService: isOutdated, jobs: jobs))
+        var report = Report([
+            "config": configuration.name, "state": state.path,
+            // Whether a service runs that has read an older configuration.
+            "outdated_service": isOutdated, "engine": Version.engine, "jobs": jobs.map(\.members),
+        ])
         if isOutdated {
             report.appendLine(
                 "The running service has an older configuration: restart it, or send it SIGHUP (systemctl reload).")

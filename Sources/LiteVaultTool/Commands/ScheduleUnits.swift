@@ -50,21 +50,6 @@ struct ScheduleInstall: VaultCommand {
 
     @OptionGroup(title: "Output") var output: OutputOptions
 
-    private struct Result: Encodable {
-        let config: String
-        let configWritten: Bool
-        let units: [UnitInstallation.Unit]
-        let directoriesCreated: [String]
-        @Nullable var service: ServiceManager.Ending?
-        let jobs: [JobReport]
-        @Nullable var log: [String]?
-        let dryRun: Bool
-        /// What a dry run would write.
-        var files: [UnitInstallation.File] = []
-        /// What of the sources the jobs will refuse, as far as their files show it.
-        let sources: [SourceProblem]
-    }
-
     func perform(_ session: Session) throws -> Report {
         let path = URL(fileURLWithPath: config).standardizedFileURL.path
         let new = new.configuration
@@ -106,7 +91,7 @@ struct ScheduleInstall: VaultCommand {
     /// Shows what was done before a signal.
     private func announcement(
         _ record: InstallationRecord, _ installation: UnitInstallation, _ path: String, _ again: String,
-        _ reporter: any Reporter
+        _ reporter: Reporter
     ) -> @Sendable () -> Void {
         let status = "litevault schedule status \(Quoting.shellWordWhereNeeded(path))"
         return {
@@ -166,9 +151,12 @@ struct ScheduleInstall: VaultCommand {
         let outcome = try installation.run(record)
         let steps = record.steps
         report.add(
-            Result(
-                config: path, configWritten: new != nil, units: steps.units, directoriesCreated: steps.directories,
-                service: outcome.ending, jobs: outcome.jobs, log: outcome.log, dryRun: false, sources: sources))
+            [
+                "config": path, "config_written": new != nil, "units": steps.units.map(\.members),
+                "directories_created": steps.directories, "service": outcome.ending.members,
+                "jobs": outcome.jobs.map(\.members), "log": Nullable(outcome.log), "dry_run": false,
+                "files": [String](), "sources": sources.map(\.members),
+            ])
         for job in outcome.jobs { job.addLines(to: &report) }
         for line in outcome.log ?? [] { report.appendLine("  " + Format.visible(line)) }
         let kept = ["\(installation.units.starter) stays enabled.", steps.removal(installation.removal)]
@@ -188,12 +176,13 @@ struct ScheduleInstall: VaultCommand {
         _ installation: UnitInstallation, _ new: NewConfiguration?, _ path: String, _ sources: [SourceProblem]
     ) throws -> Report {
         let units = try installation.plannedUnits()
-        var report = Report(
-            Result(
-                config: path, configWritten: false,
-                units: units,
-                directoriesCreated: [], jobs: [], dryRun: true,
-                files: (new.map { [.init(path: path, text: $0.text)] } ?? []) + installation.files, sources: sources))
+        let configurations = new.map { [UnitInstallation.File(path: path, text: $0.text)] } ?? []
+        var report = Report([
+            "config": path, "config_written": false, "units": units.map(\.members),
+            "directories_created": [String](), "service": Nullable<Members>(nil), "jobs": [String](),
+            "log": Nullable<[String]>(nil), "dry_run": true,
+            "files": (configurations + installation.files).map(\.members), "sources": sources.map(\.members),
+        ])
         if let new { report.appendLine("Would write \(Format.visible(path)):\n\n\(new.text)") }
         for (unit, file) in zip(units, installation.files) {
             report.appendLine(
@@ -228,21 +217,13 @@ struct SchedulePrintUnits: VaultCommand {
 
     @OptionGroup(title: "Output") var output: OutputOptions
 
-    private struct Result: Encodable {
-        let config: String
-        let name: String
-        let service: String
-        @Nullable var timer: String?
-        let cron: String
-    }
-
     func perform(_ session: Session) throws -> Report {
         let configuration = try schedule.configuration()
         let units = try self.units.units(configuration)
-        var report = Report(
-            Result(
-                config: configuration.name, name: units.name, service: units.service, timer: units.timer,
-                cron: units.cron))
+        var report = Report([
+            "config": configuration.name, "name": units.name, "service": units.service,
+            "timer": Nullable(units.timer), "cron": units.cron,
+        ])
         report.appendLine(units.service)
         if let timer = units.timer { report.appendLine(timer) }
         report.appendLine("# or, for cron:\n# \(units.cron)")

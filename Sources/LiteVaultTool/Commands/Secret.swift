@@ -1,4 +1,6 @@
 internal import ArgumentParser
+internal import LiteVaultBackup
+internal import LiteVaultKeyring
 
 /// `litevault secret`: the secrets that open a repository.
 struct Secret: ParsableCommand {
@@ -19,4 +21,228 @@ struct Secret: ParsableCommand {
             \(ExitStatus.helpPointer)
             """,
         subcommands: [SecretAdd.self, SecretRemove.self, SecretChange.self, SecretRotate.self, SecretList.self])
+}
+
+/// `litevault secret add`: adds a secret to a repository.
+struct SecretAdd: VaultCommand {
+    static let configuration = configured(
+        "add", "Add a secret that opens a repository.",
+        """
+        The --repository-secret-… options open the repository, the --new-repository-secret-… options give the new secret. \
+        A repository that was created without a secret cannot get one. Other secrets stay, and earlier versions of \
+        litevault still open the repository with the secret that it was created with. New passphrases need \
+        \(PassphraseRule.text).
+        """,
+        examples: [
+            "litevault keygen new-secret",
+            "litevault secret add --repository r --repository-secret-file secret \\",
+            "    --new-repository-secret-file new-secret",
+        ])
+
+    @OptionGroup(title: "Repository") var repository: RepositoryOptions
+    @OptionGroup var new: NewSecretOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
+
+    func perform(_ session: Session) throws -> Report {
+        try session.reserveKeySources(repository.secret, new.key)
+        let opened = try session.repository(repository)
+        let secret = try session.newRepositorySecret(new, for: repository.location)
+        let name = new.secretName ?? ""
+        let added = try runBlocking { try await opened.addSecret(secret, name: name) }
+        var report = Report(["repository": repository.location, "secret": added.members])
+        report.appendLine(
+            "Added secret \(added.number) to \(Format.visible(repository.location)): \(added.line).")
+        session.add(opened.notices, of: repository.location, after: nil, to: &report)
+        return report
+    }
+}
+
+/// A secret that a command adds.
+struct NewSecretOptions: ParsableArguments {
+    @OptionGroup(title: "The new secret") var key: KeyOptions<NewRepositorySecretRole>
+
+    @Option(name: .customLong("name"), help: .init("Name of the secret in lists.", valueName: "text"))
+    var secretName: String?
+
+    @Flag(help: "Accept a passphrase that is easy to guess.")
+    var allowWeak = false
+}
+
+extension Session {
+    /// The secret that is about to be set. A person types it twice.
+    func newRepositorySecret(_ options: NewSecretOptions, for location: String) throws -> RepositorySecret {
+        typealias Role = NewRepositorySecretRole
+        guard let source = try options.key.source() ?? (terminal.inputIsTerminal ? .prompt : nil) else {
+            throw Failure(
+                .keyRejected, "no \(Role.noun) given, and standard input is not a terminal",
+                remedy: "Use --\(Role.option)-file PATH or another --\(Role.option)-… option.")
+        }
+        let secret = try readSecret(source, options.key, location, confirms: true, noun: "repository secret")
+        if options.key.format == .passphrase, !options.allowWeak { try PassphraseRule.check(secret.keyMaterial()) }
+        return try secret.repositorySecret(options.key.format)
+    }
+}
+
+/// `litevault secret change`: replaces a secret of a repository.
+struct SecretChange: VaultCommand {
+    static let configuration = configured(
+        "change", "Replace one secret of a repository by another.",
+        """
+        The --repository-secret-… options open the repository, by this secret or another one; the \
+        --new-repository-secret-… options give the new secret. It gets a new number. The repository keeps its key: see \
+        'litevault secret remove --help'. New passphrases need \(PassphraseRule.text).
+        """,
+        examples: [
+            "litevault secret change 1 --repository r --repository-secret-file old \\",
+            "    --new-repository-secret-file new",
+        ])
+
+    @Argument(help: "The number of the secret, as 'litevault secret list' shows it.")
+    var slot: Int
+
+    @OptionGroup(title: "Repository") var repository: RepositoryOptions
+    @OptionGroup var new: NewSecretOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
+
+    func perform(_ session: Session) throws -> Report {
+        try session.reserveKeySources(repository.secret, new.key)
+        let opened = try session.repository(repository)
+        let secret = try session.newRepositorySecret(new, for: repository.location)
+        let number = slot
+        let name = new.secretName
+        let changed = try runBlocking { try await opened.changeSecret(number, to: secret, name: name) }
+        var report = Report(["repository": repository.location, "secret": changed.members, "replaced": number])
+        report.appendLine(
+            "Replaced secret \(number) of \(Format.visible(repository.location)) by \(changed.number): "
+                + "\(changed.line).")
+        session.add(opened.notices, of: repository.location, after: nil, to: &report)
+        return report
+    }
+}
+
+/// `litevault secret remove`: removes a secret of a repository.
+struct SecretRemove: VaultCommand {
+    static let configuration = configured(
+        "remove", "Remove a secret of a repository.",
+        """
+        It no longer opens the repository; the last secret cannot be removed. The repository keeps its key: somebody who had \
+        the secret may have kept that key, or a copy of repository.json that the secret opens, and with the right to \
+        write to the store could still store forged snapshots. Take that right away, too.
+        """,
+        examples: ["litevault secret remove 1 --repository r --repository-secret-file secret"])
+
+    @Argument(help: "The number of the secret, as 'litevault secret list' shows it.")
+    var slot: Int
+
+    @OptionGroup(title: "Repository") var repository: RepositoryOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
+
+    func perform(_ session: Session) throws -> Report {
+        let opened = try session.repository(repository)
+        let number = slot
+        try runBlocking { try await opened.removeSecret(number) }
+        let left = opened.secretSlots.count { $0.number != number }
+        var report = Report([
+            "repository": repository.location, "removed": number,
+            // The number of the others when the repository was opened.
+            "left": left,
+        ])
+        report.appendLine("Removed secret \(number) of \(Format.visible(repository.location)).")
+        report.appendLine(
+            "Who had it may have kept the repository's key: take away the right to write to the store, too.")
+        session.add(opened.notices, of: repository.location, after: nil, to: &report)
+        return report
+    }
+}
+
+/// `litevault secret rotate`: gives a repository a new key.
+struct SecretRotate: VaultCommand {
+    static let configuration = configured(
+        "rotate", "Give a repository a new key, which only the given secret opens.",
+        """
+        For when somebody who knew a secret must not be able to forge snapshots any more. All other secrets are removed; \
+        add those that stay again. Every manifest, segment and list is stored again with a code of the new key; packs \
+        are not touched. What the old key authenticated is taken over as it is: run 'litevault check' before. Nobody may \
+        write to the repository meanwhile (busy). If it is interrupted, the given secret opens the repository, and \
+        the same command completes it. A copy elsewhere keeps the old key: begin a new one.
+        """,
+        examples: ["litevault secret rotate --repository r --repository-secret-file secret"])
+
+    @OptionGroup(title: "Repository") var repository: RepositoryOptions
+
+    @Flag(help: "Do not ask before the other secrets are removed.")
+    var yes = false
+
+    @OptionGroup(title: "Output") var output: OutputOptions
+
+    func perform(_ session: Session) throws -> Report {
+        let opened = try session.repository(repository)
+        guard let secret = try session.repositorySecret(repository.secret, for: repository.location) else {
+            throw Failure(
+                .keyRejected, "no repository secret given", path: repository.location,
+                remedy: "Give it with --repository-secret-file or another --repository-secret-… option.")
+        }
+        let others = opened.secretSlots.count { $0.number != opened.openedSlot }
+        if others > 0 {
+            try session.confirm(
+                "Remove \(Format.count(others, "other secret")) of \(Format.visible(repository.location))?",
+                consented: yes)
+        }
+        let progress = session.backupProgress
+        let rotated = try runBlocking { try await opened.rotateKey(secret: secret, progress: progress) }
+        var report = Report([
+            "repository": repository.location, "secret": rotated.slot.members, "removed": others,
+            "continued": rotated.isContinued, "documents": rotated.documents, "bytes": rotated.bytes,
+            "seconds": session.elapsed,
+        ])
+        report.appendLine(
+            "\(Format.visible(repository.location)) has a new key, which secret \(rotated.slot.number) opens: "
+                + "\(Format.count(rotated.documents, "document")) stored again, \(Format.size(rotated.bytes)).")
+        session.add(rotated.warnings, of: repository.location, after: "the repository has a new key", to: &report)
+        return report
+    }
+}
+
+/// `litevault secret list`: shows which secrets open a repository.
+struct SecretList: VaultCommand {
+    static let configuration = configured(
+        "list", "Show the secrets of a repository.",
+        """
+        Shows numbers, kinds and names, and never a secret. Without a secret, the list is what the store says; with \
+        one, it is authenticated, and shows which of them was given.
+        """,
+        examples: ["litevault secret list --repository r --repository-secret-file secret"])
+
+    @OptionGroup(title: "Repository") var repository: RepositoryOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
+
+    func perform(_ session: Session) throws -> Report {
+        let opened = try session.repository(repository, for: .secrets)
+        let secrets = opened.secretSlots
+        var report = Report([
+            "repository": repository.location, "authenticated": opened.isAuthenticated,
+            "opened": Nullable(opened.openedSlot), "rotation_unfinished": opened.isRotationUnfinished,
+            "sealed": opened.isSealed, "secrets": secrets.map(\.members),
+        ])
+        report.appendLine(
+            "\(Format.visible(repository.location)): \(Format.count(secrets.count, "secret"))"
+                + (opened.isAuthenticated ? "" : ", unauthenticated"))
+        for secret in secrets {
+            report.appendRow("secret \(secret.number)", secret.line + (secret.number == opened.openedSlot ? ", given" : ""))
+        }
+        session.add(opened.notices, of: repository.location, after: nil, to: &report)
+        return report
+    }
+}
+
+// A secret of a repository in results: what is known of it, never the secret.
+extension RepositorySecretSlot {
+    var members: Members { ["slot": number, "kind": kind, "name": name, "added": Format.time(added)] }
+
+    /// `passphrase 'laptop', added 2026-11-22T20:00:00Z`.
+    var line: String {
+        "\(kind)\(name.isEmpty ? "" : " '\(Format.visible(name))'"), added \(Format.time(added))"
+    }
+
+    private var kind: String { isRandom ? "random" : "passphrase" }
 }

@@ -66,18 +66,6 @@ struct SnapshotCommand: VaultCommand {
 
     @OptionGroup(title: "Output") var output: OutputOptions
 
-    private struct Result: Encodable {
-        let source: String
-        let repository: String
-        let authenticated: Bool
-        let snapshot: SnapshotSummary
-        let unchanged: Bool
-        let read: Int64
-        let storedAgain: Int64
-        let unreachableCommits: Int
-        let seconds: Double
-    }
-
     func validate() throws {
         if noKeyring, keyring != nil { throw ValidationError("--keyring cannot be combined with --no-keyring") }
     }
@@ -100,12 +88,12 @@ struct SnapshotCommand: VaultCommand {
         let result = try runBlocking { try await opened.snapshot(of: path, options: chosen) }
 
         let snapshot = result.snapshot
-        var report = Report(
-            Result(
-                source: source, repository: repository.location, authenticated: opened.isAuthenticated,
-                snapshot: SnapshotSummary(snapshot), unchanged: result.isUnchanged, read: result.read,
-                storedAgain: result.storedAgain, unreachableCommits: result.unreachableCommits, seconds: session.elapsed
-            ))
+        var report = Report([
+            "source": source, "repository": repository.location, "authenticated": opened.isAuthenticated,
+            "snapshot": SnapshotSummary(snapshot).members, "unchanged": result.isUnchanged, "read": result.read,
+            "stored_again": result.storedAgain, "unreachable_commits": result.unreachableCommits,
+            "seconds": session.elapsed,
+        ])
         report.appendLine(
             "Snapshot \(snapshot.id) of '\(Format.visible(snapshot.database))': \(Format.size(snapshot.size)), "
                 + "\(Format.size(result.read)) read, \(Format.size(snapshot.changed)) changed, \(Format.size(snapshot.stored)) stored "

@@ -26,15 +26,7 @@ struct SnapshotsCommand: VaultCommand {
 
     @OptionGroup(title: "Output") var output: OutputOptions
 
-    private struct Result: Encodable {
-        let repository: String
-        let authenticated: Bool
-        let rotationUnfinished: Bool
-        let snapshots: [SnapshotSummary]
-    }
-
     func perform(_ session: Session) throws -> Report {
-        try session.reserveKeySources(repository.secret)
         let opened = try session.repository(repository)
         let name = database
         let warnings = WarningList()
@@ -49,10 +41,10 @@ struct SnapshotsCommand: VaultCommand {
         }
 
         let snapshots = found.map { SnapshotSummary($0, followedUntil: followed[$0.id]) }
-        var report = Report(
-            Result(
-                repository: repository.location, authenticated: opened.isAuthenticated,
-                rotationUnfinished: opened.isRotationUnfinished, snapshots: snapshots))
+        var report = Report([
+            "repository": repository.location, "authenticated": opened.isAuthenticated,
+            "rotation_unfinished": opened.isRotationUnfinished, "snapshots": snapshots.map(\.members),
+        ])
         for list in found.byDatabase {
             report.appendLine("\(Format.visible(list[0].database)):")
             report.appendLine(SnapshotSummary.heading)
@@ -60,7 +52,7 @@ struct SnapshotsCommand: VaultCommand {
                 report.appendLine(snapshot.line)
             }
         }
-        SnapshotSummary.warn(ofDatesAhead: snapshots.count { $0.datedAhead == true }, in: &report)
+        SnapshotSummary.warn(ofDatesAhead: snapshots.count(where: \.isDatedAhead), in: &report)
         let count = Format.count(snapshots.count, "snapshot")
         report.appendLine("\(count), \(SnapshotSummary.protection(opened)).")
         session.add(warnings.all, of: repository.location, after: "\(count) can be read", to: &report)

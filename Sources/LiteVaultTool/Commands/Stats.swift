@@ -28,19 +28,6 @@ struct Stats: VaultCommand {
     @OptionGroup(title: "A snapshot instead of a file") var source: SnapshotSource
     @OptionGroup(title: "Output") var output: OutputOptions
 
-    private struct Result: Encodable {
-        let database: String
-        let size: Int64
-        @Nullable var walSize: Int64?
-        let pageSize: Int64
-        let pageCount: Int64
-        let freePages: Int64
-        @Nullable var otherPages: Int64?
-        let measured: String
-        let trees: [TreeSummary]
-        let seconds: Double
-    }
-
     func perform(_ session: Session) throws -> Report {
         try session.reserveKeySources(database, source)
         if output.json, format != nil {
@@ -67,16 +54,17 @@ struct Stats: VaultCommand {
         _ found: StorageStatistics, _ trees: [TreeSummary], size: Int64, _ session: Session
     ) -> Report {
         let path = database.path
-        let result = Result(
-            database: path, size: size, walSize: source.location == nil ? Preflight.size(path + "-wal") : nil,
-            pageSize: found.pageSize, pageCount: found.pageCount, freePages: found.freePages,
-            otherPages: found.otherPages, measured: found.method.rawValue, trees: trees, seconds: session.elapsed)
-        var report = Report(result)
-        report.appendLine("\(Format.visible(path)): \(Format.size(result.size))")
+        let walSize = source.location == nil ? Preflight.size(path + "-wal") : nil
+        var report = Report([
+            "database": path, "size": size, "wal_size": Nullable(walSize), "page_size": found.pageSize,
+            "page_count": found.pageCount, "free_pages": found.freePages, "other_pages": Nullable(found.otherPages),
+            "measured": found.method.rawValue, "trees": trees.map(\.members), "seconds": session.elapsed,
+        ])
+        report.appendLine("\(Format.visible(path)): \(Format.size(size))")
         let free = Format.share(found.freePages, of: found.pageCount)
         report.appendRow("pages", "\(found.pageCount) of \(found.pageSize) bytes, \(found.freePages) free (\(free))")
-        if let other = result.otherPages, other > 0 { report.appendRow("other pages", "\(other), for auto-vacuum") }
-        if let size = result.walSize { report.appendRow("-wal", Format.size(size)) }
+        if let other = found.otherPages, other > 0 { report.appendRow("other pages", "\(other), for auto-vacuum") }
+        if let walSize { report.appendRow("-wal", Format.size(walSize)) }
         report.appendLine("")
         let text = ResultText()
         // Collected in memory: neither can fail.
@@ -91,45 +79,43 @@ struct Stats: VaultCommand {
 }
 
 /// A table or an index in results.
-private struct TreeSummary: Encodable {
-    let name: String
-    let type: String
-    let table: String
-    @Nullable var rows: Int64?
-    @Nullable var pages: Int64?
+private struct TreeSummary {
+    private let tree: StorageStatistics.Tree
     /// In bytes: that of its pages, or else of its values.
-    @Nullable var size: Int64?
+    private let size: Int64?
     /// The part of the database that its pages are, from 0 to 1.
-    @Nullable var share: Double?
-    @Nullable var payload: Int64?
-    @Nullable var unused: Int64?
+    private let share: Double?
 
     static let columns = ["name", "type", "table", "rows", "pages", "size", "share"]
 
     init(_ tree: StorageStatistics.Tree, _ database: StorageStatistics) {
-        name = tree.name
-        type = tree.isIndex ? "index" : "table"
-        table = tree.table
-        rows = tree.rows
-        pages = tree.pages
+        self.tree = tree
         size = tree.pages.map { $0 * database.pageSize } ?? tree.payload
         let share = tree.pages.map { Double($0) / Double(max(1, database.pageCount)) }
         self.share = share.map { ($0 * 10_000).rounded() / 10_000 }
-        payload = tree.payload
-        unused = tree.unused
+    }
+
+    private var type: String { tree.isIndex ? "index" : "table" }
+
+    var members: Members {
+        [
+            "name": tree.name, "type": type, "table": tree.table, "rows": Nullable(tree.rows),
+            "pages": Nullable(tree.pages), "size": Nullable(size), "share": Nullable(share),
+            "payload": Nullable(tree.payload), "unused": Nullable(tree.unused),
+        ]
     }
 
     /// The columns as numbers.
     var values: [StoredValue] {
-        [.text(name), .text(type), .text(table)] + [rows, pages, size].map { $0.map(StoredValue.integer) ?? .null }
+        names + [tree.rows, tree.pages, size].map { $0.map(StoredValue.integer) ?? .null }
             + [share.map(StoredValue.real) ?? .null]
     }
 
     /// The columns for people.
     var text: [StoredValue] {
-        [.text(name), .text(type), .text(table)]
-            + [rows, pages].map { $0.map(StoredValue.integer) ?? .text("") } + [
-                .text(size.map(Format.size) ?? ""), .text(share.map(Format.share) ?? ""),
-            ]
+        names + [tree.rows, tree.pages].map { $0.map(StoredValue.integer) ?? .text("") }
+            + [.text(size.map(Format.size) ?? ""), .text(share.map(Format.share) ?? "")]
     }
+
+    private var names: [StoredValue] { [.text(tree.name), .text(type), .text(tree.table)] }
 }

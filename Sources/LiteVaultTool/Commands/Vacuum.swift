@@ -24,12 +24,6 @@ struct Vacuum: VaultCommand {
 
     @OptionGroup(title: "Output") var output: OutputOptions
 
-    private struct Result: Encodable {
-        let database: String
-        let destination: String?
-        let sizeBefore: Int64
-    }
-
     func perform(_ session: Session) throws -> Report {
         let path = database.path
         try session.reserveKeySources(database.key)
@@ -46,7 +40,7 @@ struct Vacuum: VaultCommand {
         }
 
         let file = WrittenFile(into ?? path, session)
-        var report = Report(Result(database: path, destination: into, sizeBefore: before), file)
+        var report = Report(["database": path, "destination": into, "size_before": before], file.members)
         let target = into.map { " into \(Format.visible($0))" } ?? ""
         report.appendLine(
             "Vacuumed \(Format.visible(path))\(target): \(Format.size(before)) became \(file.summary).")

@@ -26,17 +26,6 @@ struct Verify: VaultCommand {
 
     @OptionGroup(title: "Output") var output: OutputOptions
 
-    private struct Result: Encodable {
-        let database: String
-        let encrypted: Bool
-        let intact: Bool
-        let unchecked: [String]
-        let checks: [CheckResult]
-        let size: Int64
-        let seconds: Double
-        @Nullable var pending: PendingSummary?
-    }
-
     func perform(_ session: Session) throws -> Report {
         let path = database.path
         try session.reserveKeySources(database.key)
@@ -45,19 +34,18 @@ struct Verify: VaultCommand {
         let found = try DatabaseFile(path).verify(
             key: key, settings: database.cipher.settings(), progress: session.progress)
         let checks = CheckResult.all(of: found, isEncrypted: key != nil, requiresForeignKeys: foreignKeys)
-        let pending = found.pending.map(PendingSummary.init)
 
-        var report = Report(
-            Result(
-                database: path, encrypted: key != nil, intact: found.isIntact,
-                unchecked: found.unchecked.map(\.message), checks: checks, size: found.fileSize,
-                seconds: session.elapsed, pending: pending))
+        var report = Report([
+            "database": path, "encrypted": key != nil, "intact": found.isIntact,
+            "unchecked": found.unchecked.map(\.message), "checks": checks.map(\.members), "size": found.fileSize,
+            "seconds": session.elapsed, "pending": Nullable(found.pending?.members),
+        ])
         let verdict = !found.isIntact ? "NOT intact" : found.unchecked.isEmpty ? "intact" : "no damage found"
         report.appendLine("\(Format.visible(path)): \(verdict), verified in \(Format.duration(session.elapsed))")
         for check in checks { check.addRows(to: &report) }
         for one in found.unchecked.prefix(20) { report.appendRow("not checked", Format.visible(one.message)) }
         if found.unchecked.count > 20 { report.appendRow("", "… and \(found.unchecked.count - 20) more") }
-        pending?.addRow(to: &report)
+        found.pending?.addRow(to: &report)
         if !found.isIntact {
             report.failure = Failure(
                 .damaged, Format.count(found.problems.count, "problem") + " found", path: path,
@@ -73,8 +61,8 @@ struct Verify: VaultCommand {
 }
 
 /// One check of `verify`, and its result.
-private struct CheckResult: Encodable {
-    enum Outcome: String, Encodable {
+private struct CheckResult {
+    enum Outcome: String {
         case passed
         case failed
         /// Passed, with something that a person may want to know.
@@ -87,6 +75,8 @@ private struct CheckResult: Encodable {
     let result: Outcome
     /// What was found, or why the check was skipped.
     let details: [String]
+
+    var members: Members { ["name": name, "result": result.rawValue, "details": details] }
 
     /// The checks of a report, from the bottom up: log, pages, length, structure, references.
     static func all(

@@ -2,8 +2,8 @@ internal import LiteVaultBackup
 internal import LiteVaultSystem
 
 /// One thing that `doctor` looked at.
-struct Finding: Encodable {
-    enum Severity: String, Encodable, CaseIterable {
+struct Finding {
+    enum Severity: String {
         case ok
         /// It stops nothing today, and needs attention.
         case warning
@@ -12,7 +12,7 @@ struct Finding: Encodable {
     }
 
     /// What was looked at: the member `check` of results.
-    enum Check: String, Encodable, CaseIterable {
+    enum Check: String, CaseIterable {
         case configuration, state, runner, engine, sources, database, leftover, key, secret, repository, objects, clock
         case conditionalWrites = "conditional-writes"
         case lock, lease, rotation, deletions, spool, space, snapshot
@@ -22,12 +22,19 @@ struct Finding: Encodable {
 
     let severity: Severity
     let check: Check
-    @Nullable var job: String?
-    @Nullable var path: String?
+    let job: String?
+    let path: String?
     /// What is the case: a phrase in lower case, without a full stop.
     let message: String
     /// What to do about it; nil for one that is ok.
-    @Nullable var remedy: String?
+    let remedy: String?
+
+    fileprivate var members: Members {
+        [
+            "severity": severity.rawValue, "check": check.rawValue, "job": Nullable(job), "path": Nullable(path),
+            "message": message, "remedy": Nullable(remedy),
+        ]
+    }
 
     /// The lines of text output.
     fileprivate func lines(_ jobWidth: Int) -> [String] {
@@ -79,29 +86,18 @@ struct Findings {
         all.append(Finding(severity: severity, check: check, job: job, path: path, message: message, remedy: remedy))
     }
 
-    func count(_ severity: Finding.Severity) -> Int { all.count { $0.severity == severity } }
+    private func count(_ severity: Finding.Severity) -> Int { all.count { $0.severity == severity } }
 
     /// The report: a line for each finding, with its remedy below, and the totals.
-    func report(_ result: some Encodable) -> Report {
-        var report = Report(result, FindingsResult(self))
+    func report(_ members: Members) -> Report {
+        let (problems, warnings) = (count(.problem), count(.warning))
+        var report = Report(
+            members, ["problems": problems, "warnings": warnings, "findings": all.map(\.members)])
         let width = all.compactMap { $0.job.map(Format.visible)?.count }.max() ?? 0
         for line in all.flatMap({ $0.lines(width) }) { report.appendLine(line) }
-        let (problems, warnings) = (count(.problem), count(.warning))
         report.appendLine(
             "\(Format.count(problems, "problem")), \(Format.count(warnings, "warning")), \(count(.ok)) ok")
         report.status = problems > 0 ? .problem : .done
         return report
-    }
-}
-
-private struct FindingsResult: Encodable {
-    let problems: Int
-    let warnings: Int
-    let findings: [Finding]
-
-    init(_ findings: Findings) {
-        problems = findings.count(.problem)
-        warnings = findings.count(.warning)
-        self.findings = findings.all
     }
 }

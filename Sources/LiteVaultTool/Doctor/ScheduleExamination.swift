@@ -99,7 +99,7 @@ struct ScheduleExamination {
                 findings.problem(
                     .runner, "process \(process), which runs the jobs, is stopped", path: state.path,
                     remedy: "Resume it (kill -CONT \(process)) or terminate it: no other one can run them meanwhile.")
-            case .process where try state.isOutdated(configured: configured):
+            case .process where try state.isOutdated(configured: configuration.modified ?? now):
                 findings.warning(
                     .runner, "the running service has an older configuration", path: state.path,
                     remedy: "Restart it, or send it SIGHUP (systemctl reload).")
@@ -114,13 +114,10 @@ struct ScheduleExamination {
         }
     }
 
-    /// When the configuration was changed.
-    private var configured: Date { configuration.modified ?? now }
-
     /// The last run of a job, its last verification, and what it follows.
     private func results(_ job: BackupJob, _ state: StateFile, into findings: inout Findings) {
         let decision = DueDecision(job, state.job(job.name), host: Self.host, now: now)
-        if let since = decision.overdue(state.job(job.name), configured: configured, now: now) {
+        if let since = decision.overdue(state.job(job.name), configured: configuration.modified ?? now, now: now) {
             findings.problem(
                 .lastRun, "has been due for \(age(since.timeIntervalSince1970)), and did not run",
                 remedy:

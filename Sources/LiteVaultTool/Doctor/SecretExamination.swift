@@ -10,7 +10,8 @@ struct SecretExamination {
 
     init(_ session: Session) {
         // What the reader would warn of becomes a finding.
-        let silent = JSONReporter(terminal: session.terminal, quiet: true, meter: nil)
+        let silent = Reporter(
+            terminal: session.terminal, printsJSON: true, logsJSON: true, quiet: true, meter: nil)
         keys = ScheduleKeys(Session(terminal: session.terminal, reporter: silent))
     }
 

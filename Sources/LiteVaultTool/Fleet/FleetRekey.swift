@@ -112,7 +112,7 @@ struct FleetRekey: Sendable {
         try unlocked.rekey(
             [member.path], replacing: replaced, settings: settings, lockTimeout: timeout, progress: Self.progress)
         if keyrings.forgetsOldKeys { try unlocked.forgetOldKeys() }
-        keyrings.remember(unlocked)
+        unlocked.remember(warning: keyrings.reporter)
         return (.done, unlocked.keyIdentifiers.first)
     }
 
@@ -175,7 +175,7 @@ struct OwnKeyrings: Sendable {
     let forgetsOldKeys: Bool
     /// Fingerprints of keyrings that are trusted, whichever of them they are of.
     let trusted: [KeyringFingerprint]
-    let reporter: any Reporter
+    let reporter: Reporter
 
     /// Opens one of the keyrings.
     func unlock(_ path: String, _ timeout: Duration) throws -> UnlockedKeyring {
@@ -184,9 +184,6 @@ struct OwnKeyrings: Sendable {
         if trusted.contains(unlocked.fingerprint) { try unlocked.trust(unlocked.fingerprint) }
         return unlocked
     }
-
-    /// Remembers a keyring that is proven.
-    func remember(_ unlocked: UnlockedKeyring) { unlocked.remember(warning: reporter) }
 }
 
 /// The addition of a recipient to many keyrings.
@@ -214,7 +211,7 @@ struct FleetAddition: Sendable {
             var slot = NewKeyringSlot.recipient(recipient)
             slot.name = slotName
             try unlocked.add(slot)
-            keyrings.remember(unlocked)
+            unlocked.remember(warning: keyrings.reporter)
         }
         do { try journal?.record(member, .done, mark: mark(member)) } catch { throw JournalFailure(cause: error) }
         return isThere ? .already : .done

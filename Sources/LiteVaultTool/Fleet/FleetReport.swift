@@ -1,53 +1,41 @@
 internal import LiteVault
 
 /// The result of a run over many files.
-struct FleetReport: Encodable {
-    struct Item: Encodable {
-        let path: String
-        let state: String
-        let code: String?
-        let message: String?
-        let remedy: String?
-        let seconds: Double
-    }
-
-    let dryRun: Bool
-    let total: Int
-    let done: Int
-    let already: Int
-    let ready: Int
-    let busy: Int
-    let failed: Int
+struct FleetReport {
+    let outcomes: [FleetRun.Outcome]
     /// How often the run came back to those in use.
     let returns: Int
-    @Nullable var journal: String?
-    /// Whether an earlier run was continued.
-    let continued: Bool
+    let journal: FleetJournal?
+    let isDryRun: Bool
     let seconds: Double
-    let items: [Item]
 
-    init(
-        _ outcomes: [FleetRun.Outcome], returns: Int, journal: FleetJournal?, dryRun: Bool, seconds: Double
-    ) {
-        func count(_ state: FleetRun.State) -> Int { outcomes.count { $0.state == state } }
-        self.dryRun = dryRun
-        self.returns = returns
-        self.seconds = seconds
-        total = outcomes.count
-        (done, already, ready) = (count(.done), count(.already), count(.ready))
-        (busy, failed) = (count(.busy), count(.failed))
-        continued = journal?.isContinued ?? false
-        // It is removed when there is nothing left to do.
-        self.journal = busy + failed > 0 ? journal?.path : nil
-        items = outcomes.map {
-            Item(
-                path: $0.member.path, state: $0.state.rawValue, code: $0.failure?.code.rawValue,
-                message: $0.failure?.message, remedy: $0.failure?.remedy, seconds: $0.seconds)
-        }
+    var members: Members {
+        [
+            "dry_run": isDryRun, "total": outcomes.count, "done": done, "already": count(.already),
+            "ready": count(.ready), "busy": busy, "failed": failed, "returns": returns,
+            "journal": Nullable(journalPath),
+            // Whether an earlier run was continued.
+            "continued": isContinued, "seconds": seconds, "items": outcomes.map(Self.item),
+        ]
     }
 
+    private static func item(_ outcome: FleetRun.Outcome) -> Members {
+        [
+            "path": outcome.member.path, "state": outcome.state.rawValue, "code": outcome.failure?.code.rawValue,
+            "message": outcome.failure?.message, "remedy": outcome.failure?.remedy, "seconds": outcome.seconds,
+        ]
+    }
+
+    private func count(_ state: FleetRun.State) -> Int { outcomes.count { $0.state == state } }
+    var done: Int { count(.done) }
+    private var busy: Int { count(.busy) }
+    private var failed: Int { count(.failed) }
+    private var isContinued: Bool { journal?.isContinued ?? false }
+    /// Nil if it is removed, as there is nothing left to do.
+    private var journalPath: String? { busy + failed > 0 ? journal?.path : nil }
+
     /// Whether nothing is left to do.
-    var isComplete: Bool { busy == 0 && failed == 0 && !dryRun }
+    var isComplete: Bool { busy == 0 && failed == 0 && !isDryRun }
 
     /// The report, and the failure of a run that left some as they were.
     ///
@@ -55,37 +43,37 @@ struct FleetReport: Encodable {
     ///   - noun: what the files are: `database`.
     ///   - verb: what was done to them: `Rekeyed`.
     func report(_ noun: String, _ verb: String) -> Report {
-        var report = Report(self)
+        var report = Report(members)
         let counts = [
-            (done, "done"), (already, "done before"), (ready, "ready"), (busy, "in use"), (failed, "failed"),
+            (done, "done"), (count(.already), "done before"), (count(.ready), "ready"), (busy, "in use"),
+            (failed, "failed"),
         ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
         report.appendLine(
-            "\(dryRun ? "Looked at" : verb) \(Format.count(total, noun)) in \(Format.duration(seconds)): "
+            "\(isDryRun ? "Looked at" : verb) \(Format.count(outcomes.count, noun)) in \(Format.duration(seconds)): "
                 + "\(counts.joined(separator: ", ")).")
-        if continued { report.appendLine("Continued an earlier run by its journal.") }
-        let left = items.filter { $0.message != nil }
-        for item in left.prefix(100) {
+        if isContinued { report.appendLine("Continued an earlier run by its journal.") }
+        let left = outcomes.filter { $0.failure != nil }
+        for one in left.prefix(100) {
             report.appendRow(
-                item.state == FleetRun.State.busy.rawValue ? "in use" : "failed",
-                "\(Format.visible(item.path)): \(Format.visible(item.message ?? ""))")
+                one.state == .busy ? "in use" : "failed",
+                "\(Format.visible(one.member.path)): \(Format.visible(one.failure?.message ?? ""))")
         }
         if left.count > 100 { report.appendRow("", "… and \(left.count - 100) more") }
-        if let journal { report.appendLine("The journal is \(Format.visible(journal)).") }
+        if let journalPath { report.appendLine("The journal is \(Format.visible(journalPath)).") }
         report.failure = failure(noun)
         return report
     }
 
     private func failure(_ noun: String) -> Failure? {
         guard busy + failed > 0 else { return nil }
-        let codes = Set(items.compactMap(\.code))
-        let code = codes.count == 1 ? codes.first.flatMap(FailureCode.init(rawValue:)) : nil
+        let codes = Set(outcomes.compactMap(\.failure?.code))
         return Failure(
-            code ?? .jobFailed,
-            "\(busy + failed) of \(Format.count(total, noun)) \(dryRun ? "cannot be" : "were not") changed: "
+            (codes.count == 1 ? codes.first : nil) ?? .jobFailed,
+            "\(busy + failed) of \(Format.count(outcomes.count, noun)) \(isDryRun ? "cannot be" : "were not") changed: "
                 + "\(busy) in use, \(failed) failed",
-            remedy: dryRun
+            remedy: isDryRun
                 ? "Nothing was changed."
-                : (done + already > 0 ? "The others are done. " : "")
+                : (done + count(.already) > 0 ? "The others are done. " : "")
                     + "Run the same command again: what is done is not done twice.")
     }
 }

@@ -32,7 +32,7 @@ struct FleetRun: Sendable {
     let wait: Duration
     /// What the work is, as a present participle.
     let phase: String
-    let reporter: any Reporter
+    let reporter: Reporter
 
     /// How long the work may wait for a lock: hardly while there are others to do.
     private static let lockTimeout = (first: Duration.milliseconds(200), later: Duration.seconds(2))
@@ -148,7 +148,8 @@ extension Session {
             reporter: reporter)
         let found = try run.run(work)
         let result = FleetReport(
-            found.outcomes, returns: found.returns, journal: journal, dryRun: options.dryRun, seconds: elapsed)
+            outcomes: found.outcomes, returns: found.returns, journal: journal, isDryRun: options.dryRun,
+            seconds: elapsed)
         if result.isComplete { journal?.remove() }
         return result
     }

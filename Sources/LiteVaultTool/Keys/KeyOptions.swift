@@ -108,10 +108,11 @@ protocol KeyRole {
     /// The formats in the help of `--NAME-format`; nil if there is only one.
     static var formats: String? { get }
     /// The options for a keyring that has the key, where there may be one.
-    associatedtype Keyring: KeyringChoice
+    associatedtype Keyring: KeyringChoice = NoKeyring
 }
 
 extension KeyRole {
+    static var prefix: String { "" }
     static var option: String { prefix + "key" }
     /// The names of the option for a file. The key that a command has without a prefix has a short one, too.
     fileprivate static var fileNames: NameSpecification {
@@ -168,8 +169,6 @@ enum UnlockMethod: String, CaseIterable, ExpressibleByArgument {
 
 /// The secret that authenticates a repository.
 enum RepositorySecretRole: KeyRole {
-    typealias Keyring = NoKeyring
-    static let prefix = ""
     static let noun = "repository secret"
     static let option = "repository-secret"
     static let formats: String? = "a passphrase, 64 or more hex digits, or 32 or more raw bytes"
@@ -177,7 +176,6 @@ enum RepositorySecretRole: KeyRole {
 
 /// The secret that a command adds to a repository.
 enum NewRepositorySecretRole: KeyRole {
-    typealias Keyring = NoKeyring
     static let prefix = "new-"
     static let noun = "new repository secret"
     static let option = "new-repository-secret"
@@ -187,7 +185,6 @@ enum NewRepositorySecretRole: KeyRole {
 /// The key of the database that a command reads; for `encrypt`, that of the new database.
 enum DatabaseKeyRole: KeyRole {
     typealias Keyring = KeyringOptions<DatabaseKeyRole>
-    static let prefix = ""
     static let noun = "key"
 }
 
@@ -214,31 +211,24 @@ enum OtherKeyRole: KeyRole {
 
 /// The secret of the slot that opens a keyring, for the commands about keyrings.
 enum UnlockRole: KeyRole {
-    typealias Keyring = NoKeyring
-    static let prefix = ""
     static let noun = "secret that opens the keyring"
     static let formats: String? = nil
 }
 
 /// The private key that `key export-recipient` reads.
 enum IdentityRole: KeyRole {
-    typealias Keyring = NoKeyring
-    static let prefix = ""
     static let noun = "identity"
     static let formats: String? = nil
 }
 
 /// The recovery code that `key recover` reads.
 enum RecoveryRole: KeyRole {
-    typealias Keyring = NoKeyring
-    static let prefix = ""
     static let noun = "recovery code"
     static let formats: String? = nil
 }
 
 /// The secret of a slot that is being set.
 enum SlotSecretRole: KeyRole {
-    typealias Keyring = NoKeyring
     static let prefix = "new-"
     static let noun = "secret of the new slot"
     static let formats: String? = nil

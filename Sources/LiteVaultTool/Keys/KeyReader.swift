@@ -4,14 +4,14 @@ internal import LiteVaultSystem
 
 /// Reads keys from their sources and decodes them.
 final class KeyReader: Sendable {
-    private let reporter: any Reporter
+    private let reporter: Reporter
     private let terminal: Terminal
     /// The time after which a key command is killed with its process group; nil for no limit, as it may ask a person.
     private let commandLimit: Duration?
     /// Variables that were removed from the environment. Two options may name the same one.
     private let variables = Locked<[String: SecretBuffer]>([:])
 
-    init(reporter: any Reporter, terminal: Terminal, commandLimit: Duration? = nil) {
+    init(reporter: Reporter, terminal: Terminal, commandLimit: Duration? = nil) {
         self.commandLimit = commandLimit
         self.reporter = reporter
         self.terminal = terminal
@@ -114,7 +114,7 @@ final class KeyReader: Sendable {
     private func readCommand(_ text: String) throws -> SecretBuffer {
         var command = ShellCommand(text)
         // With `--json`, our standard error contains only JSON.
-        if reporter is JSONReporter { command.error = .null }
+        if reporter.printsJSON { command.error = .null }
         let output: CommandOutput
         do throws(SystemError) {
             output = try command.collect(limit: commandLimit) { Interruption.shared.watch(child: $0) }

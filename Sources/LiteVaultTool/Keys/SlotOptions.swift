@@ -72,49 +72,50 @@ enum NewSlotKind: String, CaseIterable, ExpressibleByArgument {
     case file
 }
 
-/// A slot in results.
-struct SlotSummary: Encodable {
-    let slot: Int
-    let kind: String
-    let name: String
-    let added: String
-    let beingRemoved: Bool
-    let recipient: String?
+// A slot in results.
+extension KeyringSlot {
+    var members: Members {
+        [
+            "slot": id, "kind": kind.rawValue, "name": name, "added": Format.time(added),
+            "being_removed": isBeingRemoved, "recipient": recipient,
+        ]
+    }
 
-    init(_ slot: KeyringSlot) {
-        self.slot = slot.id
-        kind = slot.kind.rawValue
-        name = slot.name
-        added = Format.time(slot.added)
-        beingRemoved = slot.isBeingRemoved
-        recipient = slot.kind == .recipient ? try? KeyringRecipient(publicKey: slot.publicKey).description : nil
+    /// The public key of a recipient; nil for other kinds.
+    var recipient: String? {
+        kind == .recipient ? try? KeyringRecipient(publicKey: publicKey).description : nil
     }
 
     /// `passphrase 'laptop', added 2026-11-22T20:00:00Z`.
     var line: String {
         let name = name.isEmpty ? "" : " '\(Format.visible(name))'"
-        return "\(kind)\(name), \(beingRemoved ? "being removed" : "added \(added)")"
+        return "\(kind.rawValue)\(name), \(isBeingRemoved ? "being removed" : "added \(Format.time(added))")"
     }
 }
 
 /// The slot that a command set, and its recovery code.
-struct SlotResult: Encodable {
-    let keyring: String
-    let slot: SlotSummary
-    let recoveryCode: String?
-    let keyringProof: KeyringProofSummary
+struct SlotResult {
+    private let keyring: String
+    let slot: KeyringSlot
+    private let recoveryCode: String?
+    private let proof: KeyringProofSummary
 
     init(_ path: String, _ keyring: UnlockedKeyring, _ slot: KeyringSlot, _ code: RecoveryCode?) throws {
-        self.keyring = path
-        keyringProof = try KeyringProofSummary(keyring)
-        self.slot = SlotSummary(slot)
+        (self.keyring, self.slot) = (path, slot)
         recoveryCode = try code?.withText { String(decoding: $0, as: UTF8.self) }
+        proof = try KeyringProofSummary(keyring)
     }
 
-    /// Shows the recovery code, the only time that anything does.
-    func addCode(to report: inout Report) {
-        guard let recoveryCode else { return }
-        report.appendLine("Recovery code: \(recoveryCode)")
-        report.appendLine("It is shown only now, and it opens the keyring: print it, and lock it away.")
+    var members: Members {
+        ["keyring": keyring, "slot": slot.members, "recovery_code": recoveryCode, "keyring_proof": proof.members]
+    }
+
+    /// Shows the recovery code, the only time that anything does, and the fingerprint of the keyring.
+    func addLines(to report: inout Report) {
+        if let recoveryCode {
+            report.appendLine("Recovery code: \(recoveryCode)")
+            report.appendLine("It is shown only now, and it opens the keyring: print it, and lock it away.")
+        }
+        proof.add(to: &report)
     }
 }

@@ -17,7 +17,7 @@ struct TrustOptions: ParsableArguments {
 }
 
 /// What shows that a keyring is the right one, in results.
-struct KeyringProofSummary: Encodable {
+struct KeyringProofSummary {
     /// What people compare.
     let fingerprint: String
     /// `trusted`, `endorsed`, `remembered`, `unknown` or `contradicted`.
@@ -27,6 +27,8 @@ struct KeyringProofSummary: Encodable {
         fingerprint = keyring.fingerprint.description
         proof = try keyring.proof().rawValue
     }
+
+    var members: Members { ["fingerprint": fingerprint, "proof": proof] }
 
     /// Shows the fingerprint, and what is missing.
     func add(to report: inout Report) {

@@ -8,8 +8,8 @@ enum MonitoringAnswers {
         switch request.path {
         case "/health":
             let health = runner.health()
-            guard let line = try? ResultEncoder.line(Health(health)) else { return HTTPResponse(503, "") }
-            return HTTPResponse(health.isHealthy ? 200 : 503, line + "\n", type: "application/json")
+            return HTTPResponse(
+                health.isHealthy ? 200 : 503, members(health).json + "\n", type: "application/json")
         case "/metrics":
             return HTTPResponse(
                 200, Metrics.text(runner.currentSamples()), type: "text/plain; version=0.0.4; charset=utf-8")
@@ -17,57 +17,33 @@ enum MonitoringAnswers {
         }
     }
 
-    private struct Health: Encodable {
-        let schema = 1
-        let healthy: Bool
-        /// What is wrong, with the names of job and database: what a person reads first.
-        let reasons: [String]
-        let jobs: [Job]
-
-        init(_ health: ScheduleHealth) {
-            healthy = health.isHealthy
-            jobs = health.jobs.map(Job.init)
-            reasons = health.jobs.flatMap { job in
-                job.reasons.map { "\(job.name): \($0)" }
-                    + job.followers.compactMap { one in one.reason.map { "\(job.name): \(one.state.database): \($0)" } }
-            }
+    private static func members(_ health: ScheduleHealth) -> Members {
+        // What is wrong, with the names of job and database: what a person reads first.
+        let reasons = health.jobs.flatMap { job in
+            job.reasons.map { "\(job.name): \($0)" }
+                + job.followers.compactMap { one in one.reason.map { "\(job.name): \(one.state.database): \($0)" } }
         }
+        return [
+            "schema": 1, "healthy": health.isHealthy, "reasons": reasons, "jobs": health.jobs.map(job),
+        ]
     }
 
-    private struct Job: Encodable {
-        let job: String
-        let healthy: Bool
-        let reasons: [String]
-        let followers: [Follower]
-
-        init(_ job: ScheduleHealth.Job) {
-            self.job = job.name
-            healthy = job.isHealthy
-            reasons = job.reasons
-            followers = job.followers.map(Follower.init)
-        }
+    private static func job(_ job: ScheduleHealth.Job) -> Members {
+        [
+            "job": job.name, "healthy": job.isHealthy, "reasons": job.reasons,
+            "followers": job.followers.map(follower),
+        ]
     }
 
-    private struct Follower: Encodable {
-        let database: String
-        let state: String
-        let healthy: Bool
-        @Nullable var reason: String?
-        @Nullable var lagSeconds: Double?
-        let lagLimitSeconds: Double
-        let waitingSegments: Int
-        @Nullable var lastLook: String?
-        @Nullable var lastSegment: String?
-
-        init(_ follower: ScheduleHealth.Follower) {
-            (database, state) = (follower.state.database, follower.state.phase.rawValue)
-            healthy = follower.isHealthy
-            reason = follower.reason
-            lagSeconds = follower.lag.map { ($0 * 1000).rounded() / 1000 }
-            lagLimitSeconds = follower.lagLimit
-            waitingSegments = follower.waiting
-            lastLook = Format.time(follower.state.looked)
-            lastSegment = Format.time(follower.state.stored)
-        }
+    private static func follower(_ follower: ScheduleHealth.Follower) -> Members {
+        let lastLook: String? = Format.time(follower.state.looked)
+        let lastSegment: String? = Format.time(follower.state.stored)
+        return [
+            "database": follower.state.database, "state": follower.state.phase.rawValue, "healthy": follower.isHealthy,
+            "reason": Nullable(follower.reason),
+            "lag_seconds": Nullable(follower.lag.map { ($0 * 1000).rounded() / 1000 }),
+            "lag_limit_seconds": follower.lagLimit, "waiting_segments": follower.waiting,
+            "last_look": Nullable(lastLook), "last_segment": Nullable(lastSegment),
+        ]
     }
 }

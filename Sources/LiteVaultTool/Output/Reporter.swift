@@ -1,10 +1,10 @@
 internal import ArgumentParser
 internal import LiteVaultSystem
 
-/// The result of a command: as typed values for JSON output, and as lines of text.
+/// The result of a command: as members of a JSON object, and as lines of text.
 struct Report {
-    /// The values whose members follow `schema` and `command` in the JSON object, in order.
-    private(set) var results: [any Encodable]
+    /// The members of the JSON object that follow `schema` and `command`.
+    private var members: Members = [:]
     /// The lines of text output.
     private(set) var lines: [String] = []
     /// Whether the command has printed its result already, as it may be of any size.
@@ -14,8 +14,10 @@ struct Report {
     /// The exit status, unless there is a failure.
     var status = ExitStatus.done
 
-    /// Creates a report whose JSON object has the members of `results`.
-    init(_ results: any Encodable...) { self.results = results }
+    /// Creates a report whose JSON object has the members of all parts.
+    init(_ parts: Members...) {
+        for part in parts { members.append(part) }
+    }
 
     /// The report of a command that has printed its result.
     static func printed(_ status: ExitStatus = .done) -> Report {
@@ -25,8 +27,8 @@ struct Report {
         return report
     }
 
-    /// Adds the members of `result` to the JSON object.
-    mutating func add(_ result: any Encodable) { results.append(result) }
+    /// Adds members to the JSON object.
+    mutating func add(_ members: Members) { self.members.append(members) }
 
     /// Adds a line of text.
     mutating func appendLine(_ line: String) { lines.append(line) }
@@ -38,9 +40,7 @@ struct Report {
     }
 
     /// The JSON object.
-    func jsonLine(of command: String) throws -> String {
-        try ResultEncoder.line([ResultHeader(command: command)] + results)
-    }
+    func jsonLine(of command: String) -> String { Members(of: command, members).json }
 
     /// Adds a line of a two-column list.
     mutating func appendRow(_ name: String, _ value: String) {
@@ -51,165 +51,80 @@ struct Report {
     private static let columnWidth = 19
 }
 
-/// Prints results, failures, warnings and progress, as text or as JSON.
-protocol Reporter: Sendable {
-    /// Prints the result of a command to standard output.
-    func report(_ report: Report, of command: String) throws
-    /// Prints the failure that ends the process to standard error.
-    func failure(_ failure: Failure)
-    /// Prints a warning to standard error.
-    func warning(_ message: String, path: String?)
-    /// Prints what a command had done before a signal ended it to standard error.
-    func interruption(_ message: String, remedy: String)
-    /// Shows the progress of an operation. It may be called for every page.
-    func progress(_ state: ProgressState)
-}
-
-extension Reporter {
-    func warning(_ message: String) { warning(message, path: nil) }
-}
-
-/// The first members of every JSON object on standard output.
-struct ResultHeader: Encodable {
-    let schema = 1
-    let command: String
-}
-
-/// Text output, for people.
-struct TextReporter: Reporter {
+/// Prints results, failures, warnings and progress: as text for people, or as JSON for scripts, one object per line and nothing
+/// else.
+struct Reporter: Sendable {
     let terminal: Terminal
+    /// Whether results are JSON.
+    let printsJSON: Bool
+    /// Whether messages are JSON, with `--log json` also where results are text.
+    let logsJSON: Bool
     let quiet: Bool
     let meter: ProgressMeter?
 
+    /// Prints the result of a command to standard output.
     func report(_ report: Report, of command: String) throws {
+        if printsJSON { return try terminal.printResult(report.jsonLine(of: command)) }
         guard !quiet else { return }
         for line in report.lines { try terminal.printResult(line) }
     }
 
+    /// Prints the failure that ends the process to standard error.
     func failure(_ failure: Failure) {
-        terminal.printMessage(text(of: failure), label: ("error:", "1;31"), priority: .error)
-        for line in failure.excerpt { terminal.printMessage(line, priority: .error) }
-        if let remedy = failure.remedy {
-            terminal.printMessage(" " + Format.visible(remedy), label: ("hint:", "1;36"), priority: .error)
+        if logsJSON {
+            return printEvent(
+                "error",
+                [
+                    "code": failure.code.rawValue, "message": failure.message, "path": failure.path,
+                    "remedy": failure.remedy, "line": failure.place?.line, "column": failure.place?.column,
+                    "wanted": failure.times?.wanted, "reachable": failure.times?.reachable,
+                ], priority: .error)
         }
+        // The message, after the path unless it contains the path.
+        let path = failure.path.map { failure.message.contains($0) ? "" : Format.visible($0) + ": " } ?? ""
+        terminal.printMessage(path + Format.visible(failure.message), label: ("error:", "1;31"), priority: .error)
+        for line in failure.excerpt { terminal.printMessage(line, priority: .error) }
+        if let remedy = failure.remedy { printHint(remedy, priority: .error) }
     }
 
-    func warning(_ message: String, path: String?) {
+    /// Prints a warning to standard error.
+    func warning(_ message: String, path: String? = nil) {
         guard !quiet else { return }
+        if logsJSON { return printEvent("warning", ["message": message, "path": path], priority: .warning) }
         let prefix = path.map { Format.visible($0) + ": " } ?? ""
         terminal.printMessage(prefix + Format.visible(message), label: ("warning:", "1;33"), priority: .warning)
     }
 
+    /// Prints what a command had done before a signal ended it to standard error.
     func interruption(_ message: String, remedy: String) {
+        if logsJSON { return printEvent("interrupted", ["message": message, "remedy": remedy], priority: .warning) }
         terminal.printMessage(Format.visible(message), label: ("interrupted:", "1;33"), priority: .warning)
-        terminal.printMessage(" " + Format.visible(remedy), label: ("hint:", "1;36"), priority: .warning)
+        printHint(remedy, priority: .warning)
     }
 
+    /// Shows the progress of an operation. It may be called for every page.
     func progress(_ state: ProgressState) {
         guard let meter, meter.admits(state) else { return }
-        if terminal.errorIsTerminal {
+        if logsJSON {
+            printEvent(
+                "progress",
+                [
+                    "phase": state.phase, "done": state.done, "total": state.total > 0 ? state.total : nil,
+                    "rate": state.pace?.rate.rounded(), "remaining": state.pace?.remaining.rounded(),
+                ], priority: .info)
+        } else if terminal.errorIsTerminal {
             terminal.drawStatus(state.isFinished ? "" : state.bar(width: terminal.width))
         } else {
             terminal.printMessage(state.line)
         }
     }
 
-    /// The message, after the path unless it contains the path.
-    private func text(of failure: Failure) -> String {
-        guard let path = failure.path, !failure.message.contains(path) else { return Format.visible(failure.message) }
-        return Format.visible(path) + ": " + Format.visible(failure.message)
-    }
-}
-
-/// JSON output, for scripts: one object per line, and nothing else on either stream.
-struct JSONReporter: Reporter {
-    let terminal: Terminal
-    let quiet: Bool
-    let meter: ProgressMeter?
-
-    func report(_ report: Report, of command: String) throws {
-        try terminal.printResult(report.jsonLine(of: command))
+    private func printHint(_ remedy: String, priority: Terminal.Priority) {
+        terminal.printMessage(" " + Format.visible(remedy), label: ("hint:", "1;36"), priority: priority)
     }
 
-    func failure(_ failure: Failure) {
-        struct Body: Encodable {
-            let code: String
-            let message: String
-            let path: String?
-            let remedy: String?
-            let line: Int?
-            let column: Int?
-            let wanted: String?
-            let reachable: String?
-        }
-        printEvent(
-            "error",
-            Body(
-                code: failure.code.rawValue, message: failure.message, path: failure.path, remedy: failure.remedy,
-                line: failure.place?.line, column: failure.place?.column, wanted: failure.times?.wanted,
-                reachable: failure.times?.reachable), priority: .error)
-    }
-
-    func warning(_ message: String, path: String?) {
-        struct Body: Encodable {
-            let message: String
-            let path: String?
-        }
-        guard !quiet else { return }
-        printEvent("warning", Body(message: message, path: path), priority: .warning)
-    }
-
-    func interruption(_ message: String, remedy: String) {
-        struct Body: Encodable {
-            let message: String
-            let remedy: String
-        }
-        printEvent("interrupted", Body(message: message, remedy: remedy), priority: .warning)
-    }
-
-    func progress(_ state: ProgressState) {
-        struct Body: Encodable {
-            let phase: String
-            let done: Int64
-            let total: Int64?
-            let rate: Double?
-            let remaining: Double?
-        }
-        guard let meter, meter.admits(state) else { return }
-        printEvent(
-            "progress",
-            Body(
-                phase: state.phase, done: state.done, total: state.total > 0 ? state.total : nil,
-                rate: state.pace?.rate.rounded(), remaining: state.pace?.remaining.rounded()))
-    }
-
-    private func printEvent(_ name: String, _ body: some Encodable, priority: Terminal.Priority = .info) {
-        terminal.printMessage(
-            (try? ResultEncoder.line(Event(name: name, body: body))) ?? "{\"schema\": 1}", priority: priority)
-    }
-}
-
-/// Results as text, messages as JSON, for `--log json`: whatever reads standard error finds one JSON object per line.
-struct MixedReporter: Reporter {
-    let results: TextReporter
-    let messages: JSONReporter
-
-    func report(_ report: Report, of command: String) throws { try results.report(report, of: command) }
-    func failure(_ failure: Failure) { messages.failure(failure) }
-    func warning(_ message: String, path: String?) { messages.warning(message, path: path) }
-    func interruption(_ message: String, remedy: String) { messages.interruption(message, remedy: remedy) }
-    func progress(_ state: ProgressState) { messages.progress(state) }
-}
-
-/// A JSON object on standard error: `{"schema": 1, "NAME": {…}}`.
-struct Event<Body: Encodable>: Encodable {
-    let name: String
-    let body: Body
-
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: LiteralKey.self)
-        try container.encode(1, forKey: LiteralKey("schema"))
-        try container.encode(body, forKey: LiteralKey(name))
+    private func printEvent(_ name: String, _ members: Members, priority: Terminal.Priority) {
+        terminal.printMessage(Members(event: name, members).json, priority: priority)
     }
 }
 
@@ -227,21 +142,17 @@ struct OutputOptions: ParsableArguments {
     /// Creates the reporter that the options ask for.
     ///
     /// - Parameter logsJSON: whether messages are JSON even if results are not.
-    func reporter(on terminal: Terminal, logsJSON: Bool = false) -> any Reporter {
+    func reporter(on terminal: Terminal, logsJSON: Bool = false) -> Reporter {
         // A bar is redrawn in place; JSON readers and logs get fewer lines.
         let drawsBar = terminal.errorIsTerminal && !json && !logsJSON
         let showsProgress = !quiet && (progress || drawsBar)
         let meter = showsProgress ? ProgressMeter(interval: drawsBar ? 0.1 : 0.5) : nil
-        let (text, lines) = (
-            TextReporter(terminal: terminal, quiet: quiet, meter: meter),
-            JSONReporter(terminal: terminal, quiet: quiet, meter: meter)
-        )
-        if json { return lines }
-        return logsJSON ? MixedReporter(results: text, messages: lines) : text
+        return Reporter(
+            terminal: terminal, printsJSON: json, logsJSON: json || logsJSON, quiet: quiet, meter: meter)
     }
 
     /// Creates a reporter for failures before the arguments are parsed.
-    static func reporter(beforeParsing arguments: [String], on terminal: Terminal) -> any Reporter {
+    static func reporter(beforeParsing arguments: [String], on terminal: Terminal) -> Reporter {
         var options = OutputOptions()
         options.json = arguments.prefix { $0 != "--" }.contains("--json")
         options.quiet = true

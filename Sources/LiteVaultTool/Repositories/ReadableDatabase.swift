@@ -58,7 +58,7 @@ extension SnapshotSelection {
 /// A database that a command reads.
 enum ReadableDatabase {
     case file(DatabaseFile, key: DatabaseKey?, settings: CipherSettings)
-    case snapshot(SnapshotDatabase, SnapshotImage, any Reporter)
+    case snapshot(SnapshotDatabase, SnapshotImage, Reporter)
 
     /// Its size in bytes.
     var size: Int64 {

@@ -7,15 +7,18 @@ extension Session {
         case use
         /// It is created if there is none.
         case creation
+        /// It is created, with everything in it encrypted or not. There must be none.
+        case new(sealed: Bool)
         /// Its secrets will be listed, which needs none of them.
         case secrets
     }
 
-    /// Opens the repository that the options name, or creates it.
+    /// Opens the repository that the options name, or creates it. The variable with its secret is removed from the environment before.
     func repository(
         _ options: RepositoryOptions, for purpose: RepositoryPurpose = .use, parallel: Int? = nil
     ) throws -> Repository {
-        var store = try options.store()
+        try reserveKeySources(options.secret)
+        var store = try options.stores.store(options.location)
         if let parallel { store = LimitedStore(store, calls: parallel) }
         let secret = try repositorySecret(options.secret, for: options.location)
         let (reached, local, accepts) = (store, options.local, options.accepts)
@@ -25,6 +28,9 @@ extension Session {
                 try await Repository.open(reached, secret: secret, local: local, acceptsReplacement: accepts)
             case .creation:
                 try await Repository.openOrCreate(reached, secret: secret, local: local, acceptsReplacement: accepts)
+            case .new(let sealed):
+                try await Repository.create(
+                    reached, secret: secret, sealed: sealed, local: local, acceptsReplacement: accepts)
             case .secrets:
                 try await Repository.openForItsSecrets(
                     reached, secret: secret, local: local, acceptsReplacement: accepts)
@@ -37,7 +43,7 @@ extension Session {
     /// - Parameter done: what the command did in spite of damage elsewhere in the repository. Damage is then a failure that
     ///   begins with it. Nil if damage elsewhere does not matter to the command.
     func add(_ warnings: [RepositoryWarning], of repository: String, after done: String?, to report: inout Report) {
-        report.add(WarningsResult(warnings: warnings.map { WarningResult($0) }))
+        report.add(["warnings": warnings.map(\.members)])
         warn(warnings)
         let damage = warnings.filter { $0.severity == .damage }
         guard let done, let first = damage.first(where: { $0.code == .damaged }) ?? damage.first,
@@ -60,11 +66,12 @@ extension Session {
     }
 }
 
-extension WarningResult {
-    fileprivate init(_ warning: RepositoryWarning) {
-        self.init(
-            severity: warning.severity.rawValue, code: FailureCode(warning.code).rawValue, path: warning.path,
-            message: warning.message, remedy: warning.advice.commandLineText)
+extension RepositoryWarning {
+    fileprivate var members: Members {
+        [
+            "severity": severity.rawValue, "code": FailureCode(code).rawValue, "path": path, "message": message,
+            "remedy": advice.commandLineText,
+        ]
     }
 }
 

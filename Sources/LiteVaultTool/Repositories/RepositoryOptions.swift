@@ -41,11 +41,6 @@ struct RepositoryOptions: ParsableArguments {
 
     /// The local directories.
     var local: LocalDirectories { stores.directories.applied(to: .standard) }
-
-    /// Creates the store of the repository.
-    ///
-    /// - Throws: `usage` or `unsupported` for a location of another kind, `config` for invalid settings of an object store.
-    func store() throws -> any ObjectStore { try stores.store(location) }
 }
 
 /// How a store is reached, and the local directories that belong to what is in it.
@@ -126,17 +121,15 @@ struct StoreOptions: ParsableArguments {
 struct S3Options<Place: S3Place>: ParsableArguments {
     @Option(
         name: .customLong(Place.prefix + "s3-endpoint"),
-        help: .init(
-            Place.help(
-                "s3-endpoint", "Object-store endpoint (default: AWS_ENDPOINT_URL_S3, the profile's, Amazon's)."),
-            valueName: "url"))
+        help: Place.help(
+            "s3-endpoint", "Object-store endpoint (default: AWS_ENDPOINT_URL_S3, the profile's, Amazon's).",
+            value: "url"))
     var endpoint: String?
 
     @Option(
         name: .customLong(Place.prefix + "s3-region"),
-        help: .init(
-            Place.help("s3-region", "Object-store region (default: AWS_REGION, the profile's, us-east-1)."),
-            valueName: "name"))
+        help: Place.help(
+            "s3-region", "Object-store region (default: AWS_REGION, the profile's, us-east-1).", value: "name"))
     var region: String?
 
     @Flag(
@@ -146,48 +139,38 @@ struct S3Options<Place: S3Place>: ParsableArguments {
 
     @Option(
         name: .customLong(Place.prefix + "s3-proxy"),
-        help: .init(
-            Place.help("s3-proxy", "Proxy of the object store, or none (default: HTTPS_PROXY, HTTP_PROXY)."),
-            valueName: "url"))
+        help: Place.help(
+            "s3-proxy", "Proxy of the object store, or none (default: HTTPS_PROXY, HTTP_PROXY).", value: "url"))
     var proxy: String?
 
     @Option(
         name: .customLong(Place.prefix + "s3-storage-class"),
-        help: .init(
-            Place.help(
-                "s3-storage-class", "Storage class of packs, such as STANDARD_IA (default: the bucket's)."),
-            valueName: "name"))
+        help: Place.help(
+            "s3-storage-class", "Storage class of packs, such as STANDARD_IA (default: the bucket's).", value: "name"))
     var storageClass: String?
 
     @Option(
         name: .customLong(Place.prefix + "s3-encryption"),
-        help: .init(
-            Place.help(
-                "s3-encryption", "Encryption at rest by the store: AES256 or aws:kms (default: the bucket's).",
-                resettable: true),
-            valueName: "name"))
+        help: Place.help(
+            "s3-encryption", "Encryption at rest by the store: AES256 or aws:kms (default: the bucket's).",
+            value: "name", resettable: true))
     var encryption: String?
 
     @Option(
         name: .customLong(Place.prefix + "s3-kms-key"),
-        help: .init(
-            Place.help("s3-kms-key", "Key for the encryption aws:kms (default: the account's)."), valueName: "id"))
+        help: Place.help("s3-kms-key", "Key for the encryption aws:kms (default: the account's).", value: "id"))
     var key: String?
 
     @Option(
         name: .customLong(Place.prefix + "s3-lock-mode"),
-        help: .init(
-            Place.help(
-                "s3-lock-mode", "Object lock of packs, manifests and segments: governance or compliance.",
-                resettable: true),
-            valueName: "mode"))
+        help: Place.help(
+            "s3-lock-mode", "Object lock of packs, manifests and segments: governance or compliance.",
+            value: "mode", resettable: true))
     var lockMode: String?
 
     @Option(
         name: .customLong(Place.prefix + "s3-lock-days"),
-        help: .init(
-            Place.help("s3-lock-days", "Days of the object lock, from the upload of each object."),
-            valueName: "days"))
+        help: Place.help("s3-lock-days", "Days of the object lock, from the upload of each object.", value: "days"))
     var lockDays: Int?
 
     /// Puts the given options in place of those that a reference has.
@@ -218,6 +201,11 @@ protocol S3Place {
 extension S3Place {
     /// The help of an option that cannot be reset.
     static func help(_ option: String, _ text: String) -> String { help(option, text, resettable: false) }
+
+    /// The help of an option with a value.
+    static func help(_ option: String, _ text: String, value: String, resettable: Bool = false) -> ArgumentHelp {
+        ArgumentHelp(help(option, text, resettable: resettable), valueName: value)
+    }
 }
 
 /// The repository of a command, or both of them.

@@ -68,35 +68,26 @@ struct RestoreOfMany {
     /// The message if no database is chosen.
     var nothingChosen = "no database has such a name"
 
-    private enum State: String, Encodable { case restored, ready, present, absent, failed }
+    private enum State: String { case restored, ready, present, absent, failed }
 
-    private struct Item: Encodable {
+    private struct Item {
         let database: String
         let state: State
-        let destination: String?
-        var snapshot: String?
-        var time: String?
-        var reached: String?
-        var segments: Int?
-        var imageSize: Int64?
-        var code: String?
-        var message: String?
-        var remedy: String?
-    }
+        var destination: String?
+        /// What was restored, or would be.
+        var found: RestoreResult?
+        var failure: Failure?
 
-    private struct Result: Encodable {
-        let repository: String
-        let authenticated: Bool
-        @Nullable var directory: String?
-        let wanted: String
-        let dryRun: Bool
-        let total: Int
-        let restored: Int
-        let present: Int
-        let absent: Int
-        let failed: Int
-        let seconds: Double
-        let items: [Item]
+        var reached: String? { found.map { Format.exactTime($0.segmentsUntil ?? $0.snapshot.time) } }
+
+        var members: Members {
+            [
+                "database": database, "state": state.rawValue, "destination": destination,
+                "snapshot": found?.snapshot.id, "time": found.map { Format.exactTime($0.snapshot.time) },
+                "reached": reached, "segments": found?.segments.count, "image_size": found?.snapshot.size,
+                "code": failure?.code.rawValue, "message": failure?.message, "remedy": failure?.remedy,
+            ]
+        }
     }
 
     private var selection: SnapshotSelection { options.at ?? .latest }
@@ -187,27 +178,20 @@ struct RestoreOfMany {
                     to: [destination, found.keyring?.writtenPath],
                     standard: directory == nil && UserIdentity.isRoot ? UserIdentity(ownerOf: parent) : nil)
             }
-            var item = Item(database: name, state: isDry ? .ready : .restored, destination: destination)
-            item.snapshot = found.snapshot.id
-            item.time = Format.exactTime(found.snapshot.time)
-            item.reached = Format.exactTime(found.segmentsUntil ?? found.snapshot.time)
-            item.segments = found.segments.count
-            item.imageSize = found.snapshot.size
-            return item
+            return Item(
+                database: name, state: isDry ? .ready : .restored, destination: destination, found: found)
         } catch {
             try Interruption.shared.check()
-            let failure = Failure(error)
+            var failure = Failure(error)
             // The next one would find no space, either.
             if failure.code == .noSpace { throw failure }
             if case .at = selection, failure.code == .noInput {
-                return Item(database: name, state: .absent, destination: nil)
+                return Item(database: name, state: .absent)
             }
-            var item = Item(database: name, state: .failed, destination: nil)
-            (item.code, item.remedy) = (failure.code.rawValue, failure.remedy)
             // The object that is damaged or missing, say; the database has its line.
             let path = failure.path.flatMap { isSameText($0, name) || isSameText($0, location) ? nil : $0 }
-            item.message = path.map { "\($0): \(failure.message)" } ?? failure.message
-            return item
+            if let path { failure.message = "\(path): \(failure.message)" }
+            return Item(database: name, state: .failed, failure: failure)
         }
     }
 
@@ -247,7 +231,7 @@ struct RestoreOfMany {
 
     /// What to do about failures: what they say themselves if they agree, and nothing about others if there are none.
     private func remedy(_ items: [Item]) -> String {
-        let own = Set(items.filter { $0.state == .failed }.map(\.remedy))
+        let own = Set(items.filter { $0.state == .failed }.map(\.failure?.remedy))
         let what = own.count == 1 ? own.first.flatMap { $0 } : nil
         // Neither an existing file nor a database without a snapshot of that time counts.
         let done = items.count { $0.state == .restored || $0.state == .ready }
@@ -266,18 +250,19 @@ struct RestoreOfMany {
             case .latestReachable: "latest-reachable"
             default: "latest"
             }
-        var report = Report(
-            Result(
-                repository: location, authenticated: opened.isAuthenticated, directory: directory, wanted: wanted,
-                dryRun: options.dryRun, total: items.count, restored: count(.restored), present: count(.present),
-                absent: count(.absent), failed: failed, seconds: session.elapsed, items: items))
+        var report = Report([
+            "repository": location, "authenticated": opened.isAuthenticated, "directory": Nullable(directory),
+            "wanted": wanted, "dry_run": options.dryRun, "total": items.count, "restored": count(.restored),
+            "present": count(.present), "absent": count(.absent), "failed": failed, "seconds": session.elapsed,
+            "items": items.map(\.members),
+        ])
         for item in items {
             let text =
                 switch item.state {
-                case .restored, .ready: "\(item.reached ?? ""), \(Format.size(item.imageSize ?? 0))"
+                case .restored, .ready: "\(item.reached ?? ""), \(Format.size(item.found?.snapshot.size ?? 0))"
                 case .present: "is there already"
                 case .absent: "had no snapshot yet"
-                case .failed: "failed: \(Format.visible(item.message ?? ""))"
+                case .failed: "failed: \(Format.visible(item.failure?.message ?? ""))"
                 }
             report.appendLine("  \(Format.visible(item.database)): \(text)")
         }
@@ -302,9 +287,9 @@ struct RestoreOfMany {
         session.add(
             warnings.all, of: location, after: Format.count(done, "database") + " can be restored", to: &report)
         if failed > 0 {
-            let codes = Set(items.compactMap(\.code))
+            let codes = Set(items.compactMap(\.failure?.code))
             report.failure = Failure(
-                (codes.count == 1 ? codes.first.flatMap(FailureCode.init(rawValue:)) : nil) ?? .jobFailed,
+                (codes.count == 1 ? codes.first : nil) ?? .jobFailed,
                 "\(failed) of \(Format.count(items.count, "database")) cannot be restored", path: location,
                 remedy: remedy(items))
         }

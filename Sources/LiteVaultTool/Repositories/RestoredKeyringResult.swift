@@ -2,20 +2,19 @@ internal import LiteVaultBackup
 internal import LiteVaultKeyring
 
 /// What became of the keyring of a restored snapshot, in results.
-struct RestoredKeyringResult: Encodable {
-    let path: String
-    /// `written`, `same`, `other` or `replaced`.
-    let outcome: String
+struct RestoredKeyringResult {
+    private let path: String
+    private let outcome: RestoredKeyring.Outcome
     /// Whether the keyring at that path has the key of the restored database; nil if its content does not tell.
-    @Nullable var hasKey: Bool?
+    private let hasKey: Bool?
     /// Whether the keyring of the snapshot is one.
     private let isReadable: Bool
 
-    private enum CodingKeys: CodingKey { case path, outcome, hasKey }
+    var members: Members { ["path": path, "outcome": outcome.rawValue, "has_key": Nullable(hasKey)] }
 
     init(_ restored: RestoredKeyring, of snapshot: Snapshot) {
         path = restored.path
-        outcome = restored.outcome.rawValue
+        outcome = restored.outcome
         isReadable = snapshot.keyring.map { (try? KeyringCopy(contentsOf: $0)) != nil } ?? true
         hasKey = restored.outcome == .other ? Self.hasKey(restored.path, snapshot) : isReadable ? true : nil
     }
@@ -38,7 +37,7 @@ struct RestoredKeyringResult: Encodable {
         }
         let path = Format.visible(path)
         switch outcome {
-        case RestoredKeyring.Outcome.other.rawValue:
+        case .other:
             guard hasKey != true else {
                 return report.appendLine("\(path) stays as it is: it has the key of the restored database.")
             }
@@ -49,10 +48,10 @@ struct RestoredKeyringResult: Encodable {
                         + "the restored database")
                     + ": that of the snapshot is another one. Restore with --replace-keyring, "
                     + "or with --keyring-to to a file of its own", path: path)
-        case RestoredKeyring.Outcome.same.rawValue: report.appendLine("\(path) is the keyring of the snapshot.")
-        case RestoredKeyring.Outcome.replaced.rawValue:
+        case .same: report.appendLine("\(path) is the keyring of the snapshot.")
+        case .replaced:
             report.appendLine("Restored the keyring to \(path); the other one is \(path).replaced.")
-        default:
+        case .written:
             report.appendLine(
                 "Restored the keyring to \(path)" + (isReadable ? ": it opens with the slots of that time." : "."))
         }

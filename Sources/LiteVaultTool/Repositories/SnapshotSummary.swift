@@ -2,50 +2,33 @@ internal import LiteVaultBackup
 internal import LiteVaultSystem
 
 /// A snapshot in results.
-struct SnapshotSummary: Encodable {
-    struct Gap: Encodable {
-        @Nullable var since: String?
-        let reason: String
-    }
-
-    let id: String
-    let database: String
-    let sequence: Int64
-    let time: String
-    let size: Int64
-    let stored: Int64
-    let changed: Int64
-    let epoch: Int64
-    let rewritten: Bool
-    let encrypted: Bool
-    /// Whether it carries the keyring of the database.
-    let keyring: Bool
-    let host: String
-    let source: String
-    let datedAhead: Bool?
-    let gap: Gap?
-    let logUntil: String?
-    let verification: VerificationSummary?
+struct SnapshotSummary {
+    private let snapshot: Snapshot
+    /// The end of the log that was followed after the snapshot.
+    private let followedUntil: String?
+    let isDatedAhead: Bool
 
     /// - Parameter followedUntil: the end of the log that was followed after the snapshot.
     init(_ snapshot: Snapshot, followedUntil: Date? = nil) {
-        id = snapshot.id
-        database = snapshot.database
-        sequence = Int64(snapshot.sequence)
-        time = Format.exactTime(snapshot.time)
-        size = snapshot.size
-        stored = snapshot.stored
-        changed = snapshot.changed
-        epoch = Int64(snapshot.epoch)
-        rewritten = snapshot.isRewritten
-        encrypted = !snapshot.isPlaintext
-        keyring = snapshot.keyring != nil
-        host = snapshot.host
-        source = snapshot.source
-        datedAhead = snapshot.isDatedAhead(of: Date()) ? true : nil
-        gap = snapshot.gap.map { Gap(since: $0.since.map(Format.exactTime), reason: $0.reason) }
-        logUntil = followedUntil.map(Format.exactTime)
-        verification = snapshot.verification.map(VerificationSummary.init)
+        self.snapshot = snapshot
+        self.followedUntil = followedUntil.map(Format.exactTime)
+        isDatedAhead = snapshot.isDatedAhead(of: Date())
+    }
+
+    var members: Members {
+        let gap: Members? = snapshot.gap.map {
+            ["since": Nullable($0.since.map(Format.exactTime)), "reason": $0.reason]
+        }
+        return [
+            "id": snapshot.id, "database": snapshot.database, "sequence": snapshot.sequence,
+            "time": Format.exactTime(snapshot.time), "size": snapshot.size, "stored": snapshot.stored,
+            "changed": snapshot.changed, "epoch": snapshot.epoch, "rewritten": snapshot.isRewritten,
+            "encrypted": !snapshot.isPlaintext,
+            // Whether it carries the keyring of the database.
+            "keyring": snapshot.keyring != nil, "host": snapshot.host, "source": snapshot.source,
+            "dated_ahead": isDatedAhead ? true : nil, "gap": gap, "log_until": followedUntil,
+            "verification": snapshot.verification?.members,
+        ]
     }
 
     /// The heading of a list.
@@ -54,16 +37,18 @@ struct SnapshotSummary: Encodable {
 
     /// One line of a list.
     var line: String {
-        var line = "  \(id)  \(time)  "
-        line += Self.rightAligned(Format.size(size)) + "  " + Self.rightAligned("+" + Format.size(stored)) + "  "
-        line += verification?.text ?? "-"
-        if rewritten { line += "  nearly all blocks differ from the one before, epoch \(epoch)" }
-        if let logUntil { line += "  every commit to \(logUntil)" }
-        if let gap {
-            line += "  after a gap (\(gap.since.map { "since \($0): " } ?? "")\(Format.visible(gap.reason)))"
+        var line = "  \(snapshot.id)  \(Format.exactTime(snapshot.time))  "
+        line += Self.rightAligned(Format.size(snapshot.size)) + "  "
+        line += Self.rightAligned("+" + Format.size(snapshot.stored)) + "  "
+        line += snapshot.verification?.text ?? "-"
+        if snapshot.isRewritten { line += "  nearly all blocks differ from the one before, epoch \(snapshot.epoch)" }
+        if let followedUntil { line += "  every commit to \(followedUntil)" }
+        if let gap = snapshot.gap {
+            let since = gap.since.map { "since \(Format.exactTime($0)): " } ?? ""
+            line += "  after a gap (\(since)\(Format.visible(gap.reason)))"
         }
-        if datedAhead == true { line += "  dated in the future" }
-        if !encrypted { line += "  not encrypted" }
+        if isDatedAhead { line += "  dated in the future" }
+        if snapshot.isPlaintext { line += "  not encrypted" }
         return line
     }
 
@@ -88,33 +73,26 @@ struct SnapshotSummary: Encodable {
     }
 }
 
-/// The last verification of a snapshot in results.
-struct VerificationSummary: Encodable {
-    let level: String
-    let passed: Bool
-    let time: String
-    let failedSince: String?
-    /// What failed: `objects` of the repository, or the `content` of the snapshot.
-    let cause: String?
-    let lostBlocks: Int?
-    /// Whether the original of this copy was verified.
-    let copied: Bool?
-
-    init(_ found: SnapshotVerification) {
-        cause = found.passed ? nil : found.concernsContent ? "content" : "objects"
-        copied = found.isCopied ? true : nil
-        level = found.level.rawValue
-        passed = found.passed
-        time = Format.exactTime(found.time)
-        failedSince = found.failedSince.map(Format.exactTime)
-        lostBlocks = found.lostBlocks
+// The last verification of a snapshot in results.
+extension SnapshotVerification {
+    var members: Members {
+        [
+            "level": level.rawValue, "passed": passed, "time": Format.exactTime(time), "failed_since": shownFailure,
+            // What failed: objects of the repository, or the content of the snapshot.
+            "cause": passed ? nil : concernsContent ? "content" : "objects",
+            "lost_blocks": lostBlocks,
+            // Whether the original of this copy was verified.
+            "copied": isCopied ? true : nil,
+        ]
     }
+
+    private var shownFailure: String? { failedSince.map(Format.exactTime) }
 
     /// `restore ok`, `data FAILED since …`, `lost 3 blocks, known since …`.
     fileprivate var text: String {
-        let whose = copied == true ? " (original)" : ""
-        guard !passed else { return "\(level) ok\(whose)" }
-        let since = (failedSince.map { " since \($0)" } ?? "") + whose
-        return lostBlocks.map { "lost \(Format.count($0, "block")), known\(since)" } ?? "\(level) FAILED\(since)"
+        let (name, whose) = (level.rawValue, isCopied ? " (original)" : "")
+        guard !passed else { return "\(name) ok\(whose)" }
+        let since = (shownFailure.map { " since \($0)" } ?? "") + whose
+        return lostBlocks.map { "lost \(Format.count($0, "block")), known\(since)" } ?? "\(name) FAILED\(since)"
     }
 }

@@ -2,96 +2,65 @@ internal import LiteVaultBackup
 internal import LiteVaultSchedule
 internal import LiteVaultSystem
 
-/// A snapshot that is known not to be restorable.
-struct UnrestorableSummary: Encodable {
-    let database: String
-    let snapshot: String
-    let state: String
-    let level: String
-    let since: String
-    let lostBlocks: Int?
-
-    init(_ found: JobState.Unrestorable) {
-        (database, snapshot, state, level) = (found.database, found.snapshot, found.state, found.level)
-        (since, lostBlocks) = (Format.time(Date(timeIntervalSince1970: found.since)), found.lostBlocks)
-    }
-
-    var line: String {
-        let what = lostBlocks.map { "lost \(Format.count($0, "block")), known" } ?? "fails '\(level)'"
-        return "\(database) \(snapshot): \(what) since \(since)"
-            + (state == "superseded" ? ", newer ones pass" : "")
-    }
-}
-
 /// What is known of a job: its last run, its failures, and when it is due.
-struct JobReport: Encodable {
-    let job: String
-    let schedule: String
-    let repository: String
-    let due: Bool
+struct JobReport {
+    private let settings: BackupJob
+    private let state: JobState?
+    private let decision: DueDecision
     /// Since when the job should have run; nil if it is in time.
-    @Nullable var overdueSince: String?
-    @Nullable var next: String?
-    @Nullable var lastRun: String?
-    @Nullable var lastSuccess: String?
-    @Nullable var lastFailures: Int?
-    @Nullable var databases: Int?
-    @Nullable var stored: Int64?
-    @Nullable var lastVerification: String?
-    @Nullable var verificationPassed: Bool?
-    let unrestorable: [UnrestorableSummary]
+    let overdueSince: String?
+    private let unrestorable: [JobState.Unrestorable]
     /// Whether the repository told what is not restorable; otherwise that is known from the last run.
-    let repositoryRead: Bool
-    @Nullable var follow: FollowingSummary?
-    let failures: [ProblemSummary]
-    let warnings: [ProblemSummary]
-
-    /// What was found since the last run.
+    private let isRepositoryRead: Bool
+    private let follow: FollowingSummary?
+    let failures: [JobState.Problem]
+    private let warnings: [JobState.Problem]
+    /// Whether something was found since the last run.
     private let isDamaged: Bool
-    /// Whether its databases were ever followed here.
-    private let hasFollowed: Bool
-
-    private enum CodingKeys: CodingKey {
-        case job, schedule, repository, due, overdueSince, next, lastRun, lastSuccess, lastFailures, databases,
-            stored,
-            lastVerification, verificationPassed, unrestorable, repositoryRead, follow, failures, warnings
-    }
 
     private init(_ job: BackupJob, _ state: JobState?, _ records: Records?, configured: Date) {
         let now = Date()
-        let decision = DueDecision(job, state, host: ProcessInfo.processInfo.hostName, now: now)
-        self.job = job.name
-        schedule = job.recurrence.text
-        repository = job.repository.location
-        due = decision.isDue
+        (settings, self.state) = (job, state)
+        decision = DueDecision(job, state, host: ProcessInfo.processInfo.hostName, now: now)
         overdueSince = decision.overdue(state, configured: configured, now: now).map(Format.exactTime)
-        next = decision.next.map(Format.exactTime)
-        lastRun = Format.time(state?.lastStart)
-        lastSuccess = Format.time(state?.lastSuccess)
-        lastFailures = state?.failed
-        databases = state?.databases
-        stored = state?.stored
-        lastVerification = Format.time(state?.lastVerification)
-        verificationPassed = state?.lastVerificationPassed
         follow = FollowingSummary(job, state?.following)
         let known = state?.problems ?? []
         let found = (records?.failures ?? []).filter { one in !known.contains { $0.message == one.message } }
-        unrestorable = (records?.unrestorable ?? state?.unrestorable ?? []).map(UnrestorableSummary.init)
-        repositoryRead = records?.unrestorable != nil
+        unrestorable = records?.unrestorable ?? state?.unrestorable ?? []
+        isRepositoryRead = records?.unrestorable != nil
         isDamaged = !found.isEmpty
-        hasFollowed = state?.following != nil
-        failures = (known + found).map(ProblemSummary.init)
-        warnings = ((state?.warnings ?? []) + (records?.warnings ?? [])).map(ProblemSummary.init)
+        failures = known + found
+        warnings = (state?.warnings ?? []) + (records?.warnings ?? [])
     }
 
-    var isFailing: Bool { (lastFailures ?? 0) > 0 || isDamaged || overdueSince != nil || follow?.well == false }
+    var members: Members {
+        [
+            "job": job, "schedule": settings.recurrence.text, "repository": settings.repository.location,
+            "due": decision.isDue, "overdue_since": Nullable(overdueSince), "next": Nullable(next),
+            "last_run": Nullable(lastRun), "last_success": Nullable(lastSuccess),
+            "last_failures": Nullable(state?.failed), "databases": Nullable(state?.databases),
+            "stored": Nullable(state?.stored), "last_verification": Nullable(lastVerification),
+            "verification_passed": Nullable(state?.lastVerificationPassed),
+            "unrestorable": unrestorable.map(\.members), "repository_read": isRepositoryRead,
+            "follow": Nullable(follow?.members), "failures": failures.map(\.members),
+            "warnings": warnings.map(\.members),
+        ]
+    }
+
+    var job: String { settings.name }
+    private var next: String? { decision.next.map(Format.exactTime) }
+    private var lastRun: String? { Format.time(state?.lastStart) }
+    private var lastSuccess: String? { Format.time(state?.lastSuccess) }
+    private var lastVerification: String? { Format.time(state?.lastVerification) }
+
+    /// Whether the last run failed, or a database is not followed.
+    private var hasFailed: Bool { (state?.failed ?? 0) > 0 || follow?.isWell == false }
+    var isFailing: Bool { hasFailed || isDamaged || overdueSince != nil }
     /// Whether all that is wrong was found since the last run.
-    var isOnlyDamaged: Bool {
-        isDamaged && (lastFailures ?? 0) == 0 && overdueSince == nil && follow?.well != false
-    }
+    var isOnlyDamaged: Bool { isDamaged && !hasFailed && overdueSince == nil }
 
-    var verdict: String {
-        if (lastFailures ?? 0) > 0 || follow?.well == false { return "FAILED" }
+    private var verdict: String {
+        if hasFailed { return "FAILED" }
         if isDamaged { return "DAMAGED" }
         if overdueSince != nil { return lastRun == nil ? "NEVER RAN" : "OVERDUE" }
         return lastRun == nil ? "never ran here" : "ok"
@@ -116,19 +85,19 @@ extension JobReport {
     /// Adds the text output.
     func addLines(to report: inout Report) {
         report.appendLine("\(job): \(verdict)")
-        report.appendRow("runs", Format.visible(schedule))
+        report.appendRow("runs", Format.visible(settings.recurrence.text))
         report.appendRow("last run", lastRun ?? "never")
         report.appendRow("last success", lastSuccess ?? "never")
-        if let databases, let stored {
-            report.appendRow("stored", "\(Format.count(databases, "database")), \(Format.size(stored))")
+        if let state {
+            report.appendRow("stored", "\(Format.count(state.databases, "database")), \(Format.size(state.stored))")
         }
         let since = overdueSince ?? (lastRun == nil ? nil : next)
-        report.appendRow("due", due ? "now" + (since.map { ", since \($0)" } ?? "") : next ?? "never")
+        report.appendRow("due", decision.isDue ? "now" + (since.map { ", since \($0)" } ?? "") : next ?? "never")
         if let verified = lastVerification {
-            report.appendRow("verified", verified + (verificationPassed == false ? ", FAILED" : ""))
+            report.appendRow("verified", verified + (state?.lastVerificationPassed == false ? ", FAILED" : ""))
         }
         for one in unrestorable.prefix(20) { report.appendRow("not restorable", Format.visible(one.line)) }
-        follow?.addRows(to: &report, hasState: hasFollowed)
+        follow?.addRows(to: &report)
         for line in failures.prefix(20).flatMap({ $0.lines() }) { report.appendLine(line) }
         for line in warnings.flatMap({ $0.lines("warning") }) { report.appendLine(line) }
     }

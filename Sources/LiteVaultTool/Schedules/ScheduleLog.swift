@@ -41,22 +41,6 @@ private struct ScheduleLogHandler: LogHandler {
     var metadata: Logger.Metadata = [:]
     let terminal: Terminal
 
-    /// The value of the member `log` of an entry.
-    private struct Entry: Encodable {
-        let time: String
-        let level: String
-        let message: String
-        let metadata: [(key: String, value: String)]
-
-        func encode(to encoder: any Encoder) throws {
-            var container = encoder.container(keyedBy: LiteralKey.self)
-            try container.encode(time, forKey: LiteralKey("time"))
-            try container.encode(level, forKey: LiteralKey("level"))
-            try container.encode(message, forKey: LiteralKey("message"))
-            for (key, value) in metadata { try container.encode(value, forKey: LiteralKey(key)) }
-        }
-    }
-
     subscript(metadataKey key: String) -> Logger.Metadata.Value? {
         get { metadata[key] }
         set { metadata[key] = newValue }
@@ -65,16 +49,16 @@ private struct ScheduleLogHandler: LogHandler {
     func log(event: LogEvent) {
         let values = metadata.merging(event.metadata ?? [:]) { $1 }.sorted { $0.key < $1.key }
             .map { (key: $0.key, value: "\($0.value)") }
-        let entry = Entry(
-            time: Format.time(Date()), level: event.level.rawValue, message: "\(event.message)", metadata: values)
+        let (time, level, message) = (Format.time(Date()), event.level.rawValue, "\(event.message)")
         switch form {
         case .text:
             let pairs = values.map { " \($0.key)=\(Format.visible($0.value))" }.joined()
             terminal.printMessage(
-                "\(entry.time) \(entry.level) \(Format.visible(entry.message))\(pairs)", priority: event.level.priority)
+                "\(time) \(level) \(Format.visible(message))\(pairs)", priority: event.level.priority)
         case .json:
-            guard let line = try? ResultEncoder.line(Event(name: "log", body: entry)) else { return }
-            terminal.printMessage(line, priority: event.level.priority)
+            var entry: Members = ["time": time, "level": level, "message": message]
+            for (key, value) in values { entry.append(key, value) }
+            terminal.printMessage(Members(event: "log", entry).json, priority: event.level.priority)
         }
     }
 }

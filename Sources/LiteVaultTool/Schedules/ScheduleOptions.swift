@@ -126,7 +126,7 @@ final class ScheduleKeys: Sendable {
 
     private let reader: KeyReader
     private let terminal: Terminal
-    private let reporter: any Reporter
+    private let reporter: Reporter
 
     init(_ session: Session) {
         reader = session.keys
@@ -166,7 +166,7 @@ final class ScheduleKeys: Sendable {
         let method = UnlockMethod(rawValue: reference.unlock.rawValue) ?? .passphrase
         if method == .command, case .command(let text) = reference.source {
             var command = ExternalCommand(text, limit: Self.commandLimit)
-            command.discardsErrors = reporter is JSONReporter
+            command.discardsErrors = reporter.printsJSON
             return .command(command)
         }
         return try KeyringUnlock(method, read(reference).0.keyMaterial())

@@ -17,12 +17,13 @@ struct ServiceManager: Sendable {
     let unanswered = Locked<String?>(nil)
 
     /// How a service ended.
-    struct Ending: Encodable {
+    struct Ending {
         /// systemd's word for it: `success`, `exit-code`, `signal`, `timeout`, …
         let result: String
         /// The exit status of its process; 0 if none has ended.
         let status: Int
 
+        var members: Members { ["result": result, "status": status] }
         var isSuccess: Bool { result == "success" }
     }
 
@@ -125,9 +126,6 @@ struct ServiceManager: Sendable {
 
     /// Has a unit no longer started when the machine starts. One that runs is left alone.
     func disable(_ unit: String) throws { try require(["disable", "--quiet"], unit) }
-
-    /// Whether there is a unit that 'schedule install' has written.
-    func isRemovable(_ unit: String) throws -> Bool { try text(of: unit).map(Self.isOurs) ?? false }
 
     /// Stops and removes a unit that 'schedule install' has written for another configuration.
     func remove(_ unit: String) throws {

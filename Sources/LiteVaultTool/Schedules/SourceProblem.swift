@@ -4,7 +4,7 @@ internal import LiteVaultSchedule
 internal import LiteVaultSystem
 
 /// Something of a job's sources that the job refuses, seen before it runs.
-struct SourceProblem: Encodable {
+struct SourceProblem {
     let job: String
     /// A database, or a pattern.
     let path: String
@@ -12,6 +12,10 @@ struct SourceProblem: Encodable {
     let remedy: String
     /// Whether the job will fail: another user than root may not see all files, and what a repository is shows when it is opened.
     let isCertain: Bool
+
+    var members: Members {
+        ["job": job, "path": path, "message": message, "remedy": remedy, "is_certain": isCertain]
+    }
 
     /// What is wrong with a database without encryption, where that is not allowed.
     static let notEncrypted = "is not encrypted, and plaintext is not allowed"

@@ -17,7 +17,7 @@ struct UnitFiles {
     ///
     /// - Parameter running: units that run, which need neither.
     func units(ofType type: String, running: [String] = []) -> [SystemdUnitName] {
-        let names = directories.flatMap(Self.names) + linked + running
+        let names = (directories + groups).flatMap(Self.names) + running
         return Set(names.filter { $0.hasSuffix(".\(type)") }).sorted().map { SystemdUnitName($0) }
             .filter { !$0.isTemplate && path(of: $0.text) != nil }
     }
@@ -50,9 +50,6 @@ struct UnitFiles {
             return lstat("\(group)/\(unit)", &status) == 0
         }
     }
-
-    /// The names that links of other units have.
-    private var linked: [String] { groups.flatMap(Self.names) }
 
     /// The directories of links by which a unit starts others.
     private var groups: [String] {

@@ -5,16 +5,20 @@ internal import LiteVaultSystem
 
 /// Puts the units of a configuration in place, and has the service run its jobs.
 struct UnitInstallation: Sendable {
-    struct Unit: Encodable {
+    struct Unit {
         let path: String
         /// Whether its file is a new one, or has another text than before.
         let changed: Bool
+
+        var members: Members { ["path": path, "changed": changed] }
     }
 
     /// A file of the installation, with its text.
-    struct File: Encodable {
+    struct File {
         let path: String
         let text: String
+
+        var members: Members { ["path": path, "text": text] }
     }
 
     let units: SystemdUnits
@@ -215,7 +219,8 @@ struct UnitInstallation: Sendable {
 
     /// The timer that is removed, as the service now follows logs; nil if there is none.
     func removedTimer() throws -> String? {
-        guard units.timer == nil, try systemd.isRemovable("\(units.name).timer") else { return nil }
+        guard units.timer == nil, try systemd.text(of: "\(units.name).timer").map(ServiceManager.isOurs) == true
+        else { return nil }
         return "\(ServiceManager.directory)/\(units.name).timer"
     }
 

@@ -73,8 +73,9 @@ enum Preflight {
         }
     }
 
-    /// - Throws: `no-input`, or `wrong-kind` if the file cannot be an encrypted database.
+    /// - Throws: as ``requireEncryption()``; `no-input`, or `wrong-kind` if the file cannot be an encrypted database.
     static func requireEncrypted(_ path: String) throws {
+        try requireEncryption()
         try requireSource(path)
         switch try DatabaseFile(path).kind() {
         case .encryptedOrUnknown, .plaintextHeader: return

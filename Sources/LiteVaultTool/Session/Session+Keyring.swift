@@ -105,7 +105,7 @@ extension Session {
     /// A command that gets a secret, or what it was wrapped to. A signal reaches it, too.
     func externalCommand(_ text: String) -> ExternalCommand {
         var command = ExternalCommand(text)
-        command.discardsErrors = reporter is JSONReporter
+        command.discardsErrors = reporter.printsJSON
         command.watch = { Interruption.shared.watch(child: $0) }
         return command
     }

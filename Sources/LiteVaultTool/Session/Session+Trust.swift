@@ -30,7 +30,7 @@ extension Session {
                     + "Compare it with that which its owner has. Encrypt new data under its key?", consented: false)
             try keyring.trust(keyring.fingerprint)
         }
-        remember(keyring)
+        keyring.remember(warning: reporter)
     }
 
     /// Trusts a keyring if its fingerprint was given.
@@ -46,16 +46,11 @@ extension Session {
         }
         try keyring.trust(keyring.fingerprint)
     }
-
-    /// Remembers a keyring that is proven. That it cannot be remembered stands in the way of nothing.
-    func remember(_ keyring: UnlockedKeyring) {
-        keyring.remember(warning: reporter)
-    }
 }
 
 extension UnlockedKeyring {
-    /// Remembers it if it is proven, or warns.
-    func remember(warning reporter: any Reporter) {
+    /// Remembers it if it is proven. That it cannot be remembered stands in the way of nothing.
+    func remember(warning reporter: Reporter) {
         do { try remember() } catch {
             let failure = Failure(error)
             reporter.warning("this machine will not remember the keyring: \(failure.message)", path: failure.path)

@@ -34,12 +34,12 @@ extension VaultCommand {
 /// The surroundings of a running command: terminal, reporter, keys and clock.
 struct Session {
     let terminal: Terminal
-    let reporter: any Reporter
+    let reporter: Reporter
     let keys: KeyReader
     private let stopwatch = Stopwatch()
     private let weakKeys = WeakKeys()
 
-    init(terminal: Terminal, reporter: any Reporter) {
+    init(terminal: Terminal, reporter: Reporter) {
         self.terminal = terminal
         self.reporter = reporter
         keys = KeyReader(reporter: reporter, terminal: terminal)
@@ -144,15 +144,15 @@ struct Session {
             default: nil
             }
         let time = estimate.map { ": 10,000 guesses a second find it in \($0) at most" } ?? ""
-        let warning = WarningResult(
-            severity: "notice", code: "weak-passphrase", path: path, message: "the passphrase is weak\(time)",
-            remedy: "Better: \(PassphraseRule.text)")
-        reporter.warning("\(warning.message). \(warning.remedy)")
-        weakKeys.all.append(warning)
+        let (message, remedy) = ("the passphrase is weak\(time)", "Better: \(PassphraseRule.text)")
+        reporter.warning("\(message). \(remedy)")
+        weakKeys.all.append([
+            "severity": "notice", "code": "weak-passphrase", "path": path, "message": message, "remedy": remedy,
+        ])
     }
 
     /// Adds the warnings of the keys that were set to a report. They were printed when the keys were read.
-    func addKeyWarnings(to report: inout Report) { report.add(WarningsResult(warnings: weakKeys.all)) }
+    func addKeyWarnings(to report: inout Report) { report.add(["warnings": weakKeys.all]) }
 
     /// The repository's secret that the options name; nil if they name none.
     func repositorySecret(
@@ -234,37 +234,25 @@ private final class Stopwatch {
     func restart() { start = ProcessInfo.processInfo.systemUptime }
 }
 
-/// A warning in results.
-struct WarningResult: Encodable {
-    let severity: String
-    let code: String
-    /// What it is about.
-    let path: String
-    let message: String
-    let remedy: String
-}
-
-struct WarningsResult: Encodable {
-    let warnings: [WarningResult]
-}
-
 /// The warnings so far. Used on the main thread only.
 private final class WeakKeys {
-    var all: [WarningResult] = []
+    var all: [Members] = []
 }
 
 /// The members of a result about a file that a command wrote.
-struct WrittenFile: Encodable {
-    @Nullable var size: Int64?
-    let seconds: Double
+struct WrittenFile {
+    private let size: Int64?
+    private let seconds: Double
     /// Whether the file was read back and checked before it got its name.
-    let verified: Bool
+    private let verified: Bool
 
     init(_ path: String, _ session: Session, verified: Bool = true) {
         size = Preflight.size(path)
         seconds = session.elapsed
         self.verified = verified
     }
+
+    var members: Members { ["size": Nullable(size), "seconds": seconds, "verified": verified] }
 
     /// `8.4 MB in 0.91 s`.
     var summary: String {

@@ -11,17 +11,12 @@ enum Version {
             separator: "\n")
     }
 
-    /// The result of `--version --json`.
-    struct Result: Encodable {
-        let version = number
-        let engine = Engine()
-    }
-
     /// The linked engine, in results.
-    struct Engine: Encodable {
-        let sqlite = Version.sqlite
-        @Nullable var sqlcipher: String? = Version.sqlcipher
-        let defects = EngineInfo.linked.defects.map(\.rawValue).sorted()
+    static var engine: Members {
+        [
+            "sqlite": sqlite, "sqlcipher": Nullable(sqlcipher),
+            "defects": EngineInfo.linked.defects.map(\.rawValue).sorted(),
+        ]
     }
 
     /// The known defects of the engine.

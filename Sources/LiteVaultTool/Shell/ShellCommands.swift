@@ -27,7 +27,7 @@ struct ShellCommands {
         switch entry.name {
         case ".quit": return .quit
         case ".open": return .open(try Self.target(arguments))
-        case ".read": return .read(try file(arguments[0]))
+        case ".read": return .read(try Self.file(arguments[0]))
         case ".help": try print(ShellCommandList.help)
         case ".tables": try print(database.tables(like: arguments.first).map(Format.visible))
         case ".indexes": try print(database.indexes(of: arguments.first).map(Format.visible))
@@ -45,7 +45,7 @@ struct ShellCommands {
             let lines = try database.interruptible { try work.run(database) }
             try print(lines)
         case ".output" where arguments.isEmpty || arguments == ["stdout"]: try output.restore()
-        case ".output", ".once": try output.redirect(to: try file(arguments[0]), once: entry.name == ".once")
+        case ".output", ".once": try output.redirect(to: try Self.file(arguments[0]), once: entry.name == ".once")
         default: try set(entry.name, arguments, line)
         }
         return nil
@@ -113,7 +113,7 @@ struct ShellCommands {
     /// The file that a command names.
     ///
     /// - Throws: `usage` for what would start a program in other shells.
-    private func file(_ word: String) throws(Failure) -> String {
+    static func file(_ word: String) throws(Failure) -> String {
         guard !word.hasPrefix("|"), !word.hasPrefix("-") else {
             throw Failure(
                 .usage, "this is not the name of a file", remedy: "No programs are started from here: name a file.")

@@ -43,11 +43,7 @@ struct TableImport {
             }
         }
         guard names.count == 2 else { throw Failure(.usage, "wrong arguments of .import", remedy: Self.form) }
-        guard !names[0].hasPrefix("|") else {
-            throw Failure(
-                .usage, "this is not the name of a file", remedy: "No programs are started from here: name a file.")
-        }
-        (path, table) = (PathArgument.literal(names[0]), names[1])
+        (path, table) = (try ShellCommands.file(names[0]), names[1])
         if let chosen { dialect = chosen } else { dialect = try Self.dialect(of: settings) }
     }
 
