@@ -329,7 +329,7 @@ extension JobRun {
 /// The outcome of a job's run.
 package struct JobOutcome: Sendable {
     /// A stored snapshot, as results have it.
-    package struct Stored: Encodable, Sendable {
+    package struct Stored: Sendable {
         package let source: String
         package let database: String
         package let id: String
