@@ -228,7 +228,8 @@ struct SecretList: VaultCommand {
             "\(Format.visible(repository.location)): \(Format.count(secrets.count, "secret"))"
                 + (opened.isAuthenticated ? "" : ", unauthenticated"))
         for secret in secrets {
-            report.appendRow("secret \(secret.number)", secret.line + (secret.number == opened.openedSlot ? ", given" : ""))
+            report.appendRow(
+                "secret \(secret.number)", secret.line + (secret.number == opened.openedSlot ? ", given" : ""))
         }
         session.add(opened.notices, of: repository.location, after: nil, to: &report)
         return report
