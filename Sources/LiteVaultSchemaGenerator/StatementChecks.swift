@@ -152,7 +152,7 @@ struct StatementChecks {
 
     /// Statements are refused that read a table or an index from end to end.
     ///
-    /// - Parameter derived: the names of what is no table in FROM.
+    /// - Parameter derived: the names in FROM of anything but tables.
     private func requireIndex(_ statement: NamedStatement, _ derived: Set<SQLName>) throws {
         let rows: [[String?]]
         do { rows = try database.rows("EXPLAIN QUERY PLAN " + statement.sql) } catch {
