@@ -139,7 +139,7 @@ struct RetentionOptions: ParsableArguments {
         transform: TimeArgument.duration(parsing:))
     var within: Duration?
 
-    /// The rules for the library.
+    /// The rules as given, not checked.
     fileprivate var rules: RetentionPolicy {
         var policy = RetentionPolicy()
         policy.last = last
@@ -152,6 +152,8 @@ struct RetentionOptions: ParsableArguments {
         return policy
     }
 
+    /// The rules for the library, checked.
+    ///
     /// - Throws: `usage` without any rule, and for numbers below 1.
     fileprivate func policy() throws(Failure) -> RetentionPolicy {
         guard !rules.isEmpty else {

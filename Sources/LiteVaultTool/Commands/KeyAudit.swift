@@ -84,8 +84,10 @@ struct KeyAudit: VaultCommand {
                 "encrypted": !snapshot.isPlaintext,
                 // The keyring that it carries: null for none, or a damaged one.
                 "keyring": Nullable(found?.0.id), "generation": Nullable(found?.0.generation),
-                // The key that it needs; several if the keyrings do not tell which. Indexes into `slots` of the result.
-                "keys": keys, "slots": slots,
+                // The key that it needs; several if the keyrings do not tell which.
+                "keys": keys,
+                // Indexes into the `slots` of the whole result.
+                "slots": slots,
             ]
         }
         let counts = Dictionary(audit.findings.flatMap(\.keys).map { ($0, 1) }, uniquingKeysWith: +)

@@ -31,7 +31,7 @@ struct Members: JSONValue, ExpressibleByDictionaryLiteral {
 
 /// A value of a member.
 protocol JSONValue: Sendable {
-    /// It on one line.
+    /// The value as JSON, on one line.
     var json: String { get }
 }
 

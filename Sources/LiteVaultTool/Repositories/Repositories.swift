@@ -7,7 +7,7 @@ extension Session {
         case use
         /// It is created if there is none.
         case creation
-        /// It is created, with everything in it encrypted or not. There must be none.
+        /// It is created, sealed or not. There must be none.
         case new(sealed: Bool)
         /// Its secrets will be listed, which needs none of them.
         case secrets

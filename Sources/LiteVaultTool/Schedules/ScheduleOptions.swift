@@ -38,7 +38,7 @@ struct ScheduleOptions: ParsableArguments {
 }
 
 extension ScheduleConfiguration {
-    /// When its file was changed; nil if that is gone.
+    /// When its file was last changed; nil if that cannot be found out (`stat`).
     var modified: Date? {
         var file = stat()
         return stat(name, &file) == 0 ? Date(timeIntervalSince1970: file.modified) : nil
