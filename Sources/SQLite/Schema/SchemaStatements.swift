@@ -115,47 +115,75 @@ extension Table {
     ///
     /// - Parameters:
     ///   - name: the column.
-    ///   - check: a condition that is true or NULL for each row.
+    ///   - check: a condition that is true for each row.
     ///   - defaultValue: the value of existing rows, and of rows that are inserted without one.
     /// - Returns: the SQL text, for `Connection.run`.
     public func addColumn<V: Value>(
-        _ name: SQLExpression<V>, check: (any TableBuilder.Condition)? = nil, defaultValue: V
+        _ name: SQLExpression<V>, check: SQLExpression<Bool>? = nil, defaultValue: V
     ) -> String {
-        add(name, check: check, default: defaultValue)
+        add(name, check: check?.root, default: defaultValue)
+    }
+
+    /// Adds a column. A check that is NULL is met.
+    public func addColumn<V: Value>(
+        _ name: SQLExpression<V>, check: SQLExpression<Bool?>, defaultValue: V
+    ) -> String {
+        add(name, check: check.root, default: defaultValue)
     }
 
     /// `ALTER TABLE "users" ADD COLUMN "suffix" TEXT`: a column that may be NULL.
     public func addColumn<V: Value>(
-        _ name: SQLExpression<V?>, check: (any TableBuilder.Condition)? = nil, defaultValue: V? = nil
+        _ name: SQLExpression<V?>, check: SQLExpression<Bool>? = nil, defaultValue: V? = nil
     ) -> String {
-        add(name, check: check, default: defaultValue)
+        add(name, check: check?.root, default: defaultValue)
+    }
+
+    /// Adds a column that may be NULL. A check that is NULL is met.
+    public func addColumn<V: Value>(
+        _ name: SQLExpression<V?>, check: SQLExpression<Bool?>, defaultValue: V? = nil
+    ) -> String {
+        add(name, check: check.root, default: defaultValue)
     }
 
     /// `ALTER TABLE "posts" ADD COLUMN "user_id" INTEGER REFERENCES "users" ("id")`: a column of integers that references
     /// another table. While foreign keys are enforced, it has to be one that may be NULL.
     public func addColumn<T: SQLType>(
-        _ name: SQLExpression<T>, unique: Bool = false, check: (any TableBuilder.Condition)? = nil,
+        _ name: SQLExpression<T>, unique: Bool = false, check: SQLExpression<Bool>? = nil,
         references table: any QueryType, _ other: SQLExpression<T.SQLBase>
     ) -> String where T.SQLBase.Datatype == Int64 {
-        add(name, unique, check: check, references: (table, other.root))
+        add(name, unique, check: check?.root, references: (table, other.root))
+    }
+
+    /// Adds a column of integers that references another table. A check that is NULL is met.
+    public func addColumn<T: SQLType>(
+        _ name: SQLExpression<T>, unique: Bool = false, check: SQLExpression<Bool?>,
+        references table: any QueryType, _ other: SQLExpression<T.SQLBase>
+    ) -> String where T.SQLBase.Datatype == Int64 {
+        add(name, unique, check: check.root, references: (table, other.root))
     }
 
     /// `ALTER TABLE "users" ADD COLUMN "email" TEXT NOT NULL DEFAULT ('') COLLATE NOCASE`: a column of text with a
     /// collation. Without a default value, one that is NOT NULL can only be added while the table is empty.
     public func addColumn<T: SQLType>(
-        _ name: SQLExpression<T>, check: (any TableBuilder.Condition)? = nil, defaultValue: T.SQLBase? = nil,
-        collate: Collation
+        _ name: SQLExpression<T>, check: SQLExpression<Bool>? = nil, defaultValue: T.SQLBase? = nil, collate: Collation
     ) -> String where T.SQLBase.Datatype == String {
-        add(name, check: check, default: defaultValue, collate: collate)
+        add(name, check: check?.root, default: defaultValue, collate: collate)
+    }
+
+    /// Adds a column of text with a collation. A check that is NULL is met.
+    public func addColumn<T: SQLType>(
+        _ name: SQLExpression<T>, check: SQLExpression<Bool?>, defaultValue: T.SQLBase? = nil, collate: Collation
+    ) -> String where T.SQLBase.Datatype == String {
+        add(name, check: check.root, default: defaultValue, collate: collate)
     }
 
     private func add<T: SQLType>(
-        _ name: SQLExpression<T>, _ isUnique: Bool = false, check: (any TableBuilder.Condition)?,
-        default value: T.SQLBase? = nil, references: (any QueryType, SQLNode)? = nil, collate: Collation? = nil
+        _ name: SQLExpression<T>, _ isUnique: Bool = false, check: SQLNode? = nil, default value: T.SQLBase? = nil,
+        references: (any QueryType, SQLNode)? = nil, collate: Collation? = nil
     ) -> String {
         var column = ColumnDeclaration(name)
         column.isUnique = isUnique
-        column.check = check?.node
+        column.check = check
         column.defaultValue = value.map { .value($0.datatypeValue) }
         column.references = references.map { (table: $0.0, column: $0.1) }
         column.collation = collate

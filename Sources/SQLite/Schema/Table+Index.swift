@@ -10,29 +10,37 @@ extension Table {
     ///   - ifNotExists: if true, does nothing when an index of that name already exists.
     ///   - name: the index's name; by default it consists of the table and the columns.
     ///   - condition: the condition of a partial index (https://sqlite.org/partialindex.html); by default the table's
-    ///     filter: `users.filter(isActive).createIndex(email)`. Rows for which it is NULL are not in the index.
+    ///     filter: `users.filter(isActive).createIndex(email)`.
     /// - Returns: the SQL text, for `Connection.run`.
     public func createIndex(
         _ columns: [any Expressible], unique: Bool = false, ifNotExists: Bool = false, named name: String? = nil,
-        where condition: (any TableBuilder.Condition)? = nil
+        where condition: SQLExpression<Bool>? = nil
     ) -> String {
-        SQLNode.words(
-            createNode(
-                "INDEX", inSchema(name ?? indexName(columns)), modifier: unique ? "UNIQUE" : nil,
-                ifNotExists: ifNotExists),
-            // The index is in the database of its table: only its own name is qualified.
-            .text("ON"), .identifier(clauses.from.name),
-            .wrapped("", .joined(columns.map(\.node), separator: ", ")),
-            (condition?.node ?? clauses.condition).map { .words(.text("WHERE"), $0) }
-        ).sql(dates: .textWithT)
+        createIndex(columns, unique, ifNotExists, name, condition?.root)
+    }
+
+    /// `CREATE INDEX … WHERE …`, with a condition that may be NULL. Rows for which it is NULL are not in the index.
+    public func createIndex(
+        _ columns: [any Expressible], unique: Bool = false, ifNotExists: Bool = false, named name: String? = nil,
+        where condition: SQLExpression<Bool?>
+    ) -> String {
+        createIndex(columns, unique, ifNotExists, name, condition.root)
     }
 
     /// `CREATE INDEX "index_users_on_email" ON "users" ("email")`; see the form with an array.
     public func createIndex(
         _ columns: any Expressible..., unique: Bool = false, ifNotExists: Bool = false, named name: String? = nil,
-        where condition: (any TableBuilder.Condition)? = nil
+        where condition: SQLExpression<Bool>? = nil
     ) -> String {
-        createIndex(columns, unique: unique, ifNotExists: ifNotExists, named: name, where: condition)
+        createIndex(columns, unique, ifNotExists, name, condition?.root)
+    }
+
+    /// `CREATE INDEX … WHERE …`, with a condition that may be NULL; see the form with an array.
+    public func createIndex(
+        _ columns: any Expressible..., unique: Bool = false, ifNotExists: Bool = false, named name: String? = nil,
+        where condition: SQLExpression<Bool?>
+    ) -> String {
+        createIndex(columns, unique, ifNotExists, name, condition.root)
     }
 
     /// `DROP INDEX "index_users_on_email"`: the index that `createIndex` creates for these columns.
@@ -53,6 +61,20 @@ extension Table {
     /// `DROP INDEX "name"`: an index by its name.
     public func dropIndex(named name: String, ifExists: Bool = false) -> String {
         dropNode("INDEX", inSchema(name), ifExists: ifExists).sql(dates: .textWithT)
+    }
+
+    private func createIndex(
+        _ columns: [any Expressible], _ isUnique: Bool, _ ifNotExists: Bool, _ name: String?, _ condition: SQLNode?
+    ) -> String {
+        SQLNode.words(
+            createNode(
+                "INDEX", inSchema(name ?? indexName(columns)), modifier: isUnique ? "UNIQUE" : nil,
+                ifNotExists: ifNotExists),
+            // The index is in the database of its table: only its own name is qualified.
+            .text("ON"), .identifier(clauses.from.name),
+            .wrapped("", .joined(columns.map(\.node), separator: ", ")),
+            (condition ?? clauses.condition).map { .words(.text("WHERE"), $0) }
+        ).sql(dates: .textWithT)
     }
 
     /// `index_users_on_email`: lower case, without quotes, and everything but ASCII letters and digits as `_`.

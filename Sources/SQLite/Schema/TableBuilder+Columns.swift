@@ -1,30 +1,56 @@
 public import LiteVaultQuery
 
-// Columns of any type. `unique`, `check` and `defaultValue` become constraints of the column. A check that is NULL is met.
+// Columns of any type. `unique`, `check` and `defaultValue` become constraints of the column.
 
 extension TableBuilder {
     /// A column without a default or with that of an expression.
     public func column<T: SQLType>(
-        _ name: SQLExpression<T>, unique: Bool = false, check: (any Condition)? = nil,
+        _ name: SQLExpression<T>, unique: Bool = false, check: SQLExpression<Bool>? = nil,
         defaultValue: SQLExpression<T.SQLBase>? = nil
     ) {
-        declare(name, unique: unique, check: check) { $0.defaultValue = defaultValue?.root }
+        declare(name, unique: unique, check: check?.root) { $0.defaultValue = defaultValue?.root }
     }
 
     /// A column with a default value.
     public func column<T: SQLType>(
-        _ name: SQLExpression<T>, unique: Bool = false, check: (any Condition)? = nil, defaultValue: T.SQLBase
+        _ name: SQLExpression<T>, unique: Bool = false, check: SQLExpression<Bool>? = nil, defaultValue: T.SQLBase
     ) {
-        declare(name, unique: unique, check: check) {
+        declare(name, unique: unique, check: check?.root) {
             $0.defaultValue = .value(defaultValue.datatypeValue)
         }
     }
 
     /// A column that may be NULL, with the default of an expression that may be NULL.
     public func column<V: Value>(
-        _ name: SQLExpression<V?>, unique: Bool = false, check: (any Condition)? = nil, defaultValue: SQLExpression<V?>
+        _ name: SQLExpression<V?>, unique: Bool = false, check: SQLExpression<Bool>? = nil,
+        defaultValue: SQLExpression<V?>
     ) {
-        declare(name, unique: unique, check: check) { $0.defaultValue = defaultValue.root }
+        declare(name, unique: unique, check: check?.root) { $0.defaultValue = defaultValue.root }
+    }
+
+    /// A column without a default or with that of an expression. A check that is NULL is met.
+    public func column<T: SQLType>(
+        _ name: SQLExpression<T>, unique: Bool = false, check: SQLExpression<Bool?>,
+        defaultValue: SQLExpression<T.SQLBase>? = nil
+    ) {
+        declare(name, unique: unique, check: check.root) { $0.defaultValue = defaultValue?.root }
+    }
+
+    /// A column with a default value. A check that is NULL is met.
+    public func column<T: SQLType>(
+        _ name: SQLExpression<T>, unique: Bool = false, check: SQLExpression<Bool?>, defaultValue: T.SQLBase
+    ) {
+        declare(name, unique: unique, check: check.root) {
+            $0.defaultValue = .value(defaultValue.datatypeValue)
+        }
+    }
+
+    /// A column that may be NULL, with the default of an expression that may be NULL. A check that is NULL is
+    /// met.
+    public func column<V: Value>(
+        _ name: SQLExpression<V?>, unique: Bool = false, check: SQLExpression<Bool?>, defaultValue: SQLExpression<V?>
+    ) {
+        declare(name, unique: unique, check: check.root) { $0.defaultValue = defaultValue.root }
     }
 }
 
@@ -33,10 +59,10 @@ extension TableBuilder {
 extension TableBuilder {
     /// A column of text with a collation, without a default or with that of an expression.
     public func column<T: SQLType>(
-        _ name: SQLExpression<T>, unique: Bool = false, check: (any Condition)? = nil,
+        _ name: SQLExpression<T>, unique: Bool = false, check: SQLExpression<Bool>? = nil,
         defaultValue: SQLExpression<T.SQLBase>? = nil, collate: Collation
     ) where T.SQLBase.Datatype == String {
-        declare(name, unique: unique, check: check) {
+        declare(name, unique: unique, check: check?.root) {
             $0.defaultValue = defaultValue?.root
             $0.collation = collate
         }
@@ -44,10 +70,10 @@ extension TableBuilder {
 
     /// A column of text with a collation, with a default value.
     public func column<T: SQLType>(
-        _ name: SQLExpression<T>, unique: Bool = false, check: (any Condition)? = nil,
+        _ name: SQLExpression<T>, unique: Bool = false, check: SQLExpression<Bool>? = nil,
         defaultValue: T.SQLBase, collate: Collation
     ) where T.SQLBase.Datatype == String {
-        declare(name, unique: unique, check: check) {
+        declare(name, unique: unique, check: check?.root) {
             $0.defaultValue = .value(defaultValue.datatypeValue)
             $0.collation = collate
         }
@@ -55,10 +81,45 @@ extension TableBuilder {
 
     /// A column of text with a collation, that may be NULL, with the default of an expression that may be NULL.
     public func column<V: Value>(
-        _ name: SQLExpression<V?>, unique: Bool = false, check: (any Condition)? = nil,
+        _ name: SQLExpression<V?>, unique: Bool = false, check: SQLExpression<Bool>? = nil,
         defaultValue: SQLExpression<V?>, collate: Collation
     ) where V.Datatype == String {
-        declare(name, unique: unique, check: check) {
+        declare(name, unique: unique, check: check?.root) {
+            $0.defaultValue = defaultValue.root
+            $0.collation = collate
+        }
+    }
+
+    /// A column of text with a collation, without a default or with that of an expression. A check that is
+    /// NULL is met.
+    public func column<T: SQLType>(
+        _ name: SQLExpression<T>, unique: Bool = false, check: SQLExpression<Bool?>,
+        defaultValue: SQLExpression<T.SQLBase>? = nil, collate: Collation
+    ) where T.SQLBase.Datatype == String {
+        declare(name, unique: unique, check: check.root) {
+            $0.defaultValue = defaultValue?.root
+            $0.collation = collate
+        }
+    }
+
+    /// A column of text with a collation, with a default value. A check that is NULL is met.
+    public func column<T: SQLType>(
+        _ name: SQLExpression<T>, unique: Bool = false, check: SQLExpression<Bool?>,
+        defaultValue: T.SQLBase, collate: Collation
+    ) where T.SQLBase.Datatype == String {
+        declare(name, unique: unique, check: check.root) {
+            $0.defaultValue = .value(defaultValue.datatypeValue)
+            $0.collation = collate
+        }
+    }
+
+    /// A column of text with a collation, that may be NULL, with the default of an expression that may be NULL.
+    /// A check that is NULL is met.
+    public func column<V: Value>(
+        _ name: SQLExpression<V?>, unique: Bool = false, check: SQLExpression<Bool?>,
+        defaultValue: SQLExpression<V?>, collate: Collation
+    ) where V.Datatype == String {
+        declare(name, unique: unique, check: check.root) {
             $0.defaultValue = defaultValue.root
             $0.collation = collate
         }
@@ -70,10 +131,21 @@ extension TableBuilder {
 extension TableBuilder {
     /// A column that is the primary key, or an ordinary one for `false`. `"id" INTEGER PRIMARY KEY NOT NULL`
     public func column<V: Value>(
-        _ name: SQLExpression<V>, primaryKey: Bool, check: (any Condition)? = nil,
+        _ name: SQLExpression<V>, primaryKey: Bool, check: SQLExpression<Bool>? = nil,
         defaultValue: SQLExpression<V>? = nil
     ) {
-        declare(name, check: check) {
+        declare(name, unique: false, check: check?.root) {
+            $0.primaryKey = primaryKey ? .default : nil
+            $0.defaultValue = defaultValue?.root
+        }
+    }
+
+    /// A column that is the primary key, or an ordinary one for `false`. A check that is NULL is met.
+    public func column<V: Value>(
+        _ name: SQLExpression<V>, primaryKey: Bool, check: SQLExpression<Bool?>,
+        defaultValue: SQLExpression<V>? = nil
+    ) {
+        declare(name, unique: false, check: check.root) {
             $0.primaryKey = primaryKey ? .default : nil
             $0.defaultValue = defaultValue?.root
         }
@@ -81,26 +153,78 @@ extension TableBuilder {
 
     /// A column of integers that is the primary key. `"id" INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL`
     public func column<V: Value>(
-        _ name: SQLExpression<V>, primaryKey: PrimaryKey, check: (any Condition)? = nil
+        _ name: SQLExpression<V>, primaryKey: PrimaryKey, check: SQLExpression<Bool>? = nil
     ) where V.Datatype == Int64 {
-        declare(name, check: check) { $0.primaryKey = primaryKey }
+        declare(name, unique: false, check: check?.root) { $0.primaryKey = primaryKey }
+    }
+
+    /// A column of integers that is the primary key. A check that is NULL is met.
+    public func column<V: Value>(
+        _ name: SQLExpression<V>, primaryKey: PrimaryKey, check: SQLExpression<Bool?>
+    ) where V.Datatype == Int64 {
+        declare(name, unique: false, check: check.root) { $0.primaryKey = primaryKey }
     }
 
     /// A column of integers that references another table. `"user_id" INTEGER REFERENCES "users" ("id")`
     public func column<T: SQLType>(
-        _ name: SQLExpression<T>, unique: Bool = false, check: (any Condition)? = nil,
+        _ name: SQLExpression<T>, unique: Bool = false, check: SQLExpression<Bool>? = nil,
         references table: any QueryType, _ other: SQLExpression<T.SQLBase>
     ) where T.SQLBase.Datatype == Int64 {
-        declare(name, unique: unique, check: check) { $0.references = (table, other.root) }
+        declare(name, unique: unique, check: check?.root) { $0.references = (table, other.root) }
     }
 
-    /// A column that is the primary key and references another table: SQLite.swift declares both together, though its documentation rules
-    /// them out. `"name" TYPE PRIMARY KEY NOT NULL CHECK … REFERENCES "table" ("other")`
+    /// A column of integers that references another table. A check that is NULL is met.
     public func column<T: SQLType>(
-        _ name: SQLExpression<T>, primaryKey: Bool, check: (any Condition)? = nil,
+        _ name: SQLExpression<T>, unique: Bool = false, check: SQLExpression<Bool?>,
         references table: any QueryType, _ other: SQLExpression<T.SQLBase>
     ) where T.SQLBase.Datatype == Int64 {
-        declare(name, check: check) {
+        declare(name, unique: unique, check: check.root) { $0.references = (table, other.root) }
+    }
+}
+
+// Columns that are the primary key and reference another table: SQLite.swift declares overloads for both together, though its
+// documentation rules them out.
+
+extension TableBuilder {
+    /// `"name" TYPE PRIMARY KEY NOT NULL CHECK … REFERENCES "table" ("other")`
+    public func column<V: Value>(
+        _ name: Expression<V>, primaryKey: Bool, check: Expression<Bool>? = nil, references table: any QueryType,
+        _ other: Expression<V>
+    ) where V.Datatype == Int64 {
+        declare(name, unique: false, check: check?.root) {
+            $0.primaryKey = primaryKey ? .default : nil
+            $0.references = (table, other.root)
+        }
+    }
+
+    /// `"name" TYPE PRIMARY KEY NOT NULL CHECK … REFERENCES "table" ("other")`, with a condition that may be NULL
+    public func column<V: Value>(
+        _ name: Expression<V>, primaryKey: Bool, check: Expression<Bool?>, references table: any QueryType,
+        _ other: Expression<V>
+    ) where V.Datatype == Int64 {
+        declare(name, unique: false, check: check.root) {
+            $0.primaryKey = primaryKey ? .default : nil
+            $0.references = (table, other.root)
+        }
+    }
+
+    /// `"name" TYPE PRIMARY KEY CHECK … REFERENCES "table" ("other")`
+    public func column<V: Value>(
+        _ name: Expression<V?>, primaryKey: Bool, check: Expression<Bool>? = nil, references table: any QueryType,
+        _ other: Expression<V>
+    ) where V.Datatype == Int64 {
+        declare(name, unique: false, check: check?.root) {
+            $0.primaryKey = primaryKey ? .default : nil
+            $0.references = (table, other.root)
+        }
+    }
+
+    /// `"name" TYPE PRIMARY KEY CHECK … REFERENCES "table" ("other")`, with a condition that may be NULL
+    public func column<V: Value>(
+        _ name: Expression<V?>, primaryKey: Bool, check: Expression<Bool?>, references table: any QueryType,
+        _ other: Expression<V>
+    ) where V.Datatype == Int64 {
+        declare(name, unique: false, check: check.root) {
             $0.primaryKey = primaryKey ? .default : nil
             $0.references = (table, other.root)
         }
@@ -110,11 +234,10 @@ extension TableBuilder {
     ///
     /// - Parameter change: sets its other clauses.
     private func declare<T: SQLType>(
-        _ name: SQLExpression<T>, unique: Bool = false, check: (any Condition)?,
-        _ change: (inout ColumnDeclaration) -> Void
+        _ name: SQLExpression<T>, unique: Bool, check: SQLNode?, _ change: (inout ColumnDeclaration) -> Void = { _ in }
     ) {
         var column = ColumnDeclaration(name)
-        (column.isUnique, column.check) = (unique, check?.node)
+        (column.isUnique, column.check) = (unique, check)
         change(&column)
         add(column)
     }

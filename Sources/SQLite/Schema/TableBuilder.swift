@@ -21,8 +21,11 @@ public final class TableBuilder {
         add(.wrapped("UNIQUE ", .joined(columns.map(\.node), separator: ", ")))
     }
 
+    /// `CHECK ("balance" >= 0)`: requires a condition to be true for each row.
+    public func check(_ condition: SQLExpression<Bool>) { add(.wrapped("CHECK ", condition.root)) }
+
     /// `CHECK ("balance" >= 0)`: requires a condition to be true or NULL for each row.
-    public func check(_ condition: any Condition) { add(.wrapped("CHECK ", condition.node)) }
+    public func check(_ condition: SQLExpression<Bool?>) { add(.wrapped("CHECK ", condition.root)) }
 
     /// `PRIMARY KEY ("email" ASC, "name")`: one column or several, of any types and in any order.
     public func primaryKey<First: KeyColumn, each More: KeyColumn>(_ column: First, _ more: repeat each More) {
@@ -81,9 +84,6 @@ public final class TableBuilder {
 }
 
 extension TableBuilder {
-    /// A condition for rows: an expression of type `Bool` or `Bool?`.
-    public protocol Condition: Expressible {}
-
     /// A column of a primary key: an expression that cannot be NULL, optionally with an order (`email.asc`).
     public protocol KeyColumn: Expressible {}
 
@@ -97,8 +97,6 @@ extension TableBuilder {
         }
     }
 }
-
-extension SQLExpression: TableBuilder.Condition where Datatype: SQLType, Datatype.SQLBase == Bool {}
 
 extension SQLExpression: TableBuilder.KeyColumn where Datatype: Value {}
 
