@@ -1,6 +1,7 @@
 // What SQLite got after version 3.15, by the version that brought it (https://sqlite.org/changes.html).
 //
-// One table for two readers: errors of the linked engine, and the checks of a build tool, which knows no engine.
+// One table for errors of the linked engine, for code that chooses its SQL by the engine's version, and for the checks of a build tool, which
+// knows no engine.
 
 /// A part of the language.
 package struct SQLFeature: Sendable {

@@ -2,7 +2,7 @@ internal import Foundation
 
 /// A directory of a test's own, which is removed with the object.
 ///
-/// It is empty at first, and only its owner may read it. Paths are absolute.
+/// It is empty at first, and only its owner may read it. Paths are absolute. `TMPDIR` says on which file system it is.
 public final class Scratch: Sendable {
     public let directory: String
 

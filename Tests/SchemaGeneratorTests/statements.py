@@ -125,6 +125,9 @@ declares("functions and collations of the application are declared",
 declares("what finds its rows by an index is :indexed",
          "-- name: f(title:) :many :indexed\nWITH found AS (SELECT id FROM note WHERE title = :title) SELECT n.id FROM found JOIN note n ON n.id = found.id",
          "func f(title: String) throws -> [Int64] {")
+declares("a common table is :indexed under an alias, too",
+         "-- name: f(title:) :many :indexed\nWITH found AS MATERIALIZED (SELECT id FROM note WHERE title = :title) SELECT f.id FROM found AS f",
+         "func f(title: String) throws -> [Int64] {")
 
 declares("expressions may be as long as the engine takes them",
          "-- name: f :many\nSELECT " + " || ".join(["title"] * 990) + " AS x FROM note;\n-- name: g :many\nSELECT id FROM note WHERE "

@@ -40,8 +40,8 @@ package struct WALSegment: Sendable, Equatable {
 
     package var lastFrame: UInt32 { firstFrame + (frameCount - 1) }
     /// Where a frame is, given the checksum before it, or after it.
-    fileprivate func link(_ frame: UInt32, _ sums: [UInt32]) -> LogLink {
-        LogLink(run: run, place: sequence, salts: salts, frame: frame, checksum: sums, pageSize: pageSize)
+    fileprivate func link(_ frame: UInt32, _ sums: [UInt32], place: UInt64? = nil) -> LogLink {
+        LogLink(run: run, place: place ?? sequence, salts: salts, frame: frame, checksum: sums, pageSize: pageSize)
     }
     var frameLength: Int { WALReader.frameHeaderLength + pageSize }
     /// Bytes of the whole segment.
@@ -92,7 +92,7 @@ package struct LogLink: Sendable, Equatable {
     /// The place of the segment in the run.
     let place: UInt64
     let salts: UInt64
-    /// The segment's first frame, or its last one.
+    /// The segment's first frame, or the last one that was read.
     let frame: UInt32
     /// The checksum before the first frame, or after the last one.
     let checksum: [UInt32]
@@ -139,14 +139,17 @@ package struct SegmentFile: StoredSegment {
     /// - Parameters:
     ///   - offset: the offset in the file at which the segment starts.
     ///   - last: a frame that ends a transaction, behind which nothing is read; nil reads all of it.
-    /// - Throws: `VaultError` `damaged` if it is not a complete segment.
+    /// - Throws: `VaultError` `damaged` if it is not a complete segment, `internal` for a frame that it does not have.
     package init(_ path: String, from offset: Int64 = 0, through last: UInt32? = nil) throws {
         guard let file = try LocalFile(ifExists: path) else { throw VaultError(.noInput, "no such file", path: path) }
         guard let segment = WALSegment(header: try file.readPrefix(count: WALSegment.headerLength, at: offset)),
             try file.size() - offset == segment.byteCount
         else { throw VaultError(.damaged, "is not a complete log segment", path: path) }
         (self.file, self.offset, self.segment) = (file, offset, segment)
-        self.last = max(segment.firstFrame, min(last ?? .max, segment.lastFrame))
+        self.last = last ?? segment.lastFrame
+        guard (segment.firstFrame...segment.lastFrame).contains(self.last) else {
+            throw VaultError(.internalFailure, "the segment has no frame \(self.last)", path: path)
+        }
     }
 
     /// The numbers of the frames that end a transaction, from the frame headers alone.
@@ -193,8 +196,9 @@ package struct SegmentFile: StoredSegment {
             pages = frame.word(4)
             try body(frame, place)
         }
-        guard pages != 0 else { throw VaultError(.damaged, "does not end with a whole transaction", path: file.path) }
-        return (segment.link(last, sums), pages)
+        guard pages != 0 else { throw VaultError(.damaged, "does not end with a whole transaction") }
+        // No segment follows a part of one.
+        return (segment.link(last, sums, place: last == segment.lastFrame ? segment.sequence : .max), pages)
     }
 }
 

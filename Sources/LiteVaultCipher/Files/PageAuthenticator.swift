@@ -265,6 +265,12 @@ extension PageAuthenticator {
     ) throws -> PageAuthenticator? {
         var held = held
         held.salt = salt
-        return try ifPossible(key: key, PageLayout(held, defaultCompatibility: 4), file)
+        let layout = PageLayout(held, defaultCompatibility: 4)
+        do {
+            return try PageAuthenticator(key: key, layout: layout, fileSalt: file.read(at: 0, count: 16))
+        } catch let error as VaultError where error.code == .unsupported {
+            // Settings that do not fit the file are an error here, unlike a layout that is only tried.
+            return nil
+        }
     }
 }

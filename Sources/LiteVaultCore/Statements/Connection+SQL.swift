@@ -185,7 +185,9 @@ extension Connection {
         defer { end(execution) }
         try T._requireColumns(of: RowView(execution))
         var result: [T] = []
+        result.reserveCapacity(execution.expectedRowCount)
         while try execution.step() { result.append(try T._read(RowView(execution))) }
+        execution.noteRowCount(result.count)
         return result
     }
 

@@ -36,7 +36,7 @@ public import LiteVaultCore
 /// but its values. The schema plugin writes all of this from the SQL of a table, see <doc:SchemaPlugin>.
 ///
 /// A record is a struct, which the functions that write bring up to date (they are mutating), or a final class, which conforms
-/// to ``RecordObject``. It need not be `Sendable`; the asynchronous functions and those that return records from a pool need it.
+/// to ``RecordObject``. A type cannot be a record and the value of a column at once. It need not be `Sendable`; the asynchronous functions and those that return records from a pool need it.
 public protocol Record: RelatedToOne, _RowValue where RelatedRecord == Self {
     /// The type of the primary key: that of its column, a ``CompositeKey`` for several, `Never` for a table without one.
     ///

@@ -158,8 +158,7 @@ struct PendingKeyring {
 
     /// Gives the keyring its name, durably; the one that it replaces is kept, durably, before that.
     ///
-    /// - Throws: `cannotCreate` if the replaced one cannot be kept, `io`. The keyring of before has its name, unless ``takeBack()``
-    ///   is needed.
+    /// - Throws: `cannotCreate` if the replaced one cannot be kept, `io`. The keyring of before then has its name.
     func publish() throws {
         guard let file else { return }
         let path = planned.path

@@ -130,7 +130,8 @@ extension Repository {
         }
     }
 
-    /// Passes the objects of the repository to `body`, some at a time, so that the lease is confirmed between them, until there are no others.
+    /// Passes the objects of the repository to `body`, some at a time, so that the lease is confirmed between them, until a listing has no others,
+    /// at most ten times.
     ///
     /// - Parameter body: gets a part of a listing, and all of it.
     func forEachPart(
@@ -138,7 +139,7 @@ extension Repository {
         body: (ArraySlice<ObjectAttributes>, [ObjectAttributes]) async throws -> Void
     ) async throws {
         var seen: Set<String> = []
-        // Joining segments and recording checks needs no lease: a request of before the change may have been late.
+        // Joining segments and recording checks needs no lease: a request from before the new key, or the seal, may have been late.
         for _ in 0..<10 {
             let objects = try await store.list("").filter {
                 RepositoryFormat.isObject($0.name) && isWanted($0.name) && !seen.contains($0.name)
@@ -184,10 +185,11 @@ extension Repository {
         } ?? .present
     }
 
-    /// Replaces an object, once more if it was changed meanwhile.
+    /// Replaces an object; tries again, up to five times in all, if it was changed meanwhile.
     ///
     /// - Parameter body: gets the object's attributes, with whose tag it is to be replaced.
     /// - Returns: what `body` returns; nil if there is no such object.
+    /// - Throws: `busy` if it was changed each time.
     func replacing<T>(
         _ name: String, in store: any ObjectStore, _ body: (ObjectAttributes) async throws -> T?
     ) async throws -> T? {

@@ -97,8 +97,9 @@ struct SegmentLog: Sendable {
     /// Segments that neither exist nor are missing: removed by a version that did not record it.
     var gaps: [ClosedRange<Int>] {
         let present = present
+        guard let last = present.last else { return [] }
         let holes = Set(holes.map(\.range.lowerBound))
-        return present.map { $0.first...$0.sequence }.gaps(in: 1...(present.last?.first ?? 1))
+        return present.map { $0.first...$0.sequence }.gaps(in: 1...last.first)
             .filter { !holes.contains($0.lowerBound) }
     }
 

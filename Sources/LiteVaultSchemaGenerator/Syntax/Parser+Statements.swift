@@ -191,7 +191,8 @@ extension Parser {
         let end = lastEnd
         let arguments = allowsArguments && skip("(") ? try expressionsToParenthesis() : nil
         let alias = allowsAlias ? try alias() : nil
-        if arguments != nil { note(derived: alias) }
+        // Engines from 3.36 on name a common table that is read by its alias.
+        if arguments != nil || schema == nil && derived.contains(SQLName(name)) { note(derived: alias) }
         if skip("INDEXED") {
             try require("BY")
             _ = try self.name()

@@ -61,7 +61,7 @@ package final class RetryBudget: Sendable {
     /// Gives a twentieth of the budget back.
     package func succeeded() { spent.withLock { $0 = max(.zero, $0 - limit / 20) } }
 
-    /// Charges a failed attempt, and waits for the next one if the budget covers the pause and there is one.
+    /// Charges a failed attempt that is not the last one, and waits for the next one if the budget covers the pause.
     ///
     /// - Parameters:
     ///   - number: the number of the attempt that failed, from 1.
@@ -73,7 +73,7 @@ package final class RetryBudget: Sendable {
         after number: Int, since begin: ContinuousClock.Instant, asked: Duration? = nil
     ) async throws -> Bool {
         let pause = Duration(seconds: backoff.jittered(number, asked: asked?.seconds))
-        guard allows(took: .now - begin, pause: pause), number < attempts else { return false }
+        guard number < attempts, allows(took: .now - begin, pause: pause) else { return false }
         try await Task.sleep(for: pause)
         return true
     }

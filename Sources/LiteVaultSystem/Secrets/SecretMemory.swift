@@ -114,7 +114,7 @@ package final class SecretBuffer {
     /// Creates an empty buffer, without memory yet.
     package init() {}
 
-    /// Reads a file with a secret: a key, a credential, what opens a keyring. Nothing else reads one. Which files it takes is for the
+    /// Reads a file with a key, or with what opens a keyring or a repository; nothing else reads those. Which files it takes is for the
     /// caller to say.
     ///
     /// - Parameters:

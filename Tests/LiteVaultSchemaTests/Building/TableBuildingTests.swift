@@ -7,6 +7,7 @@ import LiteVaultTestSupport
 import Testing
 
 @Suite struct TableBuildingTests {
+    private let scratch = Scratch()
     let db: Connection
 
     init() throws {
@@ -148,7 +149,6 @@ import Testing
     }
 
     @Test func `a temporary table is created while another connection has the lock`() throws {
-        let scratch = Scratch()
         let path = scratch.path("a.db")
         let other = try Connection(path)
         try other.run("CREATE TABLE a (b)")
