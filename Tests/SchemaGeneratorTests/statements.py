@@ -126,7 +126,7 @@ declares("what finds its rows by an index is :indexed",
          "-- name: f(title:) :many :indexed\nWITH found AS (SELECT id FROM note WHERE title = :title) SELECT n.id FROM found JOIN note n ON n.id = found.id",
          "func f(title: String) throws -> [Int64] {")
 declares("a common table is :indexed under an alias, too",
-         "-- name: f(title:) :many :indexed\nWITH found AS MATERIALIZED (SELECT id FROM note WHERE title = :title) SELECT f.id FROM found AS f",
+         "-- name: f(title:) :many :indexed\nWITH found AS (SELECT id FROM note WHERE title = :title LIMIT 9) SELECT f.id FROM found AS f WHERE f.id > 0",
          "func f(title: String) throws -> [Int64] {")
 
 declares("expressions may be as long as the engine takes them",
