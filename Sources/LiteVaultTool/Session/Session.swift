@@ -36,8 +36,10 @@ struct Session {
     let terminal: Terminal
     let reporter: Reporter
     let keys: KeyReader
-    private let stopwatch = Stopwatch()
-    private let weakKeys = WeakKeys()
+    /// When the command began, or a person last answered, by the system's uptime.
+    private let start = Locked(ProcessInfo.processInfo.systemUptime)
+    /// The warnings of the keys that were set.
+    private let weakKeys = Locked<[Members]>([])
 
     init(terminal: Terminal, reporter: Reporter) {
         self.terminal = terminal
@@ -46,7 +48,9 @@ struct Session {
     }
 
     /// The running time of the command in seconds, to the millisecond. Time spent waiting for a person does not count.
-    var elapsed: Double { stopwatch.elapsed }
+    var elapsed: Double { ((ProcessInfo.processInfo.systemUptime - start.value) * 1000).rounded() / 1000 }
+
+    private func restartClock() { start.withLock { $0 = ProcessInfo.processInfo.systemUptime } }
 
     // MARK: Keys
 
@@ -146,13 +150,14 @@ struct Session {
         let time = estimate.map { ": 10,000 guesses a second find it in \($0) at most" } ?? ""
         let (message, remedy) = ("the passphrase is weak\(time)", "Better: \(PassphraseRule.text)")
         reporter.warning("\(message). \(remedy)")
-        weakKeys.all.append([
+        let warning: Members = [
             "severity": "notice", "code": "weak-passphrase", "path": path, "message": message, "remedy": remedy,
-        ])
+        ]
+        weakKeys.withLock { $0.append(warning) }
     }
 
     /// Adds the warnings of the keys that were set to a report. They were printed when the keys were read.
-    func addKeyWarnings(to report: inout Report) { report.add(["warnings": weakKeys.all]) }
+    func addKeyWarnings(to report: inout Report) { report.add(["warnings": weakKeys.value]) }
 
     /// The repository's secret that the options name; nil if they name none.
     func repositorySecret(
@@ -169,7 +174,7 @@ struct Session {
     ) throws -> SecretBuffer {
         let prompt = KeyPrompt(
             subject: "for \(Format.visible(subject))", confirms: confirms, terminal: terminal, noun: noun)
-        defer { stopwatch.restart() }
+        defer { restartClock() }
         return try keys.read(source, format: options.format, prompt: prompt)
     }
 
@@ -192,7 +197,7 @@ struct Session {
         let token = Interruption.shared.onEnd(immediately: true) {}
         defer { Interruption.shared.remove(token) }
         console.show(question + " [y/N] ")
-        defer { stopwatch.restart() }
+        defer { restartClock() }
         let answer = console.readLine()?.trimmed.lowercased() ?? ""
         guard answer == "y" || answer == "yes" else {
             throw Failure(.usage, "not confirmed; nothing was changed")
@@ -222,21 +227,6 @@ struct Session {
                     pace: isBytes ? clock.pace(phase, state.completed, of: total) : nil))
         }
     }
-}
-
-/// Measures the running time of a command. Used on the main thread only.
-private final class Stopwatch {
-    private var start = ProcessInfo.processInfo.systemUptime
-
-    /// Seconds since the start, to the millisecond.
-    var elapsed: Double { ((ProcessInfo.processInfo.systemUptime - start) * 1000).rounded() / 1000 }
-
-    func restart() { start = ProcessInfo.processInfo.systemUptime }
-}
-
-/// The warnings so far. Used on the main thread only.
-private final class WeakKeys {
-    var all: [Members] = []
 }
 
 /// The members of a result about a file that a command wrote.
