@@ -85,7 +85,8 @@ struct Query: VaultCommand {
             try made.map { .file(DatabaseFile(path), key: $0.key, settings: $0.settings) }
             ?? (source.location == nil
                 ? session.suggestingCreate { try session.open(database, source) } : session.open(database, source))
-        let sql = sql == "-" ? try Self.standardInput() : sql
+        let sql =
+            sql == "-" ? String(decoding: try InputFile(descriptor: STDIN_FILENO).readToEnd(), as: UTF8.self) : sql
         let stream = ResultStream(session.terminal)
         var changed: Int?
         do {
@@ -197,9 +198,5 @@ struct Query: VaultCommand {
     private static func number(_ text: String) -> Double? {
         guard text.utf8.allSatisfy({ "0123456789+-.eE".utf8.contains($0) }) else { return nil }
         return Double(text)
-    }
-
-    private static func standardInput() throws -> String {
-        String(decoding: try InputFile(descriptor: STDIN_FILENO).readToEnd(), as: UTF8.self)
     }
 }

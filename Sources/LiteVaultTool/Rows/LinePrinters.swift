@@ -52,16 +52,7 @@ final class SeparatedPrinter: RowPrinter {
     }
 
     private func printNames() throws {
-        if let names {
-            try line(
-                names.map { name in
-                    switch style {
-                    case .csv: Quoting.csvField(name, separators: [separator, ending])
-                    case .quote: Quoting.sqlText(name)
-                    case .list, .tabs: name
-                    }
-                })
-        }
+        if let names { try line(names.map { field(.text($0)) }) }
         names = nil
     }
 

@@ -158,8 +158,7 @@ enum ValueText {
     static func json(_ value: StoredValue) -> String {
         switch value {
         case .null: "null"
-        case .integer(let number): String(number)
-        case .real(let number): number.isInfinite ? (number < 0 ? "-9e999" : "9e999") : String(number)
+        case .integer, .real: sql(value)
         case .text(let text): Quoting.json(text)
         case .blob: Quoting.json(plain(value))
         }

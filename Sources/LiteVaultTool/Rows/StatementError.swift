@@ -62,18 +62,14 @@ struct PlacedStatement {
 // MARK: What only the application has
 
 extension PlacedStatement {
-    /// A collation, function or module that the schema needs and this process does not have.
-    private struct Missing {
-        let kind: String
-        /// Nil if the engine does not say it.
-        let name: String?
-    }
+    /// A collation, function or module that the schema needs and this process does not have. The engine may not say its name.
+    private typealias Missing = (kind: String, name: String?)
 
     /// What the application of the database defines; nil if the statement itself names it, which is a mistake in the statement.
     private func missing(_ error: DatabaseError) -> Missing? {
         let message = error.message
         // SQLite says no more than this of an order whose collation it does not know.
-        if message == "no query solution" { return Missing(kind: "collation", name: nil) }
+        if message == "no query solution" { return ("collation", nil) }
         let starts = [
             ("no such collation sequence: ", "collation"), ("no such function: ", "function"),
             ("unknown function: ", "function"), ("no such module: ", "module"),
@@ -84,7 +80,7 @@ extension PlacedStatement {
             let isNamed = SQLTokens(sql).contains {
                 ($0.kind == .word || $0.isLiteral) && isSameName($0.unquoted, name)
             }
-            return isNamed ? nil : Missing(kind: kind, name: name)
+            return isNamed ? nil : (kind, name)
         }
         return nil
     }

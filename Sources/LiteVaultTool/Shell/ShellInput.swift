@@ -143,12 +143,11 @@ struct StatementBuffer {
             let byte = bytes[position]
             if place == .outside, byte == UInt8(ascii: ";") {
                 let sql = String(decoding: bytes[start...position], as: UTF8.self)
-                if !hasContent {
-                    moveColumn(past: bytes[start...position])
-                    start = position + 1
-                } else if sqlite3_complete(sql) != 0 {
-                    let lines = bytes[start...position].count { $0 == Self.newline }
-                    found.append(PlacedStatement(sql, line: line, textLine: number - lines, textColumn: column))
+                if !hasContent || sqlite3_complete(sql) != 0 {
+                    if hasContent {
+                        let lines = bytes[start...position].count { $0 == Self.newline }
+                        found.append(PlacedStatement(sql, line: line, textLine: number - lines, textColumn: column))
+                    }
                     moveColumn(past: bytes[start...position])
                     start = position + 1
                     hasContent = false
