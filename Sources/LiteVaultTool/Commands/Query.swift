@@ -69,7 +69,7 @@ struct Query: VaultCommand {
 
     func perform(_ session: Session) throws -> Report {
         let path = database.path
-        try session.reserveKeySources(database, source)
+        try session.reserveKeySources(source.secret, database.key)
         if output.json, format != nil {
             throw Failure(
                 .usage, "--json and --format exclude each other", remedy: "Use '--format json' for plain rows.")

@@ -54,7 +54,7 @@ final class Interruption: Sendable {
 
     /// Throws `Interrupted` once a signal has arrived. Operations call it from their progress reports.
     func check() throws(Interrupted) {
-        if let signal { throw Interrupted(signal: signal) }
+        if signal != nil { throw Interrupted() }
     }
 
     /// The signal that has arrived; nil if none has.
@@ -190,9 +190,7 @@ final class Interruption: Sendable {
 }
 
 /// A signal asked the process to end. This is not a failure: temporary files are gone, and the exit status names the signal.
-struct Interrupted: Error {
-    let signal: Int32
-}
+struct Interrupted: Error {}
 
 /// Prepares the process before it touches a key.
 enum Hardening {

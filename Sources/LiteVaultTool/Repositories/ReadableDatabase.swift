@@ -94,11 +94,6 @@ enum ReadableDatabase {
 }
 
 extension Session {
-    /// Removes the keys of such a command from the environment, and finds conflicting options.
-    func reserveKeySources(_ database: DatabaseOptions<ReadArgument>, _ source: SnapshotSource) throws {
-        try reserveKeySources(source.secret, database.key)
-    }
-
     /// Finds the database that a command reads, and its key. A file is opened when it is read.
     ///
     /// - Throws: `no-input` or `wrong-kind` for a file or snapshot that is missing or cannot be a database; as

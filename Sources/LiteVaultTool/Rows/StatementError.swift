@@ -80,7 +80,8 @@ extension PlacedStatement {
             let isNamed = SQLTokens(sql).contains {
                 ($0.kind == .word || $0.isLiteral) && isSameName($0.unquoted, name)
             }
-            return isNamed ? nil : (kind, name)
+            if isNamed { return nil }
+            return (kind, name)
         }
         return nil
     }

@@ -43,8 +43,7 @@ enum Preflight {
 
     /// - Throws: `cannot-create` if the path exists, or the log or journal of another database is beside it.
     static func requireAbsent(_ path: String) throws(Failure) {
-        var status = stat()
-        guard lstat(path, &status) != 0 else {
+        guard (try? FileMetadata(path: path)) == nil else {
             throw Failure(
                 .cannotCreate, "the destination already exists", path: path,
                 remedy: "Choose another name, or remove the file.")
@@ -89,14 +88,13 @@ enum Preflight {
     ///
     /// - Throws: `cannot-create` for what cannot be a database: a program that starts with it would not have one.
     static func isPresent(_ path: String) throws(Failure) -> Bool {
-        var status = stat()
-        guard stat(path, &status) == 0 else { return false }
-        guard status.st_mode & S_IFMT == S_IFREG else {
+        guard let file = try? FileMetadata(path: path, followingLinks: true) else { return false }
+        guard file.kind == .regular else {
             throw Failure(
                 .cannotCreate, "the destination exists and is not a file", path: path,
                 remedy: "Name the file of the database itself.")
         }
-        guard status.st_size > 0 else {
+        guard file.size > 0 else {
             throw Failure(
                 .cannotCreate, "the destination exists and is an empty file", path: path,
                 remedy: "Remove it: the database is then restored.")
@@ -105,10 +103,7 @@ enum Preflight {
     }
 
     /// The size of a file in bytes; nil if it does not exist.
-    static func size(_ path: String) -> Int64? {
-        var status = stat()
-        return stat(path, &status) == 0 ? Int64(status.st_size) : nil
-    }
+    static func size(_ path: String) -> Int64? { (try? FileMetadata(path: path, followingLinks: true))?.size }
 }
 
 extension Failure {
