@@ -289,7 +289,6 @@ struct Restore: VaultCommand {
 /// A directory for one restored file, removed with this object.
 private final class TemporaryRestore: Sendable {
     private let directory: WorkDirectory
-    /// The path of the file.
     var file: String { directory.path + "/restored.db" }
 
     init(in parent: String?) throws {

@@ -69,8 +69,18 @@ struct ScheduleInstall: VaultCommand {
 
         let record = InstallationRecord()
         let again = again(path, installation.units)
-        // Also for an end that does not wait for the step which runs: a second signal, or one that takes too long.
-        let announce = announcement(record, installation, path, again, session.reporter)
+        // What was done before a signal, also for an end that does not wait for the step which runs: a second signal, or one that
+        // takes too long.
+        let status = "litevault schedule status \(Quoting.shellWordWhereNeeded(path))"
+        let reporter = session.reporter
+        let announce: @Sendable () -> Void = {
+            record.announce { steps in
+                let found = steps.interruption(
+                    unanswered: installation.systemd.unanswered.value, again: again, status: status,
+                    removal: installation.removal)
+                if let (message, remedy) = found { reporter.interruption(message, remedy: remedy) }
+            }
+        }
         let token = Interruption.shared.onEnd(announce)
         defer { Interruption.shared.remove(token) }
         do {
@@ -80,24 +90,6 @@ struct ScheduleInstall: VaultCommand {
             if Interruption.shared.signal != nil { announce() }
             try Interruption.shared.check()
             throw record.steps.completing(Failure(error), again: again, removal: installation.removal)
-        }
-    }
-
-    /// Shows what was done before a signal.
-    private func announcement(
-        _ record: InstallationRecord, _ installation: UnitInstallation, _ path: String, _ again: String,
-        _ reporter: Reporter
-    ) -> @Sendable () -> Void {
-        let status = "litevault schedule status \(Quoting.shellWordWhereNeeded(path))"
-        return {
-            record.announce { steps in
-                guard
-                    let (message, remedy) = steps.interruption(
-                        unanswered: installation.systemd.unanswered.value, again: again, status: status,
-                        removal: installation.removal)
-                else { return }
-                reporter.interruption(message, remedy: remedy)
-            }
         }
     }
 

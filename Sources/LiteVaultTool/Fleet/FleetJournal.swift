@@ -51,7 +51,6 @@ final class FleetJournal: Sendable {
     /// What is known of a member; nil if it was not begun.
     func entry(_ member: FleetMember) -> Entry? { content.withLock { $0.entries[ExactText(member.id)] } }
 
-    /// The members that are done.
     func done(of members: [FleetMember]) -> [FleetMember] {
         content.withLock { content in members.filter { content.entries[ExactText($0.id)]?.state == .done } }
     }

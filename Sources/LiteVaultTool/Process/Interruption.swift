@@ -227,7 +227,8 @@ func runBlocking<T: Sendable>(
     let outcome = Locked<Result<T, any Error>?>(nil)
     let done = DispatchSemaphore(value: 0)
     let task = Task.detached {
-        let result = await Result(catching: body)
+        let result: Result<T, any Error>
+        do { result = .success(try await body()) } catch { result = .failure(error) }
         outcome.withLock { $0 = result }
         done.signal()
     }
@@ -240,10 +241,4 @@ func runBlocking<T: Sendable>(
     // What was cancelled may fail with any error.
     if cancelledBySignals, case .failure = result { try Interruption.shared.check() }
     return try result.get()
-}
-
-extension Result where Failure == any Error {
-    fileprivate init(catching body: () async throws -> Success) async {
-        do { self = .success(try await body()) } catch { self = .failure(error) }
-    }
 }

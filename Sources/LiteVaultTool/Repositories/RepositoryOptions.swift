@@ -39,7 +39,6 @@ struct RepositoryOptions: ParsableArguments {
 
     @OptionGroup(title: "Repository secret") var secret: KeyOptions<RepositorySecretRole>
 
-    /// The local directories.
     var local: LocalDirectories { stores.directories.applied(to: .standard) }
 }
 
@@ -134,7 +133,9 @@ struct S3Options<Place: S3Place>: ParsableArguments {
 
     @Flag(
         name: .customLong(Place.prefix + "s3-path-style"),
-        help: .init(Place.help("s3-path-style", "Put the bucket in the path of URLs, not in the host name.")))
+        help: .init(
+            Place.help(
+                "s3-path-style", "Put the bucket in the path of URLs, not in the host name.", resettable: false)))
     var usesPathStyle = false
 
     @Option(
@@ -199,9 +200,6 @@ protocol S3Place {
 }
 
 extension S3Place {
-    /// The help of an option that cannot be reset.
-    static func help(_ option: String, _ text: String) -> String { help(option, text, resettable: false) }
-
     /// The help of an option with a value.
     static func help(_ option: String, _ text: String, value: String, resettable: Bool = false) -> ArgumentHelp {
         ArgumentHelp(help(option, text, resettable: resettable), valueName: value)

@@ -77,8 +77,6 @@ final class InsertPrinter: RowPrinter {
     func row(_ values: [StoredValue]) throws {
         try stream.append(start + values.map(ValueText.sql).joined(separator: ", ") + ");\n")
     }
-
-    func end() throws {}
 }
 
 /// `name = value`, and an empty line between rows.
@@ -102,6 +100,4 @@ final class LinePrinter: RowPrinter {
             try stream.append(name + Format.visible(value == .null ? null : ValueText.plain(value)) + "\n")
         }
     }
-
-    func end() throws {}
 }

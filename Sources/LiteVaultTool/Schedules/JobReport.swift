@@ -82,7 +82,6 @@ extension JobReport {
         }
     }
 
-    /// Adds the text output.
     func addLines(to report: inout Report) {
         report.appendLine("\(job): \(verdict)")
         report.appendRow("runs", Format.visible(settings.recurrence.text))

@@ -60,26 +60,26 @@ enum Preflight {
 
     /// - Throws: `no-input`, or `wrong-kind` if the file is not a plaintext database.
     static func requirePlain(_ path: String) throws {
-        try requireSource(path)
-        switch try DatabaseFile(path).kind() {
-        case .plain: return
-        case .encryptedOrUnknown, .plaintextHeader:
-            throw Failure(
-                .wrongKind, "already encrypted, or not a database", path: path,
-                remedy: "Use 'litevault rekey' to change its key, or 'litevault export' to copy it under another key.")
-        case .empty: throw Failure.empty(path)
-        case .notADatabase: throw Failure.notADatabase(path)
-        }
+        guard try databaseKind(path) != .plain else { return }
+        throw Failure(
+            .wrongKind, "already encrypted, or not a database", path: path,
+            remedy: "Use 'litevault rekey' to change its key, or 'litevault export' to copy it under another key.")
     }
 
     /// - Throws: as ``requireEncryption()``; `no-input`, or `wrong-kind` if the file cannot be an encrypted database.
     static func requireEncrypted(_ path: String) throws {
         try requireEncryption()
+        if try databaseKind(path) == .plain { throw Failure.notEncrypted(path) }
+    }
+
+    private static func databaseKind(_ path: String) throws -> FileKind {
         try requireSource(path)
-        switch try DatabaseFile(path).kind() {
-        case .encryptedOrUnknown, .plaintextHeader: return
-        case .plain: throw Failure.notEncrypted(path)
-        case .empty: throw Failure.empty(path)
+        let kind = try DatabaseFile(path).kind()
+        switch kind {
+        case .plain, .encryptedOrUnknown, .plaintextHeader: return kind
+        case .empty:
+            throw Failure(
+                .wrongKind, "the file is empty", path: path, remedy: "Name a file that contains a database.")
         case .notADatabase: throw Failure.notADatabase(path)
         }
     }
@@ -117,10 +117,5 @@ extension Failure {
     /// A file that is not a database of any kind.
     static func notADatabase(_ path: String) -> Failure {
         Failure(.wrongKind, "not a database", path: path, remedy: "'litevault info' shows what the file is.")
-    }
-
-    /// An empty file.
-    fileprivate static func empty(_ path: String) -> Failure {
-        Failure(.wrongKind, "the file is empty", path: path, remedy: "Name a file that contains a database.")
     }
 }

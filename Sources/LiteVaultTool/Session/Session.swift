@@ -74,19 +74,14 @@ struct Session {
             let names = ["file PATH", "fd N", "env NAME", "command CMD", "credential NAME"].map {
                 "--\(Role.option)-\($0)"
             }
+            let keyring = Keyring.path(beside: path)
+            let isBeside = Role.Keyring.self != NoKeyring.self && (try? Keyring(keyring).slots()) != nil
             throw Failure(
                 .keyRejected, "no \(Role.noun) given, and standard input is not a terminal",
                 remedy: "Use " + names.dropLast().joined(separator: ", ") + " or \(names[4])."
-                    + hint(ofKeyringBeside: path, Role.self))
+                    + (isBeside ? " With --\(Role.prefix)keyring '\(keyring)', they give what opens that." : ""))
         }
         return try read(.prompt, options, path, confirms)
-    }
-
-    /// The end of a remedy that names the keyring beside the database, if it exists.
-    func hint<Role: KeyRole>(ofKeyringBeside path: String, _: Role.Type) -> String {
-        let keyring = Keyring.path(beside: path)
-        guard Role.Keyring.self != NoKeyring.self, (try? Keyring(keyring).slots()) != nil else { return "" }
-        return " With --\(Role.prefix)keyring '\(keyring)', they give what opens that."
     }
 
     /// The key that the options name; nil if they name none. A person is not asked.

@@ -195,6 +195,5 @@ struct StatementBuffer {
         return 2
     }
 
-    /// Forgets the text.
     mutating func clear() { self = StatementBuffer() }
 }
