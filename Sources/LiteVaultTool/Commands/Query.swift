@@ -132,7 +132,7 @@ struct Query: VaultCommand {
                     .usage, "the text holds more than one statement", path: database.path,
                     remedy: "Give one at a time; 'litevault shell' runs several.")
             }
-            let refusal = PlacedStatement(sql).refusal(
+            let refusal = PlacedStatement(sql: sql).refusal(
                 error, path: database.path, remedy: "Check the statement and its values.")
             throw refusal ?? error
         }
@@ -190,13 +190,9 @@ struct Query: VaultCommand {
         let text = String(argument[argument.index(after: equals)...])
         let name = ":" + argument[..<equals]
         if let integer = Int64(text) { return (name, integer) }
-        if let number = number(text) { return (name, number) }
+        // As a literal of SQL. Swift also reads `nan`, `inf` and hexadecimal digits.
+        let isDecimal = text.utf8.allSatisfy { "0123456789+-.eE".utf8.contains($0) }
+        if isDecimal, let number = Double(text) { return (name, number) }
         return (name, text)
-    }
-
-    /// The number that a literal of SQL stands for. Swift also reads `nan`, `inf` and hexadecimal digits.
-    private static func number(_ text: String) -> Double? {
-        guard text.utf8.allSatisfy({ "0123456789+-.eE".utf8.contains($0) }) else { return nil }
-        return Double(text)
     }
 }

@@ -12,7 +12,7 @@ struct SecretExamination {
         // What the reader would warn of becomes a finding.
         let silent = Reporter(
             terminal: session.terminal, printsJSON: true, logsJSON: true, quiet: true, meter: nil)
-        keys = ScheduleKeys(Session(terminal: session.terminal, reporter: silent))
+        keys = ScheduleKeys(Session(silent))
     }
 
     /// Removes the variables of all references from the environment, before any command runs.

@@ -5,13 +5,9 @@ internal import LiteVaultCore
 struct PlacedStatement {
     let sql: String
     /// The number of the line on which its first word is, from 1.
-    let line: Int
+    var line = 1
     /// The line and the characters in it that are before the text.
-    let (textLine, textColumn): (Int, Int)
-
-    init(_ sql: String, line: Int = 1, textLine: Int = 1, textColumn: Int = 0) {
-        (self.sql, self.line, self.textLine, self.textColumn) = (sql, line, textLine, textColumn)
-    }
+    var textLine = 1, textColumn = 0
 
     private static let newline = UInt8(ascii: "\n")
 

@@ -33,7 +33,6 @@ extension VaultCommand {
 
 /// The surroundings of a running command: terminal, reporter, keys and clock.
 struct Session {
-    let terminal: Terminal
     let reporter: Reporter
     let keys: KeyReader
     /// When the command began, or a person last answered, by the system's uptime.
@@ -41,11 +40,9 @@ struct Session {
     /// The warnings of the keys that were set.
     private let weakKeys = Locked<[Members]>([])
 
-    init(terminal: Terminal, reporter: Reporter) {
-        self.terminal = terminal
-        self.reporter = reporter
-        keys = KeyReader(reporter: reporter, terminal: terminal)
-    }
+    init(_ reporter: Reporter) { (self.reporter, keys) = (reporter, KeyReader(reporter)) }
+
+    var terminal: Terminal { reporter.terminal }
 
     /// The running time of the command in seconds, to the millisecond. Time spent waiting for a person does not count.
     var elapsed: Double { ((ProcessInfo.processInfo.systemUptime - start.value) * 1000).rounded() / 1000 }

@@ -146,7 +146,8 @@ struct StatementBuffer {
                 if !hasContent || sqlite3_complete(sql) != 0 {
                     if hasContent {
                         let lines = bytes[start...position].count { $0 == Self.newline }
-                        found.append(PlacedStatement(sql, line: line, textLine: number - lines, textColumn: column))
+                        found.append(
+                            PlacedStatement(sql: sql, line: line, textLine: number - lines, textColumn: column))
                     }
                     moveColumn(past: bytes[start...position])
                     start = position + 1

@@ -273,7 +273,8 @@ final class ShellLoop {
         do {
             return try withErrorContext(path: path) {
                 do { return try body() } catch let error as DatabaseError {
-                    let shown = isTyped ? PlacedStatement(statement?.sql ?? "") : statement ?? PlacedStatement("")
+                    let shown =
+                        isTyped ? PlacedStatement(sql: statement?.sql ?? "") : statement ?? PlacedStatement(sql: "")
                     throw shown.refusal(error, remedy: "Check the statement. '.schema' shows the tables.") ?? error
                 }
             }
