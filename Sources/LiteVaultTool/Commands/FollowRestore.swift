@@ -126,9 +126,9 @@ struct FollowRestore: VaultCommand {
             )
         }
     }
-}
 
-extension FollowRestore {
+    // MARK: Promotion
+
     private func promotion(_ session: Session) throws -> Report {
         var options = PromotionOptions()
         options.isForced = force

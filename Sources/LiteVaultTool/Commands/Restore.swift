@@ -315,17 +315,3 @@ private final class TemporaryRestore: Sendable {
         }
     }
 }
-
-extension SnapshotSelection {
-    /// The wanted time in results.
-    ///
-    /// - Parameter snapshot: the one that an ID names; nil where none can be named.
-    func wanted(_ snapshot: Snapshot?) -> String {
-        switch self {
-        case .latestReachable: "latest-reachable"
-        case .at(let time): Format.exactTime(time)
-        case .id: snapshot.map { Format.exactTime($0.time) } ?? "latest"
-        case .latest: "latest"
-        }
-    }
-}

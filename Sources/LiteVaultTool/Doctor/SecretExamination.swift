@@ -98,8 +98,9 @@ enum HookExamination {
         let isPlain = !word.isEmpty && word.allSatisfy { $0.isLetter || $0.isNumber || "._+-/".contains($0) }
         guard isPlain else { return nil }
         if word.contains("/") {
-            let file = try? FileMetadata(path: word, followingLinks: true)
-            guard let file else { return "\(word) does not exist" }
+            guard let file = try? FileMetadata(path: word, followingLinks: true) else {
+                return "\(word) does not exist"
+            }
             return file.kind == .regular && access(word, X_OK) == 0 ? nil : "\(word) is not an executable file"
         }
         return status(of: "command -v \"$HOOK\"", word) == 0 ? nil : "there is no command '\(word)'"

@@ -53,6 +53,18 @@ extension SnapshotSelection {
     init(id: String?) {
         if let id, id != "latest" { self = .id(id) } else { self = .latest }
     }
+
+    /// The wanted time in results.
+    ///
+    /// - Parameter snapshot: the one that an ID names; nil where none can be named.
+    func wanted(_ snapshot: Snapshot?) -> String {
+        switch self {
+        case .latestReachable: "latest-reachable"
+        case .at(let time): Format.exactTime(time)
+        case .id: snapshot.map { Format.exactTime($0.time) } ?? "latest"
+        case .latest: "latest"
+        }
+    }
 }
 
 /// A database that a command reads.

@@ -65,9 +65,7 @@ struct JobReport {
         if overdueSince != nil { return lastRun == nil ? "NEVER RAN" : "OVERDUE" }
         return lastRun == nil ? "never ran here" : "ok"
     }
-}
 
-extension JobReport {
     /// What is known of all jobs.
     ///
     /// - Parameters:

@@ -116,24 +116,7 @@ extension Session {
         command.watch = { Interruption.shared.watch(child: $0) }
         return command
     }
-}
 
-extension KeyringUnlock {
-    /// What opens a keyring, by the bytes of its secret.
-    ///
-    /// - Parameter method: not `command`, which has none.
-    /// - Throws: `VaultError` `keyRejected` if they are not of that kind.
-    init(_ method: UnlockMethod, _ secret: KeyMaterial) throws {
-        switch method {
-        case .passphrase: self = .passphrase(secret)
-        case .recovery: self = .recoveryCode(try secret.withBytes { try RecoveryCode(contentsOf: $0) })
-        case .identity: self = .identity(try secret.withBytes { try KeyringIdentity(contentsOf: $0) })
-        case .secret, .command: self = .secret(secret)
-        }
-    }
-}
-
-extension Session {
     /// Reads, asks for or generates the secret of a slot that is about to be set.
     ///
     /// - Returns: the slot, and its recovery code, if it is one.
@@ -175,6 +158,21 @@ extension Session {
         guard try options.secret.source() == nil else {
             throw Failure(
                 .usage, "a slot of kind '\(options.kind.rawValue)' has no --new-key-… option", remedy: "Leave it out.")
+        }
+    }
+}
+
+extension KeyringUnlock {
+    /// What opens a keyring, by the bytes of its secret.
+    ///
+    /// - Parameter method: not `command`, which has none.
+    /// - Throws: `VaultError` `keyRejected` if they are not of that kind.
+    init(_ method: UnlockMethod, _ secret: KeyMaterial) throws {
+        switch method {
+        case .passphrase: self = .passphrase(secret)
+        case .recovery: self = .recoveryCode(try secret.withBytes { try RecoveryCode(contentsOf: $0) })
+        case .identity: self = .identity(try secret.withBytes { try KeyringIdentity(contentsOf: $0) })
+        case .secret, .command: self = .secret(secret)
         }
     }
 }
