@@ -36,7 +36,7 @@ enum Main {
         let reporter = command.output.reporter(on: terminal, logsJSON: command.logsJSON)
         do {
             try Preflight.requireDigests()
-            let report = try command.perform(Session(terminal: terminal, reporter: reporter))
+            let report = try command.perform(Session(reporter))
             terminal.drawStatus("")
             if !report.isPrinted { try reporter.report(report, of: type(of: command).name) }
             guard let failure = report.failure else { return report.status.rawValue }

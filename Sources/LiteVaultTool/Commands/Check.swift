@@ -103,12 +103,13 @@ struct Check: VaultCommand {
 
     private func report(_ found: CheckReport, _ opened: Repository, _ session: Session) -> Report {
         let location = repository.location
+        let remarks = found.remarks.map { ["path": $0.path, "message": $0.message] as Members }
         var report = Report([
             "repository": location, "protection": found.protection.rawValue,
             "rotation_unfinished": opened.isRotationUnfinished,
             "rollback": ["compared": found.remembered, "unknown": found.unremembered] as Members,
             "intact": found.isIntact, "problems": found.problems.map(Self.problem),
-            "remarks": found.remarks.map(Self.remark), "known": found.recorded.map(Self.failure),
+            "remarks": remarks, "known": found.recorded.map(Self.failure),
             "lost": found.lost.map(Self.failure),
             "unverified": found.unverified.map { Self.unverified($0.snapshot, $0.error) },
             "snapshots": found.snapshots.map { member($0, $1, found) },
@@ -166,10 +167,6 @@ struct Check: VaultCommand {
             report.failure = failure
         }
         return report
-    }
-
-    private static func remark(_ found: CheckReport.Problem) -> Members {
-        ["path": found.path, "message": found.message]
     }
 
     private static func problem(_ found: CheckReport.Problem) -> Members {

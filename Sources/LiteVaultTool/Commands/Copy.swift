@@ -101,32 +101,20 @@ struct Copy: VaultCommand {
     }
 }
 
-/// How the object stores of both places are reached.
+/// How the stores of both places are reached.
 struct CopyStoreOptions: ParsableArguments {
-    @OptionGroup var s3: S3Options<BothPlaces>
-    @OptionGroup var toS3: S3Options<CopyPlace>
-
-    @Option(
-        name: .customLong("sftp-command"),
-        help: .init("Shell command that connects to an SFTP server, instead of ssh.", valueName: "command"))
-    var sftpCommand: String?
-
-    @Option(
-        name: .customLong("to-sftp-command"), help: .init("As --sftp-command, for the copy only.", valueName: "command")
-    )
-    var toSFTPCommand: String?
+    @OptionGroup var both: PlaceOptions<BothPlaces>
+    @OptionGroup var copy: PlaceOptions<CopyPlace>
 
     /// Both repositories, the second with the options of the first where it has none of its own.
     func references(
         from source: String, to destination: String
     ) throws -> (from: RepositoryReference, to: RepositoryReference) {
         var from = RepositoryReference(source)
-        try s3.apply(to: &from)
-        from.sftpCommand = sftpCommand
+        try both.apply(to: &from)
         var to = from
         to.location = destination
-        try toS3.apply(to: &to)
-        to.sftpCommand = toSFTPCommand ?? sftpCommand
+        try copy.apply(to: &to)
         return (from, to)
     }
 }

@@ -47,8 +47,12 @@ struct Diff: VaultCommand {
             throw Failure(.usage, "--json, --format and --sql exclude each other", remedy: "Keep one of them.")
         }
         for path in [left.path, b] { try Preflight.requireSource(path) }
-        let leftKey = try keyOfLeft(session)
-        let rightKey = try keyOfRight(session, leftKey)
+        let leftKey = try key(
+            left.key, of: left.path, or: nil, session,
+            remedy: "The options '--key-…' are for A. Give a key of B with '--to-key-…', as '--to-key-file'.")
+        let rightKey = try key(
+            self.rightKey, of: b, or: leftKey, session,
+            remedy: "The options '--to-key-…' are for B. Give a key of A with '--key-…', as '--key-file'.")
         let (leftSettings, rightSettings) = (try left.cipher.settings(), try rightCipher.settings())
         // Nothing is written, so a signal may end the process at any point.
         let token = Interruption.shared.onEnd(immediately: true) {}
@@ -74,23 +78,17 @@ struct Diff: VaultCommand {
         return try report(difference, stream, session)
     }
 
-    /// The key of A. With a single key, it is often the plaintext database that comes first.
-    private func keyOfLeft(_ session: Session) throws -> DatabaseKey? {
-        let isPlain = [.plain, .empty].contains(try DatabaseFile(left.path).kind())
-        guard isPlain, try left.key.isGiven else { return try session.keyIfEncrypted(left) }
-        throw Failure.notEncrypted(
-            left.path, remedy: "The options '--key-…' are for A. Give a key of B with '--to-key-…', as '--to-key-file'."
-        )
-    }
-
-    /// The key of B: its own, or that of A if B is encrypted, too.
-    private func keyOfRight(_ session: Session, _ leftKey: DatabaseKey?) throws -> DatabaseKey? {
-        let kind = try DatabaseFile(b).kind()
-        if [.plain, .empty].contains(kind), try rightKey.isGiven {
-            throw Failure.notEncrypted(
-                b, remedy: "The options '--to-key-…' are for B. Give a key of A with '--key-…', as '--key-file'.")
-        }
-        return try session.keyIfEncrypted(rightKey, for: b, kind, or: leftKey)
+    /// The key of a database; nil if it is plaintext.
+    ///
+    /// - Parameters:
+    ///   - other: its key if it is encrypted and the options name none: that of A for B.
+    ///   - remedy: for a key that is given for plaintext. With a single key, it is often the plaintext database that comes first.
+    private func key<Role>(
+        _ options: KeyOptions<Role>, of path: String, or other: DatabaseKey?, _ session: Session, remedy: String
+    ) throws -> DatabaseKey? {
+        let kind = try DatabaseFile(path).kind()
+        if [.plain, .empty].contains(kind), try options.isGiven { throw Failure.notEncrypted(path, remedy: remedy) }
+        return try session.keyIfEncrypted(options, for: path, kind, or: other)
     }
 
     private func report(

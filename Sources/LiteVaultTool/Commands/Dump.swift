@@ -45,7 +45,7 @@ struct Dump: VaultCommand {
 
     func perform(_ session: Session) throws -> Report {
         let path = database.path
-        try session.reserveKeySources(database, source)
+        try session.reserveKeySources(source.secret, database.key)
         if output.json, destination == nil {
             throw Failure(
                 .usage, "--json needs --output: the text itself is not JSON", remedy: "Name a file with --output.")

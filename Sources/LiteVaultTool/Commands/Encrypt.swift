@@ -65,7 +65,8 @@ struct Encrypt: VaultCommand {
         let before = Preflight.size(source)
         let result = dest ?? source
         let created = try newKeyring.map { path in
-            try session.createKeyring(path, key, allowWeak: allowWeak)
+            let passphrase = try session.slotSecret(key, "passphrase", for: path, confirms: true)
+            return try session.keyring(path).create(with: [.passphrase(passphrase, allowingWeak: allowWeak)])
         }
         let databaseKey =
             try created?.databaseKey()

@@ -66,7 +66,6 @@ struct FollowRestore: VaultCommand {
     }
 
     func perform(_ session: Session) throws -> Report {
-        try session.reserveKeySources(repository.secret)
         if promote { return try promotion(session) }
         let opened = try session.repository(repository)
         var options = StandbyOptions()
@@ -127,25 +126,26 @@ struct FollowRestore: VaultCommand {
             )
         }
     }
-}
 
-extension FollowRestore {
+    // MARK: Promotion
+
     private func promotion(_ session: Session) throws -> Report {
         var options = PromotionOptions()
         options.isForced = force
         options.progress = session.backupProgress
         let (dest, name, chosen) = (dest, database, options)
-        let result: PromotionResult
         let opened: Repository
-        do { opened = try session.repository(repository) } catch let error as VaultError where error.isUnreachable {
+        do { opened = try session.repository(repository) } catch let error as VaultError
+            // It may not respond, or its disk not be mounted.
+            where [.io, .noInput, .missing, .damaged].contains(error.code)
+        {
             return try alone(session, error)
         }
         do {
-            result = try runBlocking { try await opened.promote(dest, database: name, options: chosen) }
+            return report(try runBlocking { try await opened.promote(dest, database: name, options: chosen) }, session)
         } catch let error as VaultError where error.code == .io {
             return try alone(session, error)
         }
-        return report(result, session)
     }
 
     /// Promotes without the repository, if that is accepted.
@@ -185,9 +185,4 @@ extension FollowRestore {
         }
         return report
     }
-}
-
-extension VaultError {
-    /// Whether the repository may not respond, or its disk not be mounted.
-    fileprivate var isUnreachable: Bool { [.io, .noInput, .missing, .damaged].contains(code) }
 }

@@ -126,9 +126,9 @@ struct KeyTest: VaultCommand {
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func perform(_ session: Session) throws -> Report {
-        try session.reserveKeySources(keyring.key)
+        try session.reserveKeySources(keyring.opening.key)
         if let database { try Preflight.requireEncrypted(database) }
-        let unlocked = try session.unlock(keyring.path, keyring.key, keyring.method, slot: slot)
+        let unlocked = try session.unlock(keyring.path, keyring.opening.key, keyring.opening.method, slot: slot)
         if let database {
             let settings = try cipher.settings()
             let key = try unlocked.databaseKey(for: database, settings: settings)

@@ -43,9 +43,9 @@ struct KeyRemove: VaultCommand {
 
     func perform(_ session: Session) throws -> Report {
         let path = keyring.path
-        try session.reserveKeySources(keyring.key)
+        try session.reserveKeySources(keyring.opening.key)
         for database in rekey { try Preflight.requireEncrypted(database) }
-        var unlocked = try session.unlock(path, keyring.key, keyring.method)
+        var unlocked = try session.unlock(path, keyring.opening.key, keyring.opening.method)
         try session.trustIfGiven(&unlocked, trust.fingerprints())
         if forgetOldKeys, !yes { try requireUnusedKeys(unlocked) }
         if rekey.isEmpty {

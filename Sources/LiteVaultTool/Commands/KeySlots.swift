@@ -103,8 +103,8 @@ struct KeyChange: VaultCommand {
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func perform(_ session: Session) throws -> Report {
-        try session.reserveKeySources(keyring.key, slot.secret)
-        var unlocked = try session.unlock(keyring.path, keyring.key, keyring.method)
+        try session.reserveKeySources(keyring.opening.key, slot.secret)
+        var unlocked = try session.unlock(keyring.path, keyring.opening.key, keyring.opening.method)
         try session.trustIfGiven(&unlocked, trust.fingerprints())
         let new = try session.prepare(slot, for: keyring.path)
         let changed = try unlocked.change(number, to: new.slot)

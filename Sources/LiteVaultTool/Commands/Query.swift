@@ -69,7 +69,7 @@ struct Query: VaultCommand {
 
     func perform(_ session: Session) throws -> Report {
         let path = database.path
-        try session.reserveKeySources(database, source)
+        try session.reserveKeySources(source.secret, database.key)
         if output.json, format != nil {
             throw Failure(
                 .usage, "--json and --format exclude each other", remedy: "Use '--format json' for plain rows.")
@@ -85,7 +85,8 @@ struct Query: VaultCommand {
             try made.map { .file(DatabaseFile(path), key: $0.key, settings: $0.settings) }
             ?? (source.location == nil
                 ? session.suggestingCreate { try session.open(database, source) } : session.open(database, source))
-        let sql = sql == "-" ? try Self.standardInput() : sql
+        let sql =
+            sql == "-" ? String(decoding: try InputFile(descriptor: STDIN_FILENO).readToEnd(), as: UTF8.self) : sql
         let stream = ResultStream(session.terminal)
         var changed: Int?
         do {
@@ -131,7 +132,7 @@ struct Query: VaultCommand {
                     .usage, "the text holds more than one statement", path: database.path,
                     remedy: "Give one at a time; 'litevault shell' runs several.")
             }
-            let refusal = PlacedStatement(sql).refusal(
+            let refusal = PlacedStatement(sql: sql).refusal(
                 error, path: database.path, remedy: "Check the statement and its values.")
             throw refusal ?? error
         }
@@ -189,17 +190,9 @@ struct Query: VaultCommand {
         let text = String(argument[argument.index(after: equals)...])
         let name = ":" + argument[..<equals]
         if let integer = Int64(text) { return (name, integer) }
-        if let number = number(text) { return (name, number) }
+        // As a literal of SQL. Swift also reads `nan`, `inf` and hexadecimal digits.
+        let isDecimal = text.utf8.allSatisfy { "0123456789+-.eE".utf8.contains($0) }
+        if isDecimal, let number = Double(text) { return (name, number) }
         return (name, text)
-    }
-
-    /// The number that a literal of SQL stands for. Swift also reads `nan`, `inf` and hexadecimal digits.
-    private static func number(_ text: String) -> Double? {
-        guard text.utf8.allSatisfy({ "0123456789+-.eE".utf8.contains($0) }) else { return nil }
-        return Double(text)
-    }
-
-    private static func standardInput() throws -> String {
-        String(decoding: try InputFile(descriptor: STDIN_FILENO).readToEnd(), as: UTF8.self)
     }
 }

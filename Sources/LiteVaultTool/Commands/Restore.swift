@@ -289,7 +289,6 @@ struct Restore: VaultCommand {
 /// A directory for one restored file, removed with this object.
 private final class TemporaryRestore: Sendable {
     private let directory: WorkDirectory
-    /// The path of the file.
     var file: String { directory.path + "/restored.db" }
 
     init(in parent: String?) throws {
@@ -313,18 +312,6 @@ private final class TemporaryRestore: Sendable {
             guard try bytes.withUnsafeBytes({ try terminal.writeResult($0) }) else {
                 throw Failure(.inputOutput, "the reader of standard output has closed it before the end")
             }
-        }
-    }
-}
-
-extension SnapshotSelection {
-    /// The wanted time in results.
-    fileprivate func wanted(_ snapshot: Snapshot) -> String {
-        switch self {
-        case .latest: "latest"
-        case .latestReachable: "latest-reachable"
-        case .at(let time): Format.exactTime(time)
-        case .id: Format.exactTime(snapshot.time)
         }
     }
 }

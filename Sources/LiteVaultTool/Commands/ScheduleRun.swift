@@ -135,7 +135,6 @@ struct ScheduleRun: VaultCommand {
 }
 
 extension ListenAddress {
-    /// Reads an argument.
     fileprivate static func argument(_ text: String) throws -> ListenAddress {
         do throws(InvalidSetting) { return try ListenAddress(text) } catch {
             throw ValidationError("\(error.message). \(error.remedy ?? "")")

@@ -52,7 +52,7 @@ struct ScheduleInstall: VaultCommand {
 
     func perform(_ session: Session) throws -> Report {
         let path = URL(fileURLWithPath: config).standardizedFileURL.path
-        let new = new.configuration
+        let new = self.new.areGiven ? self.new : nil
         let configuration = try new?.read(as: path) ?? ScheduleConfiguration(path: path)
         let installation = try UnitInstallation(configuration, units)
         if configuration.listen != nil, installation.units.timer != nil {
@@ -61,21 +61,26 @@ struct ScheduleInstall: VaultCommand {
                     + "Set 'metrics-file', or follow a database ('follow').",
                 path: path)
         }
-        if dryRun {
-            warn(of: try installation.requireAlone(), session)
-            let sources = SourceProblem.all(of: configuration)
-            warn(of: sources, session)
-            return try plan(installation, new, path, sources)
-        }
-
         // All that can be refused is refused before anything is written.
-        warn(of: try installation.require(), session)
+        warn(of: try dryRun ? installation.requireAlone() : installation.require(), session)
         let sources = SourceProblem.all(of: configuration)
         warn(of: sources, session)
+        if dryRun { return try plan(installation, new, path, sources) }
+
         let record = InstallationRecord()
         let again = again(path, installation.units)
-        // Also for an end that does not wait for the step which runs: a second signal, or one that takes too long.
-        let announce = announcement(record, installation, path, again, session.reporter)
+        // What was done before a signal, also for an end that does not wait for the step which runs: a second signal, or one that
+        // takes too long.
+        let status = "litevault schedule status \(Quoting.shellWordWhereNeeded(path))"
+        let reporter = session.reporter
+        let announce: @Sendable () -> Void = {
+            record.announce { steps in
+                let found = steps.interruption(
+                    unanswered: installation.systemd.unanswered.value, again: again, status: status,
+                    removal: installation.removal)
+                if let (message, remedy) = found { reporter.interruption(message, remedy: remedy) }
+            }
+        }
         let token = Interruption.shared.onEnd(announce)
         defer { Interruption.shared.remove(token) }
         do {
@@ -85,24 +90,6 @@ struct ScheduleInstall: VaultCommand {
             if Interruption.shared.signal != nil { announce() }
             try Interruption.shared.check()
             throw record.steps.completing(Failure(error), again: again, removal: installation.removal)
-        }
-    }
-
-    /// Shows what was done before a signal.
-    private func announcement(
-        _ record: InstallationRecord, _ installation: UnitInstallation, _ path: String, _ again: String,
-        _ reporter: Reporter
-    ) -> @Sendable () -> Void {
-        let status = "litevault schedule status \(Quoting.shellWordWhereNeeded(path))"
-        return {
-            record.announce { steps in
-                guard
-                    let (message, remedy) = steps.interruption(
-                        unanswered: installation.systemd.unanswered.value, again: again, status: status,
-                        removal: installation.removal)
-                else { return }
-                reporter.interruption(message, remedy: remedy)
-            }
         }
     }
 
@@ -120,7 +107,7 @@ struct ScheduleInstall: VaultCommand {
     }
 
     private func install(
-        _ installation: UnitInstallation, _ new: NewConfiguration?, _ path: String, _ sources: [SourceProblem],
+        _ installation: UnitInstallation, _ new: NewConfigurationOptions?, _ path: String, _ sources: [SourceProblem],
         _ record: InstallationRecord, _ session: Session
     ) throws -> Report {
         var report = Report()
@@ -173,7 +160,7 @@ struct ScheduleInstall: VaultCommand {
 
     /// What would be done.
     private func plan(
-        _ installation: UnitInstallation, _ new: NewConfiguration?, _ path: String, _ sources: [SourceProblem]
+        _ installation: UnitInstallation, _ new: NewConfigurationOptions?, _ path: String, _ sources: [SourceProblem]
     ) throws -> Report {
         let units = try installation.plannedUnits()
         let configurations = new.map { [UnitInstallation.File(path: path, text: $0.text)] } ?? []

@@ -71,13 +71,7 @@ struct NewSecretOptions: ParsableArguments {
 extension Session {
     /// The secret that is about to be set. A person types it twice.
     func newRepositorySecret(_ options: NewSecretOptions, for location: String) throws -> RepositorySecret {
-        typealias Role = NewRepositorySecretRole
-        guard let source = try options.key.source() ?? (terminal.inputIsTerminal ? .prompt : nil) else {
-            throw Failure(
-                .keyRejected, "no \(Role.noun) given, and standard input is not a terminal",
-                remedy: "Use --\(Role.option)-file PATH or another --\(Role.option)-… option.")
-        }
-        let secret = try readSecret(source, options.key, location, confirms: true, noun: "repository secret")
+        let secret = try givenSecret(options.key, "repository secret", for: location, confirms: true)
         if options.key.format == .passphrase, !options.allowWeak { try PassphraseRule.check(secret.keyMaterial()) }
         return try secret.repositorySecret(options.key.format)
     }

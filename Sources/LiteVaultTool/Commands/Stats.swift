@@ -29,7 +29,7 @@ struct Stats: VaultCommand {
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func perform(_ session: Session) throws -> Report {
-        try session.reserveKeySources(database, source)
+        try session.reserveKeySources(source.secret, database.key)
         if output.json, format != nil {
             throw Failure(.usage, "--json and --format exclude each other", remedy: "Keep one of them.")
         }
@@ -66,10 +66,13 @@ struct Stats: VaultCommand {
         if let other = found.otherPages, other > 0 { report.appendRow("other pages", "\(other), for auto-vacuum") }
         if let walSize { report.appendRow("-wal", Format.size(walSize)) }
         report.appendLine("")
-        let text = ResultText()
+        var bytes: [UInt8] = []
+        let stream = ResultStream { bytes.append(contentsOf: $0) }
         // Collected in memory: neither can fail.
-        try? RowFormat.table.printer(text.stream, TreeSummary.columns).print(trees.map(\.text))
-        for line in text.lines() { report.appendLine(line) }
+        try? RowFormat.table.printer(stream, TreeSummary.columns).print(trees.map(\.text))
+        try? stream.flush()
+        let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
+        for line in lines { report.appendLine(line) }
         if found.method == .values {
             report.appendLine("")
             report.appendLine("This engine cannot count pages (it has no dbstat): sizes are those of the values.")

@@ -131,12 +131,11 @@ struct FileExamination {
     static func spoolSpace(_ needed: Int64, in directory: String, into findings: inout Findings) {
         guard let free = free(directory, .spool, into: &findings) else { return }
         let text = "\(Format.size(free)) free for data that waits to be stored, which may be \(Format.size(needed))"
+        let remedy = "Free space there, or name another --spool-directory."
         if free < 64 << 20 {
-            findings.problem(
-                .spool, text, path: directory, remedy: "Free space there, or name another --spool-directory.")
+            findings.problem(.spool, text, path: directory, remedy: remedy)
         } else if free < needed {
-            findings.warning(
-                .spool, text, path: directory, remedy: "Free space there, or name another --spool-directory.")
+            findings.warning(.spool, text, path: directory, remedy: remedy)
         } else {
             findings.ok(.spool, text, path: directory)
         }
@@ -145,8 +144,7 @@ struct FileExamination {
     /// The free bytes of the file system of a directory, or of its nearest parent that exists.
     private static func free(_ directory: String, _ check: Finding.Check, into findings: inout Findings) -> Int64? {
         let existing = existingParent(directory)
-        var status = stat()
-        if stat(existing, &status) == 0, status.st_mode & S_IFMT != S_IFDIR {
+        if let kind = try? FileMetadata(path: existing, followingLinks: true).kind, kind != .directory {
             findings.problem(
                 check, "\(existing) is not a directory", path: directory,
                 remedy: "Find out what replaced it, and remove it; or name another directory.")

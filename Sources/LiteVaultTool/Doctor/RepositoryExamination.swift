@@ -136,17 +136,12 @@ struct RepositoryExamination {
             }
             isWhole = false
         }
-        if isLinked(".spool") {
+        if (try? FileMetadata(path: store.location + "/.spool"))?.kind == .symbolicLink {
             findings.problem(
                 .spool, "is a link; a repository has none below its root", path: store.location + "/.spool",
                 remedy: "Find out who made it, and remove it: the next snapshot makes a directory.")
         }
         return isWhole
-    }
-
-    private func isLinked(_ name: String) -> Bool {
-        var status = stat()
-        return lstat("\(store.location)/\(name)", &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
     }
 
     private func objects(

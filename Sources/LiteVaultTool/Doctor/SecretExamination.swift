@@ -12,7 +12,7 @@ struct SecretExamination {
         // What the reader would warn of becomes a finding.
         let silent = Reporter(
             terminal: session.terminal, printsJSON: true, logsJSON: true, quiet: true, meter: nil)
-        keys = ScheduleKeys(Session(terminal: session.terminal, reporter: silent))
+        keys = ScheduleKeys(Session(silent))
     }
 
     /// Removes the variables of all references from the environment, before any command runs.
@@ -98,12 +98,10 @@ enum HookExamination {
         let isPlain = !word.isEmpty && word.allSatisfy { $0.isLetter || $0.isNumber || "._+-/".contains($0) }
         guard isPlain else { return nil }
         if word.contains("/") {
-            var status = stat()
-            guard stat(word, &status) == 0 else { return "\(word) does not exist" }
-            guard status.st_mode & S_IFMT == S_IFREG, access(word, X_OK) == 0 else {
-                return "\(word) is not an executable file"
+            guard let file = try? FileMetadata(path: word, followingLinks: true) else {
+                return "\(word) does not exist"
             }
-            return nil
+            return file.kind == .regular && access(word, X_OK) == 0 ? nil : "\(word) is not an executable file"
         }
         return status(of: "command -v \"$HOOK\"", word) == 0 ? nil : "there is no command '\(word)'"
     }

@@ -51,22 +51,25 @@ final class FleetJournal: Sendable {
     /// What is known of a member; nil if it was not begun.
     func entry(_ member: FleetMember) -> Entry? { content.withLock { $0.entries[ExactText(member.id)] } }
 
-    /// The members that are done.
     func done(of members: [FleetMember]) -> [FleetMember] {
         content.withLock { content in members.filter { content.entries[ExactText($0.id)]?.state == .done } }
     }
 
     /// Records what was reached. It is durable afterwards.
+    ///
+    /// - Throws: ``JournalFailure``.
     func record(_ member: FleetMember, _ state: Entry.State, mark: String? = nil, key: String? = nil) throws {
         let entry = Entry(path: member.id, state: state, mark: mark, key: key)
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        let line = String(decoding: try encoder.encode(entry), as: UTF8.self) + "\n"
-        try content.withLock { content in
-            guard let file = content.file else { return }
-            try Self.append(line, file.descriptor, path)
-            content.entries[ExactText(member.id)] = entry
-        }
+        do {
+            let line = String(decoding: try encoder.encode(entry), as: UTF8.self) + "\n"
+            try content.withLock { content in
+                guard let file = content.file else { return }
+                try Self.append(line, file.descriptor, path)
+                content.entries[ExactText(member.id)] = entry
+            }
+        } catch { throw JournalFailure(cause: error) }
     }
 
     /// Removes the journal: everything is done.

@@ -57,7 +57,7 @@ struct FleetRekey: Sendable {
         case .key(let old, let new): state = try rekey(member, from: old, to: new, timeout)
         case .ownKeyrings(let keyrings): (state, newest) = try rekey(member, keyrings, timeout)
         }
-        try record(member, .done, mark: mark(member.path), key: newest)
+        try journal?.record(member, .done, mark: mark(member.path), key: newest)
         return state
     }
 
@@ -107,7 +107,7 @@ struct FleetRekey: Sendable {
         if let begun = journal?.entry(member), begun.state == .begun {
             replaced = begun.key
         } else {
-            try record(member, .begun, key: replaced)
+            try journal?.record(member, .begun, key: replaced)
         }
         try unlocked.rekey(
             [member.path], replacing: replaced, settings: settings, lockTimeout: timeout, progress: Self.progress)
@@ -153,12 +153,6 @@ struct FleetRekey: Sendable {
     private func isMarked(_ member: FleetMember) throws -> Bool {
         guard let entry = journal?.entry(member), entry.state == .done else { return false }
         return try entry.mark == mark(member.path)
-    }
-
-    private func record(
-        _ member: FleetMember, _ state: FleetJournal.Entry.State, mark: String? = nil, key: String? = nil
-    ) throws {
-        do { try journal?.record(member, state, mark: mark, key: key) } catch { throw JournalFailure(cause: error) }
     }
 
     /// The first 16 bytes of a database: its salt, which most new keys change; with a plaintext header always the same.
@@ -213,7 +207,7 @@ struct FleetAddition: Sendable {
             try unlocked.add(slot)
             unlocked.remember(warning: keyrings.reporter)
         }
-        do { try journal?.record(member, .done, mark: mark(member)) } catch { throw JournalFailure(cause: error) }
+        try journal?.record(member, .done, mark: mark(member))
         return isThere ? .already : .done
     }
 

@@ -17,7 +17,6 @@ struct FleetRun: Sendable {
         case failed
     }
 
-    /// The outcome for a member.
     struct Outcome: Sendable {
         let member: FleetMember
         let state: State

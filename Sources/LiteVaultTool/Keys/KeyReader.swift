@@ -5,16 +5,13 @@ internal import LiteVaultSystem
 /// Reads keys from their sources and decodes them.
 final class KeyReader: Sendable {
     private let reporter: Reporter
-    private let terminal: Terminal
     /// The time after which a key command is killed with its process group; nil for no limit, as it may ask a person.
     private let commandLimit: Duration?
     /// Variables that were removed from the environment. Two options may name the same one.
     private let variables = Locked<[String: SecretBuffer]>([:])
 
-    init(reporter: Reporter, terminal: Terminal, commandLimit: Duration? = nil) {
-        self.commandLimit = commandLimit
-        self.reporter = reporter
-        self.terminal = terminal
+    init(_ reporter: Reporter, commandLimit: Duration? = nil) {
+        (self.reporter, self.commandLimit) = (reporter, commandLimit)
     }
 
     /// Removes the variable of an environment source from the environment. This is done for all keys of a command before the

@@ -55,21 +55,18 @@ enum MisplacedKey {
         // Of most statements only the first word is read: a script has thousands of them.
         guard let first = text.first(where: { _ in true }), ["pragma", "attach"].contains(first) else { return }
         let words = Array(text)
-        switch first {
-        case "pragma":
-            // PRAGMA NAME, or PRAGMA SCHEMA . NAME
-            let names = words.dropFirst(words.dropFirst(2).first == "." ? 3 : 1)
-            // A parameter cannot be a name, but `:key` is meant to be one.
-            guard let name = names.first?.drop(while: { ":@$#?".contains($0) }), pragmas.contains(String(name)) else {
-                return
-            }
-            throw refusal("'.open PATH --key-file …' takes the key options, 'litevault rekey' changes a key.")
-        case "attach":
+        guard first == "pragma" else {
             // As a word, or as a parameter of a URI.
             guard words.contains("key") || words.contains(where: { containsText($0, "key=") }) else { return }
             throw refusal("'litevault diff' and 'litevault export' work on databases with keys of their own.")
-        default: return
         }
+        // PRAGMA NAME, or PRAGMA SCHEMA . NAME
+        let names = words.dropFirst(words.dropFirst(2).first == "." ? 3 : 1)
+        // A parameter cannot be a name, but `:key` is meant to be one.
+        guard let name = names.first?.drop(while: { ":@$#?".contains($0) }), pragmas.contains(String(name)) else {
+            return
+        }
+        throw refusal("'.open PATH --key-file …' takes the key options, 'litevault rekey' changes a key.")
     }
 
     /// Whether text that was typed into a shell may have a key in it, so that it must not be kept.

@@ -8,9 +8,6 @@ struct UnlockOptions: ParsableArguments {
     var path: String
 
     @OptionGroup(title: "Opening the keyring") var opening: OpeningOptions
-
-    var key: KeyOptions<UnlockRole> { opening.key }
-    var method: UnlockMethod { opening.method }
 }
 
 /// What opens a keyring.

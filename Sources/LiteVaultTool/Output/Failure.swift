@@ -59,7 +59,6 @@ enum FailureCode: String, CaseIterable {
     case config
     case promoted
 
-    /// The exit status of the process.
     var status: ExitStatus {
         switch self {
         case .internal, .jobFailed: .failed
@@ -121,13 +120,10 @@ enum ExitStatus: Int32, CaseIterable {
 
     /// Breaks a meaning where a terminal of 80 columns would, with the next line below its start.
     private static func wrapped(_ text: String) -> String {
-        var lines = [""]
+        var lines: [String] = []
         for word in text.split(separator: " ") {
-            let line = lines[lines.count - 1]
-            if line.isEmpty {
-                lines[lines.count - 1] = String(word)
-            } else if line.count + word.count < 72 {
-                lines[lines.count - 1] += " " + word
+            if let last = lines.last, last.count + word.count < 72 {
+                lines[lines.count - 1] = "\(last) \(word)"
             } else {
                 lines.append(String(word))
             }

@@ -39,7 +39,6 @@ struct Report {
         return lines
     }
 
-    /// The JSON object.
     func jsonLine(of command: String) -> String { Members(of: command, members).json }
 
     /// Adds a line of a two-column list.

@@ -179,7 +179,6 @@ struct ProgressState: Equatable, Sendable {
         let remaining: Double
     }
 
-    /// Whether the phase is complete.
     var isFinished: Bool { total > 0 && done >= total }
 
     /// 0 to 99, and 100 only when the phase is complete.

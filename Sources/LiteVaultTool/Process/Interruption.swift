@@ -54,7 +54,7 @@ final class Interruption: Sendable {
 
     /// Throws `Interrupted` once a signal has arrived. Operations call it from their progress reports.
     func check() throws(Interrupted) {
-        if let signal { throw Interrupted(signal: signal) }
+        if signal != nil { throw Interrupted() }
     }
 
     /// The signal that has arrived; nil if none has.
@@ -190,9 +190,7 @@ final class Interruption: Sendable {
 }
 
 /// A signal asked the process to end. This is not a failure: temporary files are gone, and the exit status names the signal.
-struct Interrupted: Error {
-    let signal: Int32
-}
+struct Interrupted: Error {}
 
 /// Prepares the process before it touches a key.
 enum Hardening {
@@ -229,7 +227,8 @@ func runBlocking<T: Sendable>(
     let outcome = Locked<Result<T, any Error>?>(nil)
     let done = DispatchSemaphore(value: 0)
     let task = Task.detached {
-        let result = await Result(catching: body)
+        let result: Result<T, any Error>
+        do { result = .success(try await body()) } catch { result = .failure(error) }
         outcome.withLock { $0 = result }
         done.signal()
     }
@@ -242,10 +241,4 @@ func runBlocking<T: Sendable>(
     // What was cancelled may fail with any error.
     if cancelledBySignals, case .failure = result { try Interruption.shared.check() }
     return try result.get()
-}
-
-extension Result where Failure == any Error {
-    fileprivate init(catching body: () async throws -> Success) async {
-        do { self = .success(try await body()) } catch { self = .failure(error) }
-    }
 }

@@ -31,7 +31,6 @@ struct UserIdentity {
             remedy: "Only root can give files away: run it with sudo, or leave --owner out. The file is restored.")
     }
 
-    /// The user that owns a directory.
     init?(ownerOf directory: String) {
         var status = stat()
         guard stat(directory, &status) == 0 else { return nil }

@@ -53,6 +53,18 @@ extension SnapshotSelection {
     init(id: String?) {
         if let id, id != "latest" { self = .id(id) } else { self = .latest }
     }
+
+    /// The wanted time in results.
+    ///
+    /// - Parameter snapshot: the one that an ID names; nil where none can be named.
+    func wanted(_ snapshot: Snapshot?) -> String {
+        switch self {
+        case .latestReachable: "latest-reachable"
+        case .at(let time): Format.exactTime(time)
+        case .id: snapshot.map { Format.exactTime($0.time) } ?? "latest"
+        case .latest: "latest"
+        }
+    }
 }
 
 /// A database that a command reads.
@@ -94,11 +106,6 @@ enum ReadableDatabase {
 }
 
 extension Session {
-    /// Removes the keys of such a command from the environment, and finds conflicting options.
-    func reserveKeySources(_ database: DatabaseOptions<ReadArgument>, _ source: SnapshotSource) throws {
-        try reserveKeySources(source.secret, database.key)
-    }
-
     /// Finds the database that a command reads, and its key. A file is opened when it is read.
     ///
     /// - Throws: `no-input` or `wrong-kind` for a file or snapshot that is missing or cannot be a database; as

@@ -39,7 +39,6 @@ struct RepositoryOptions: ParsableArguments {
 
     @OptionGroup(title: "Repository secret") var secret: KeyOptions<RepositorySecretRole>
 
-    /// The local directories.
     var local: LocalDirectories { stores.directories.applied(to: .standard) }
 }
 
@@ -47,12 +46,7 @@ struct RepositoryOptions: ParsableArguments {
 struct StoreOptions: ParsableArguments {
     @OptionGroup var directories: LocalDirectoryOptions
 
-    @OptionGroup var s3: S3Options<BothPlaces>
-
-    @Option(
-        name: .customLong("sftp-command"),
-        help: .init("Shell command that connects to an SFTP server, instead of ssh.", valueName: "command"))
-    var sftpCommand: String?
+    @OptionGroup var place: PlaceOptions<BothPlaces>
 
     /// Creates the store at a location.
     ///
@@ -60,8 +54,7 @@ struct StoreOptions: ParsableArguments {
     /// - Throws: `usage` or `unsupported` for a location of another kind, `config` for invalid settings of an object store.
     func store(_ location: String, timeLimit: Duration? = nil) throws -> any ObjectStore {
         var reference = RepositoryReference(location)
-        try s3.apply(to: &reference)
-        reference.sftpCommand = sftpCommand
+        try place.apply(to: &reference)
         return try Self.store(reference, cache: directories.applied(to: .standard).cache, timeLimit: timeLimit)
     }
 
@@ -117,8 +110,8 @@ struct StoreOptions: ParsableArguments {
     }
 }
 
-/// How an object store is reached, and how it keeps what is uploaded.
-struct S3Options<Place: S3Place>: ParsableArguments {
+/// How a store is reached, and how an object store keeps what is uploaded.
+struct PlaceOptions<Place: StorePlace>: ParsableArguments {
     @Option(
         name: .customLong(Place.prefix + "s3-endpoint"),
         help: Place.help(
@@ -134,7 +127,9 @@ struct S3Options<Place: S3Place>: ParsableArguments {
 
     @Flag(
         name: .customLong(Place.prefix + "s3-path-style"),
-        help: .init(Place.help("s3-path-style", "Put the bucket in the path of URLs, not in the host name.")))
+        help: .init(
+            Place.help(
+                "s3-path-style", "Put the bucket in the path of URLs, not in the host name.", resettable: false)))
     var usesPathStyle = false
 
     @Option(
@@ -173,6 +168,12 @@ struct S3Options<Place: S3Place>: ParsableArguments {
         help: Place.help("s3-lock-days", "Days of the object lock, from the upload of each object.", value: "days"))
     var lockDays: Int?
 
+    @Option(
+        name: .customLong(Place.prefix + "sftp-command"),
+        help: Place.help(
+            "sftp-command", "Shell command that connects to an SFTP server, instead of ssh.", value: "command"))
+    var sftpCommand: String?
+
     /// Puts the given options in place of those that a reference has.
     ///
     /// - Throws: `VaultError` `config` for invalid or incomplete ones.
@@ -181,13 +182,14 @@ struct S3Options<Place: S3Place>: ParsableArguments {
         reference.region = region ?? reference.region
         reference.usesPathStyle = usesPathStyle || reference.usesPathStyle
         reference.proxy = proxy ?? reference.proxy
+        reference.sftpCommand = sftpCommand ?? reference.sftpCommand
         try reference.uploads.apply(
             storageClass: storageClass, encryption: encryption, key: key, lockMode: lockMode, lockDays: lockDays)
     }
 }
 
 /// The repositories that a group of options is about. It decides the prefix of their names.
-protocol S3Place {
+protocol StorePlace {
     static var prefix: String { get }
     /// The help of an option.
     ///
@@ -198,10 +200,7 @@ protocol S3Place {
     static func help(_ option: String, _ text: String, resettable: Bool) -> String
 }
 
-extension S3Place {
-    /// The help of an option that cannot be reset.
-    static func help(_ option: String, _ text: String) -> String { help(option, text, resettable: false) }
-
+extension StorePlace {
     /// The help of an option with a value.
     static func help(_ option: String, _ text: String, value: String, resettable: Bool = false) -> ArgumentHelp {
         ArgumentHelp(help(option, text, resettable: resettable), valueName: value)
@@ -209,13 +208,13 @@ extension S3Place {
 }
 
 /// The repository of a command, or both of them.
-enum BothPlaces: S3Place {
+enum BothPlaces: StorePlace {
     static let prefix = ""
     static func help(_: String, _ text: String, resettable: Bool) -> String { text }
 }
 
 /// The copy of a repository.
-enum CopyPlace: S3Place {
+enum CopyPlace: StorePlace {
     static let prefix = "to-"
     static func help(_ option: String, _: String, resettable: Bool) -> String {
         "As --\(option), for the copy only" + (resettable ? "; none leaves it to the bucket." : ".")

@@ -244,17 +244,11 @@ struct RestoreOfMany {
     ) -> Report {
         func count(_ state: State) -> Int { items.count { $0.state == state } }
         let (done, failed) = (count(.restored) + count(.ready), count(.failed))
-        let wanted: String =
-            switch selection {
-            case .at(let time): Format.exactTime(time)
-            case .latestReachable: "latest-reachable"
-            default: "latest"
-            }
         var report = Report([
             "repository": location, "authenticated": opened.isAuthenticated, "directory": Nullable(directory),
-            "wanted": wanted, "dry_run": options.dryRun, "total": items.count, "restored": count(.restored),
-            "present": count(.present), "absent": count(.absent), "failed": failed, "seconds": session.elapsed,
-            "items": items.map(\.members),
+            "wanted": selection.wanted(nil), "dry_run": options.dryRun, "total": items.count,
+            "restored": count(.restored), "present": count(.present), "absent": count(.absent), "failed": failed,
+            "seconds": session.elapsed, "items": items.map(\.members),
         ])
         for item in items {
             let text =

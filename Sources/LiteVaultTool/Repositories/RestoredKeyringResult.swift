@@ -42,12 +42,8 @@ struct RestoredKeyringResult {
                 return report.appendLine("\(path) stays as it is: it has the key of the restored database.")
             }
             session.reporter.warning(
-                (hasKey == false
-                    ? "this keyring does not open the restored database"
-                    : "this keyring may not open "
-                        + "the restored database")
-                    + ": that of the snapshot is another one. Restore with --replace-keyring, "
-                    + "or with --keyring-to to a file of its own", path: path)
+                "this keyring \(hasKey == false ? "does" : "may") not open the restored database: that of the snapshot is another "
+                    + "one. Restore with --replace-keyring, or with --keyring-to to a file of its own", path: path)
         case .same: report.appendLine("\(path) is the keyring of the snapshot.")
         case .replaced:
             report.appendLine("Restored the keyring to \(path); the other one is \(path).replaced.")

@@ -52,16 +52,7 @@ final class SeparatedPrinter: RowPrinter {
     }
 
     private func printNames() throws {
-        if let names {
-            try line(
-                names.map { name in
-                    switch style {
-                    case .csv: Quoting.csvField(name, separators: [separator, ending])
-                    case .quote: Quoting.sqlText(name)
-                    case .list, .tabs: name
-                    }
-                })
-        }
+        if let names { try line(names.map { field(.text($0)) }) }
         names = nil
     }
 
@@ -86,8 +77,6 @@ final class InsertPrinter: RowPrinter {
     func row(_ values: [StoredValue]) throws {
         try stream.append(start + values.map(ValueText.sql).joined(separator: ", ") + ");\n")
     }
-
-    func end() throws {}
 }
 
 /// `name = value`, and an empty line between rows.
@@ -111,6 +100,4 @@ final class LinePrinter: RowPrinter {
             try stream.append(name + Format.visible(value == .null ? null : ValueText.plain(value)) + "\n")
         }
     }
-
-    func end() throws {}
 }

@@ -89,21 +89,3 @@ final class NewTextFile {
             remedy: "Nothing is left of it. Free some space, or choose another place.")
     }
 }
-
-/// Rows as lines of a report: for a result that is small.
-final class ResultText {
-    private final class Bytes { var all: [UInt8] = [] }
-
-    private let bytes = Bytes()
-    let stream: ResultStream
-
-    init() {
-        stream = ResultStream { [bytes] in bytes.all.append(contentsOf: $0) }
-    }
-
-    /// The lines written so far.
-    func lines() -> [String] {
-        try? stream.flush()
-        return String(decoding: bytes.all, as: UTF8.self).split(separator: "\n").map(String.init)
-    }
-}

@@ -74,6 +74,8 @@ protocol RowPrinter: AnyObject {
 }
 
 extension RowPrinter {
+    func end() throws {}
+
     /// Prints all rows of a result.
     func print(_ rows: [[StoredValue]]) throws {
         for row in rows { try self.row(row) }
@@ -125,7 +127,6 @@ private final class ObjectPrinter: RowPrinter {
     func end() throws { if isArray { try stream.append(isFirst ? "[]\n" : "]\n") } }
 }
 
-/// Values as text.
 enum ValueText {
     /// The value without quotes.
     static func plain(_ value: StoredValue) -> String {
@@ -158,8 +159,7 @@ enum ValueText {
     static func json(_ value: StoredValue) -> String {
         switch value {
         case .null: "null"
-        case .integer(let number): String(number)
-        case .real(let number): number.isInfinite ? (number < 0 ? "-9e999" : "9e999") : String(number)
+        case .integer, .real: sql(value)
         case .text(let text): Quoting.json(text)
         case .blob: Quoting.json(plain(value))
         }

@@ -5,13 +5,9 @@ internal import LiteVaultCore
 struct PlacedStatement {
     let sql: String
     /// The number of the line on which its first word is, from 1.
-    let line: Int
+    var line = 1
     /// The line and the characters in it that are before the text.
-    let (textLine, textColumn): (Int, Int)
-
-    init(_ sql: String, line: Int = 1, textLine: Int = 1, textColumn: Int = 0) {
-        (self.sql, self.line, self.textLine, self.textColumn) = (sql, line, textLine, textColumn)
-    }
+    var textLine = 1, textColumn = 0
 
     private static let newline = UInt8(ascii: "\n")
 
@@ -62,18 +58,14 @@ struct PlacedStatement {
 // MARK: What only the application has
 
 extension PlacedStatement {
-    /// A collation, function or module that the schema needs and this process does not have.
-    private struct Missing {
-        let kind: String
-        /// Nil if the engine does not say it.
-        let name: String?
-    }
+    /// A collation, function or module that the schema needs and this process does not have. The engine may not say its name.
+    private typealias Missing = (kind: String, name: String?)
 
     /// What the application of the database defines; nil if the statement itself names it, which is a mistake in the statement.
     private func missing(_ error: DatabaseError) -> Missing? {
         let message = error.message
         // SQLite says no more than this of an order whose collation it does not know.
-        if message == "no query solution" { return Missing(kind: "collation", name: nil) }
+        if message == "no query solution" { return ("collation", nil) }
         let starts = [
             ("no such collation sequence: ", "collation"), ("no such function: ", "function"),
             ("unknown function: ", "function"), ("no such module: ", "module"),
@@ -84,7 +76,8 @@ extension PlacedStatement {
             let isNamed = SQLTokens(sql).contains {
                 ($0.kind == .word || $0.isLiteral) && isSameName($0.unquoted, name)
             }
-            return isNamed ? nil : Missing(kind: kind, name: name)
+            if isNamed { return nil }
+            return (kind, name)
         }
         return nil
     }

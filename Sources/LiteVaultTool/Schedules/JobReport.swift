@@ -65,9 +65,7 @@ struct JobReport {
         if overdueSince != nil { return lastRun == nil ? "NEVER RAN" : "OVERDUE" }
         return lastRun == nil ? "never ran here" : "ok"
     }
-}
 
-extension JobReport {
     /// What is known of all jobs.
     ///
     /// - Parameters:
@@ -82,7 +80,6 @@ extension JobReport {
         }
     }
 
-    /// Adds the text output.
     func addLines(to report: inout Report) {
         report.appendLine("\(job): \(verdict)")
         report.appendRow("runs", Format.visible(settings.recurrence.text))

@@ -95,7 +95,6 @@ struct FollowingSummary {
         ]
     }
 
-    /// Adds the rows of text output.
     func addRows(to report: inout Report) {
         var line = "every \(TimeSpan.text(settings.interval)), logs up to \(Format.size(settings.logLimit))"
         if state == nil {

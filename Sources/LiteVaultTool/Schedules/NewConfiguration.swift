@@ -6,77 +6,7 @@ internal import LiteVaultSchedule
 internal import LiteVaultScheduleFile
 internal import LiteVaultSystem
 
-/// The text of a configuration with one job, to begin with.
-struct NewConfiguration {
-    var repository: String
-    var sources: [String]
-    /// The path of the repository's secret: everything that is stored is encrypted under it.
-    var secretFile: String?
-    var storesPlaintext = false
-    /// A calendar expression.
-    var at: String
-
-    /// Paths are absolute: those of a configuration start from its own directory.
-    var text: String {
-        var lines = [
-            "# Made by 'litevault schedule install'. The man page litevault-schedule.yml(5) describes all keys.",
-            "repository: \(Quoting.yamlScalar(repository.contains("://") ? repository : Self.absolute(repository)))",
-        ]
-        if let secretFile {
-            lines += [
-                "repository-secret-file: \(Quoting.yamlScalar(Self.absolute(secretFile)))",
-                "# Everything that is stored is encrypted under the secret: keep a copy of it elsewhere.",
-                "repository-sealed: yes",
-            ]
-        }
-        lines += ["jobs:", "  - name: nightly", "    sources:"]
-        lines += sources.map { "      - \(Quoting.yamlScalar(Self.absolute($0)))" }
-        lines += ["    at: \(Quoting.yamlScalar(at))"]
-        if storesPlaintext {
-            lines += ["    # Databases without encryption are stored, too.", "    allow-plaintext: yes"]
-        }
-        lines += [
-            "    retention: {last: 3, daily: 14, weekly: 8, monthly: 12}",
-            "    # Reads what is stored. The level 'restore' restores it, and needs the key of the databases.",
-            "    verify: {level: data, every: 1w}", "",
-        ]
-        return lines.joined(separator: "\n")
-    }
-
-    /// The configuration as it will be read.
-    ///
-    /// - Throws: `config` if one of the values makes no configuration; `cannot-create` if the file exists.
-    func read(as path: String) throws -> ScheduleConfiguration {
-        // Everybody may read the file.
-        guard isSameText(repository, repository.withoutPassword) else {
-            throw Failure(
-                .usage, "the address of the repository has a password, which does not belong in a configuration",
-                remedy: "Use a key for SSH, and the environment or a credentials file for S3.")
-        }
-        guard !FileManager.default.fileExists(atPath: path) else {
-            throw Failure(
-                .cannotCreate, "the configuration already exists", path: path,
-                remedy: "Add the sources to it, and run this command without --source. Or name another file.")
-        }
-        switch ScheduleConfiguration.examine(path: path, text: { text }) {
-        case .success(let configuration): return configuration
-        case .failure(let found):
-            throw Failure(
-                .config, found.all.first?.message ?? "the options make no configuration",
-                remedy: found.all.first?.remedy)
-        }
-    }
-
-    /// Writes the file, which must not exist. Its directory is created.
-    func write(to path: String) throws {
-        try PublicText.createParents(of: path)
-        try PublicText.write(text, to: path, replacing: false)
-    }
-
-    private static func absolute(_ path: String) -> String { URL(fileURLWithPath: path).standardizedFileURL.path }
-}
-
-/// The options that describe a new configuration.
+/// A configuration with one job, to begin with, and the options that describe it.
 struct NewConfigurationOptions: ParsableArguments {
     @Option(
         help: .init("Database to back up, or a pattern in quotes; repeat for several.", valueName: "path"),
@@ -110,14 +40,68 @@ struct NewConfigurationOptions: ParsableArguments {
         }
     }
 
-    /// Nil if none is described.
-    var configuration: NewConfiguration? {
-        repository.map {
-            NewConfiguration(
-                repository: $0, sources: source, secretFile: repositorySecretFile, storesPlaintext: allowPlaintext,
-                at: at ?? "*-*-* 04:00")
+    /// Whether one is described.
+    var areGiven: Bool { repository != nil }
+
+    /// The text of the file. Paths are absolute: those of a configuration start from its own directory.
+    var text: String {
+        let repository = repository ?? ""
+        var lines = [
+            "# Made by 'litevault schedule install'. The man page litevault-schedule.yml(5) describes all keys.",
+            "repository: \(Quoting.yamlScalar(repository.contains("://") ? repository : Self.absolute(repository)))",
+        ]
+        if let repositorySecretFile {
+            lines += [
+                "repository-secret-file: \(Quoting.yamlScalar(Self.absolute(repositorySecretFile)))",
+                "# Everything that is stored is encrypted under the secret: keep a copy of it elsewhere.",
+                "repository-sealed: yes",
+            ]
+        }
+        lines += ["jobs:", "  - name: nightly", "    sources:"]
+        lines += source.map { "      - \(Quoting.yamlScalar(Self.absolute($0)))" }
+        lines += ["    at: \(Quoting.yamlScalar(at ?? "*-*-* 04:00"))"]
+        if allowPlaintext {
+            lines += ["    # Databases without encryption are stored, too.", "    allow-plaintext: yes"]
+        }
+        lines += [
+            "    retention: {last: 3, daily: 14, weekly: 8, monthly: 12}",
+            "    # Reads what is stored. The level 'restore' restores it, and needs the key of the databases.",
+            "    verify: {level: data, every: 1w}", "",
+        ]
+        return lines.joined(separator: "\n")
+    }
+
+    /// The configuration as it will be read.
+    ///
+    /// - Throws: `config` if one of the values makes no configuration; `cannot-create` if the file exists.
+    func read(as path: String) throws -> ScheduleConfiguration {
+        // Everybody may read the file.
+        guard let repository, isSameText(repository, repository.withoutPassword) else {
+            throw Failure(
+                .usage, "the address of the repository has a password, which does not belong in a configuration",
+                remedy: "Use a key for SSH, and the environment or a credentials file for S3.")
+        }
+        guard !FileManager.default.fileExists(atPath: path) else {
+            throw Failure(
+                .cannotCreate, "the configuration already exists", path: path,
+                remedy: "Add the sources to it, and run this command without --source. Or name another file.")
+        }
+        switch ScheduleConfiguration.examine(path: path, text: { text }) {
+        case .success(let configuration): return configuration
+        case .failure(let found):
+            throw Failure(
+                .config, found.all.first?.message ?? "the options make no configuration",
+                remedy: found.all.first?.remedy)
         }
     }
+
+    /// Writes the file, which must not exist. Its directory is created.
+    func write(to path: String) throws {
+        try PublicText.createParents(of: path)
+        try PublicText.write(text, to: path, replacing: false)
+    }
+
+    private static func absolute(_ path: String) -> String { URL(fileURLWithPath: path).standardizedFileURL.path }
 }
 
 /// A small file that everybody may read, written durably.

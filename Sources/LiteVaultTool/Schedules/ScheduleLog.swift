@@ -14,7 +14,6 @@ struct LogOptions: ParsableArguments {
         help: .init("Lowest level to log (default: info).", valueName: "level"))
     var level: LogLevel?
 
-    /// Creates the logger.
     func logger(_ output: OutputOptions, _ terminal: Terminal) -> Logger {
         let form = form ?? (output.json ? .json : .text)
         let level = level?.value ?? (output.quiet ? .error : .info)

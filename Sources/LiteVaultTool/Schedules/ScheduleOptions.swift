@@ -125,12 +125,10 @@ final class ScheduleKeys: Sendable {
     private static let commandLimit = Duration.seconds(120)
 
     private let reader: KeyReader
-    private let terminal: Terminal
     private let reporter: Reporter
 
     init(_ session: Session) {
         reader = session.keys
-        terminal = session.terminal
         reporter = session.reporter
     }
 
@@ -174,12 +172,12 @@ final class ScheduleKeys: Sendable {
 
     private func read(_ reference: KeyReference) throws -> (SecretBuffer, KeyFormat) {
         let format = KeyFormat(rawValue: reference.format.rawValue) ?? .passphrase
-        let prompt = KeyPrompt(subject: "", confirms: false, terminal: terminal)
+        let prompt = KeyPrompt(subject: "", confirms: false, terminal: reporter.terminal)
         let source = Self.source(reference)
         if case .environment = source {
             return (try reader.read(source, format: format, prompt: prompt), format)
         }
-        let own = KeyReader(reporter: reporter, terminal: terminal, commandLimit: Self.commandLimit)
+        let own = KeyReader(reporter, commandLimit: Self.commandLimit)
         return (try own.read(source, format: format, prompt: prompt), format)
     }
 

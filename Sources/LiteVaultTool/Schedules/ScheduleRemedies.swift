@@ -11,9 +11,11 @@ struct ScheduleRemedies: Sendable {
     func text(_ error: VaultError, _ reference: RepositoryReference) -> String? {
         guard let advice = error.advice else { return error.commandLineRemedy }
         if case .returnOrRestart = advice {
+            let isGone = (error.cause as? ExchangedRepositoryError)?.isGone == true
             return
                 "Bring the former one back: nothing was written to this one. If it was replaced on purpose, stop the service, accept the "
-                + "other one, and start the service again: \(accepting(error, reference))"
+                + "other one, and start the service again: "
+                + (isGone ? creating(reference) : acceptingPresent(reference))
         }
         return text(advice, reference)
     }
@@ -40,10 +42,6 @@ struct ScheduleRemedies: Sendable {
     }
 
     /// The command that accepts what is in the place of a repository.
-    private func accepting(_ error: VaultError, _ reference: RepositoryReference) -> String {
-        (error.cause as? ExchangedRepositoryError)?.isGone == true ? creating(reference) : acceptingPresent(reference)
-    }
-
     private func acceptingPresent(_ reference: RepositoryReference) -> String {
         "litevault snapshots --accept-repository \(options(reference))"
     }

@@ -3,7 +3,6 @@ internal import LiteVaultSystem
 
 /// A command of a service, as its process gets it: with the values of specifiers and variables.
 struct ServiceCommand {
-    /// A word of it.
     private enum Word {
         case known(String)
         /// One that has a part, or consists of words, that cannot be found out.

@@ -32,13 +32,11 @@ struct ServiceEnvironment {
     }
 
     private mutating func add(_ word: String, _ unit: SystemdUnitName) {
-        let result = Result { () throws(UnknownSystemdValue) in try Quoting.systemdText(word, of: unit) }
-        switch result {
-        case .success(let text):
+        do throws(UnknownSystemdValue) {
+            let text = try Quoting.systemdText(word, of: unit)
             let (name, value) = Self.assignment(text)
             if Quoting.isVariableName(name), text.utf8.contains(UInt8(ascii: "=")) { values[name] = .success(value) }
-        case .failure(let unknown): values[Self.assignment(word).name] = .failure(unknown)
-        }
+        } catch { values[Self.assignment(word).name] = .failure(error) }
     }
 
     /// Reads the files of a setting, which may have a pattern. With `-` before it, one that does not exist is left out.

@@ -45,10 +45,7 @@ struct UnitFiles {
 
     /// Whether a link has the unit started with others, as with the machine: it is enabled.
     func isEnabled(_ unit: String) -> Bool {
-        groups.contains { group in
-            var status = stat()
-            return lstat("\(group)/\(unit)", &status) == 0
-        }
+        groups.contains { (try? FileMetadata(path: "\($0)/\(unit)")) != nil }
     }
 
     /// The directories of links by which a unit starts others.

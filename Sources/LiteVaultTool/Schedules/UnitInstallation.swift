@@ -13,7 +13,6 @@ struct UnitInstallation: Sendable {
         var members: Members { ["path": path, "changed": changed] }
     }
 
-    /// A file of the installation, with its text.
     struct File {
         let path: String
         let text: String

@@ -43,8 +43,7 @@ enum Preflight {
 
     /// - Throws: `cannot-create` if the path exists, or the log or journal of another database is beside it.
     static func requireAbsent(_ path: String) throws(Failure) {
-        var status = stat()
-        guard lstat(path, &status) != 0 else {
+        guard (try? FileMetadata(path: path)) == nil else {
             throw Failure(
                 .cannotCreate, "the destination already exists", path: path,
                 remedy: "Choose another name, or remove the file.")
@@ -61,26 +60,26 @@ enum Preflight {
 
     /// - Throws: `no-input`, or `wrong-kind` if the file is not a plaintext database.
     static func requirePlain(_ path: String) throws {
-        try requireSource(path)
-        switch try DatabaseFile(path).kind() {
-        case .plain: return
-        case .encryptedOrUnknown, .plaintextHeader:
-            throw Failure(
-                .wrongKind, "already encrypted, or not a database", path: path,
-                remedy: "Use 'litevault rekey' to change its key, or 'litevault export' to copy it under another key.")
-        case .empty: throw Failure.empty(path)
-        case .notADatabase: throw Failure.notADatabase(path)
-        }
+        guard try databaseKind(path) != .plain else { return }
+        throw Failure(
+            .wrongKind, "already encrypted, or not a database", path: path,
+            remedy: "Use 'litevault rekey' to change its key, or 'litevault export' to copy it under another key.")
     }
 
     /// - Throws: as ``requireEncryption()``; `no-input`, or `wrong-kind` if the file cannot be an encrypted database.
     static func requireEncrypted(_ path: String) throws {
         try requireEncryption()
+        if try databaseKind(path) == .plain { throw Failure.notEncrypted(path) }
+    }
+
+    private static func databaseKind(_ path: String) throws -> FileKind {
         try requireSource(path)
-        switch try DatabaseFile(path).kind() {
-        case .encryptedOrUnknown, .plaintextHeader: return
-        case .plain: throw Failure.notEncrypted(path)
-        case .empty: throw Failure.empty(path)
+        let kind = try DatabaseFile(path).kind()
+        switch kind {
+        case .plain, .encryptedOrUnknown, .plaintextHeader: return kind
+        case .empty:
+            throw Failure(
+                .wrongKind, "the file is empty", path: path, remedy: "Name a file that contains a database.")
         case .notADatabase: throw Failure.notADatabase(path)
         }
     }
@@ -89,14 +88,13 @@ enum Preflight {
     ///
     /// - Throws: `cannot-create` for what cannot be a database: a program that starts with it would not have one.
     static func isPresent(_ path: String) throws(Failure) -> Bool {
-        var status = stat()
-        guard stat(path, &status) == 0 else { return false }
-        guard status.st_mode & S_IFMT == S_IFREG else {
+        guard let file = try? FileMetadata(path: path, followingLinks: true) else { return false }
+        guard file.kind == .regular else {
             throw Failure(
                 .cannotCreate, "the destination exists and is not a file", path: path,
                 remedy: "Name the file of the database itself.")
         }
-        guard status.st_size > 0 else {
+        guard file.size > 0 else {
             throw Failure(
                 .cannotCreate, "the destination exists and is an empty file", path: path,
                 remedy: "Remove it: the database is then restored.")
@@ -105,10 +103,7 @@ enum Preflight {
     }
 
     /// The size of a file in bytes; nil if it does not exist.
-    static func size(_ path: String) -> Int64? {
-        var status = stat()
-        return stat(path, &status) == 0 ? Int64(status.st_size) : nil
-    }
+    static func size(_ path: String) -> Int64? { (try? FileMetadata(path: path, followingLinks: true))?.size }
 }
 
 extension Failure {
@@ -122,10 +117,5 @@ extension Failure {
     /// A file that is not a database of any kind.
     static func notADatabase(_ path: String) -> Failure {
         Failure(.wrongKind, "not a database", path: path, remedy: "'litevault info' shows what the file is.")
-    }
-
-    /// An empty file.
-    fileprivate static func empty(_ path: String) -> Failure {
-        Failure(.wrongKind, "the file is empty", path: path, remedy: "Name a file that contains a database.")
     }
 }

@@ -84,6 +84,13 @@ extension Session {
         _ options: KeyOptions<Role>, _ noun: String?, for keyring: String, confirms: Bool
     ) throws -> KeyMaterial {
         try requirePlainFormat(options)
+        return try givenSecret(options, noun, for: keyring, confirms: confirms).keyMaterial()
+    }
+
+    /// Reads a secret from its source, or asks for it.
+    func givenSecret<Role>(
+        _ options: KeyOptions<Role>, _ noun: String?, for subject: String, confirms: Bool
+    ) throws -> SecretBuffer {
         let given = try options.source()
         guard let source = given ?? (terminal.inputIsTerminal && noun != nil ? .prompt : nil) else {
             throw Failure(
@@ -92,7 +99,7 @@ extension Session {
                     ? "no \(Role.noun) given" : "no \(Role.noun) given, and standard input is not a terminal",
                 remedy: "Use --\(Role.option)-file PATH or another --\(Role.option)-… option.")
         }
-        return try readSecret(source, options, keyring, confirms: confirms, noun: noun).keyMaterial()
+        return try readSecret(source, options, subject, confirms: confirms, noun: noun)
     }
 
     private func requirePlainFormat<Role>(_ options: KeyOptions<Role>) throws(Failure) {
@@ -110,39 +117,10 @@ extension Session {
         return command
     }
 
-    /// Creates a keyring whose first slot is a passphrase.
-    func createKeyring<Role>(
-        _ path: String, _ options: KeyOptions<Role>, allowWeak: Bool
-    ) throws -> UnlockedKeyring {
-        let passphrase = try slotSecret(options, "passphrase", for: path, confirms: true)
-        return try keyring(path).create(with: [.passphrase(passphrase, allowingWeak: allowWeak)])
-    }
-}
-
-extension KeyringUnlock {
-    /// What opens a keyring, by the bytes of its secret.
+    /// Reads, asks for or generates the secret of a slot that is about to be set.
     ///
-    /// - Parameter method: not `command`, which has none.
-    /// - Throws: `VaultError` `keyRejected` if they are not of that kind.
-    init(_ method: UnlockMethod, _ secret: KeyMaterial) throws {
-        switch method {
-        case .passphrase: self = .passphrase(secret)
-        case .recovery: self = .recoveryCode(try secret.withBytes { try RecoveryCode(contentsOf: $0) })
-        case .identity: self = .identity(try secret.withBytes { try KeyringIdentity(contentsOf: $0) })
-        case .secret, .command: self = .secret(secret)
-        }
-    }
-}
-
-/// A slot that is about to be set, and its recovery code, if it is one.
-struct PreparedSlot {
-    let slot: NewKeyringSlot
-    let code: RecoveryCode?
-}
-
-extension Session {
-    /// Reads, asks for or generates the secret of a slot.
-    func prepare(_ options: SlotOptions, for keyring: String) throws -> PreparedSlot {
+    /// - Returns: the slot, and its recovery code, if it is one.
+    func prepare(_ options: SlotOptions, for keyring: String) throws -> (slot: NewKeyringSlot, code: RecoveryCode?) {
         var code: RecoveryCode?
         var slot: NewKeyringSlot
         switch options.kind {
@@ -173,13 +151,28 @@ extension Session {
             slot = try .secret(kind, slotSecret(options.secret, nil, for: keyring, confirms: false))
         }
         slot.name = options.slotName
-        return PreparedSlot(slot: slot, code: code)
+        return (slot, code)
     }
 
     private func requireNoSecret(_ options: SlotOptions) throws(Failure) {
         guard try options.secret.source() == nil else {
             throw Failure(
                 .usage, "a slot of kind '\(options.kind.rawValue)' has no --new-key-… option", remedy: "Leave it out.")
+        }
+    }
+}
+
+extension KeyringUnlock {
+    /// What opens a keyring, by the bytes of its secret.
+    ///
+    /// - Parameter method: not `command`, which has none.
+    /// - Throws: `VaultError` `keyRejected` if they are not of that kind.
+    init(_ method: UnlockMethod, _ secret: KeyMaterial) throws {
+        switch method {
+        case .passphrase: self = .passphrase(secret)
+        case .recovery: self = .recoveryCode(try secret.withBytes { try RecoveryCode(contentsOf: $0) })
+        case .identity: self = .identity(try secret.withBytes { try KeyringIdentity(contentsOf: $0) })
+        case .secret, .command: self = .secret(secret)
         }
     }
 }

@@ -33,20 +33,21 @@ extension VaultCommand {
 
 /// The surroundings of a running command: terminal, reporter, keys and clock.
 struct Session {
-    let terminal: Terminal
     let reporter: Reporter
     let keys: KeyReader
-    private let stopwatch = Stopwatch()
-    private let weakKeys = WeakKeys()
+    /// When the command began, or a person last answered, by the system's uptime.
+    private let start = Locked(ProcessInfo.processInfo.systemUptime)
+    /// The warnings of the keys that were set.
+    private let weakKeys = Locked<[Members]>([])
 
-    init(terminal: Terminal, reporter: Reporter) {
-        self.terminal = terminal
-        self.reporter = reporter
-        keys = KeyReader(reporter: reporter, terminal: terminal)
-    }
+    init(_ reporter: Reporter) { (self.reporter, keys) = (reporter, KeyReader(reporter)) }
+
+    var terminal: Terminal { reporter.terminal }
 
     /// The running time of the command in seconds, to the millisecond. Time spent waiting for a person does not count.
-    var elapsed: Double { stopwatch.elapsed }
+    var elapsed: Double { ((ProcessInfo.processInfo.systemUptime - start.value) * 1000).rounded() / 1000 }
+
+    private func restartClock() { start.withLock { $0 = ProcessInfo.processInfo.systemUptime } }
 
     // MARK: Keys
 
@@ -70,19 +71,14 @@ struct Session {
             let names = ["file PATH", "fd N", "env NAME", "command CMD", "credential NAME"].map {
                 "--\(Role.option)-\($0)"
             }
+            let keyring = Keyring.path(beside: path)
+            let isBeside = Role.Keyring.self != NoKeyring.self && (try? Keyring(keyring).slots()) != nil
             throw Failure(
                 .keyRejected, "no \(Role.noun) given, and standard input is not a terminal",
                 remedy: "Use " + names.dropLast().joined(separator: ", ") + " or \(names[4])."
-                    + hint(ofKeyringBeside: path, Role.self))
+                    + (isBeside ? " With --\(Role.prefix)keyring '\(keyring)', they give what opens that." : ""))
         }
         return try read(.prompt, options, path, confirms)
-    }
-
-    /// The end of a remedy that names the keyring beside the database, if it exists.
-    func hint<Role: KeyRole>(ofKeyringBeside path: String, _: Role.Type) -> String {
-        let keyring = Keyring.path(beside: path)
-        guard Role.Keyring.self != NoKeyring.self, (try? Keyring(keyring).slots()) != nil else { return "" }
-        return " With --\(Role.prefix)keyring '\(keyring)', they give what opens that."
     }
 
     /// The key that the options name; nil if they name none. A person is not asked.
@@ -146,13 +142,14 @@ struct Session {
         let time = estimate.map { ": 10,000 guesses a second find it in \($0) at most" } ?? ""
         let (message, remedy) = ("the passphrase is weak\(time)", "Better: \(PassphraseRule.text)")
         reporter.warning("\(message). \(remedy)")
-        weakKeys.all.append([
+        let warning: Members = [
             "severity": "notice", "code": "weak-passphrase", "path": path, "message": message, "remedy": remedy,
-        ])
+        ]
+        weakKeys.withLock { $0.append(warning) }
     }
 
     /// Adds the warnings of the keys that were set to a report. They were printed when the keys were read.
-    func addKeyWarnings(to report: inout Report) { report.add(["warnings": weakKeys.all]) }
+    func addKeyWarnings(to report: inout Report) { report.add(["warnings": weakKeys.value]) }
 
     /// The repository's secret that the options name; nil if they name none.
     func repositorySecret(
@@ -169,7 +166,7 @@ struct Session {
     ) throws -> SecretBuffer {
         let prompt = KeyPrompt(
             subject: "for \(Format.visible(subject))", confirms: confirms, terminal: terminal, noun: noun)
-        defer { stopwatch.restart() }
+        defer { restartClock() }
         return try keys.read(source, format: options.format, prompt: prompt)
     }
 
@@ -192,7 +189,7 @@ struct Session {
         let token = Interruption.shared.onEnd(immediately: true) {}
         defer { Interruption.shared.remove(token) }
         console.show(question + " [y/N] ")
-        defer { stopwatch.restart() }
+        defer { restartClock() }
         let answer = console.readLine()?.trimmed.lowercased() ?? ""
         guard answer == "y" || answer == "yes" else {
             throw Failure(.usage, "not confirmed; nothing was changed")
@@ -222,21 +219,6 @@ struct Session {
                     pace: isBytes ? clock.pace(phase, state.completed, of: total) : nil))
         }
     }
-}
-
-/// Measures the running time of a command. Used on the main thread only.
-private final class Stopwatch {
-    private var start = ProcessInfo.processInfo.systemUptime
-
-    /// Seconds since the start, to the millisecond.
-    var elapsed: Double { ((ProcessInfo.processInfo.systemUptime - start) * 1000).rounded() / 1000 }
-
-    func restart() { start = ProcessInfo.processInfo.systemUptime }
-}
-
-/// The warnings so far. Used on the main thread only.
-private final class WeakKeys {
-    var all: [Members] = []
 }
 
 /// The members of a result about a file that a command wrote.

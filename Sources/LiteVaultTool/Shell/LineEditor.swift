@@ -100,12 +100,7 @@ final class LineEditor {
             case 0x17: line.removeWordBefore()
             case 0x19: line.putBack()
             case 0x1A: suspend(settings)
-            case 0x1B:
-                switch escape() {
-                case .up: move(-1, &current, &lines)
-                case .down: move(1, &current, &lines)
-                case nil: break
-                }
+            case 0x1B: if let step = escape() { move(step, &current, &lines) }
             case 0x20...: insert(byte)
             default: break
             }
@@ -114,8 +109,6 @@ final class LineEditor {
         }
         return .end
     }
-
-    private enum Move { case up, down }
 
     private func move(_ step: Int, _ current: inout Int, _ lines: inout [String]) {
         guard lines.indices.contains(current + step) else { return bell() }
@@ -141,8 +134,10 @@ final class LineEditor {
         line.insert(scalar)
     }
 
-    /// Reads what follows Escape, and does it; what moves through the history is left to the caller.
-    private func escape() -> Move? {
+    /// Reads what follows Escape, and does it.
+    ///
+    /// - Returns: a step through the history, which is left to the caller.
+    private func escape() -> Int? {
         guard let first = next(within: 50) else { return nil }
         guard first == UInt8(ascii: "[") || first == UInt8(ascii: "O") else {
             switch first {
@@ -162,8 +157,8 @@ final class LineEditor {
             }
             let byWord = parameters.hasSuffix(";5") || parameters.hasSuffix(";3")
             switch (Character(Unicode.Scalar(byte)), parameters) {
-            case ("A", _): return .up
-            case ("B", _): return .down
+            case ("A", _): return -1
+            case ("B", _): return 1
             case ("C", _): if byWord { line.moveRightByWord() } else { line.moveRight() }
             case ("D", _): if byWord { line.moveLeftByWord() } else { line.moveLeft() }
             case ("H", _), ("~", "1"), ("~", "7"): line.moveToStart()

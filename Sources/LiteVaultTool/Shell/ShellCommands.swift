@@ -157,12 +157,13 @@ struct ShellCommands {
     }
 
     private func backup(to path: String) throws {
-        guard database.isReadOnly || !database.connection.isInTransaction else {
+        guard database.opening.isReadOnly || !database.connection.isInTransaction else {
             throw Failure(.usage, "a transaction is open, and would not be in the copy", remedy: "End it first.")
         }
         try Preflight.requireAbsent(path)
-        try DatabaseFile(database.path).backup(
-            to: path, key: database.key, settings: database.settings, progress: session.progress)
+        let opening = database.opening
+        try DatabaseFile(opening.path).backup(
+            to: path, key: opening.key, settings: opening.settings, progress: session.progress)
         try print(["Backed up to \(Format.visible(path)), verified."])
     }
 }

@@ -4,52 +4,21 @@ internal import LiteVaultCore
 internal import LiteVaultQuoting
 internal import LiteVaultSystem
 
-/// The database of a shell: a connection, and what it was opened with.
+/// The database of a shell while it is used: a connection, and what it was opened with.
 struct ShellDatabase {
     let connection: Connection
-    let path: String
-    let key: DatabaseKey?
-    let settings: CipherSettings
-    /// Whether it is one state that cannot be changed.
-    let isReadOnly: Bool
-    /// Whether Ctrl-C stops a statement and keeps the shell, as a person wants.
-    let isInteractive: Bool
-
-    /// Opens a database for reading and writing. It has to exist.
-    init(_ path: String, key: DatabaseKey?, settings: CipherSettings, isInteractive: Bool) throws {
-        (self.path, self.key, self.settings, isReadOnly) = (path, key, settings, false)
-        self.isInteractive = isInteractive
-        connection = try key.map { try Connection(path, key: $0, settings: settings) } ?? Connection(path)
-        connection.lockTimeout = .seconds(5)
-        // The engine would write temporary data to plaintext files.
-        try withErrorContext(path: path) { [connection] in
-            try connection.execute("PRAGMA temp_store = MEMORY")
-            _ = try connection.value("SELECT count(*) FROM sqlite_master", as: Int64.self)
-        }
-    }
-
-    /// A connection that `DatabaseFile.read` has opened.
-    init(
-        reading connection: Connection, _ path: String, key: DatabaseKey?, settings: CipherSettings, isInteractive: Bool
-    ) {
-        (self.connection, self.path, self.key, self.settings) = (connection, path, key, settings)
-        (isReadOnly, self.isInteractive) = (true, isInteractive)
-    }
-
-    /// Closes a connection of ours; one for reading is not.
-    func close() {
-        if !isReadOnly { try? connection.close() }
-    }
+    let opening: ShellOpening
 
     /// Runs one statement and prints its rows.
     func run(_ sql: String, _ settings: ShellSettings, _ stream: ResultStream) throws {
-        if isReadOnly, let word = SQLTokens(sql).first(where: { $0.kind == .word }).map({ foldedName($0.text) }),
+        if opening.isReadOnly,
+            let word = SQLTokens(sql).first(where: { $0.kind == .word }).map({ foldedName($0.text) }),
             ["begin", "commit", "end", "rollback", "savepoint", "release"].contains(word)
         {
             throw Failure(.usage, "with --read-only the whole shell is one transaction", remedy: "Leave it out.")
         }
         let statement = try connection.prepare(sql)
-        guard !isReadOnly || statement.isReadOnly else {
+        guard !opening.isReadOnly || statement.isReadOnly else {
             throw Failure(
                 .usage, "this statement changes the database", remedy: "Start the shell without --read-only.")
         }
@@ -84,7 +53,7 @@ struct ShellDatabase {
         // The connection is closed in order when a signal ends the shell.
         let token = Interruption.shared.onEnd { [connection] in connection.interrupt() }
         defer { Interruption.shared.remove(token) }
-        guard isInteractive else { return try work() }
+        guard opening.isInteractive else { return try work() }
         let wasInTransaction = connection.isInTransaction
         do {
             return try Interruption.shared.stoppable(by: { [connection] in connection.interrupt() }, work)
@@ -127,7 +96,7 @@ struct ShellDatabase {
     func databases() throws -> [String] {
         try connection.all("PRAGMA database_list") { row in
             let (name, file) = (try row.get(1, as: String.self), try row.get(2, as: String?.self) ?? "")
-            return "\(name): \(file) \(isReadOnly ? "r/o" : "r/w")"
+            return "\(name): \(file) \(opening.isReadOnly ? "r/o" : "r/w")"
         }
     }
 
@@ -140,6 +109,6 @@ struct ShellDatabase {
 
     /// Whether a path is that of the database: its file must not be opened a second time, as closing it drops locks.
     func isOwnFile(_ path: String) throws -> Bool {
-        try withErrorContext(path: path) { try FileMetadata.isSameFile(self.path, path) }
+        try withErrorContext(path: path) { try FileMetadata.isSameFile(opening.path, path) }
     }
 }

@@ -143,12 +143,12 @@ struct StatementBuffer {
             let byte = bytes[position]
             if place == .outside, byte == UInt8(ascii: ";") {
                 let sql = String(decoding: bytes[start...position], as: UTF8.self)
-                if !hasContent {
-                    moveColumn(past: bytes[start...position])
-                    start = position + 1
-                } else if sqlite3_complete(sql) != 0 {
-                    let lines = bytes[start...position].count { $0 == Self.newline }
-                    found.append(PlacedStatement(sql, line: line, textLine: number - lines, textColumn: column))
+                if !hasContent || sqlite3_complete(sql) != 0 {
+                    if hasContent {
+                        let lines = bytes[start...position].count { $0 == Self.newline }
+                        found.append(
+                            PlacedStatement(sql: sql, line: line, textLine: number - lines, textColumn: column))
+                    }
                     moveColumn(past: bytes[start...position])
                     start = position + 1
                     hasContent = false
@@ -196,6 +196,5 @@ struct StatementBuffer {
         return 2
     }
 
-    /// Forgets the text.
     mutating func clear() { self = StatementBuffer() }
 }

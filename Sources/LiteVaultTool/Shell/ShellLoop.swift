@@ -135,7 +135,7 @@ final class ShellLoop {
         buffer.clear()
         current = ""
         output.begin()
-        let request = try located(nil, database.path) {
+        let request = try located(nil, database.opening.path) {
             guard abandoned == nil || !ShellCommandList.isImport(line) else {
                 throw Failure(.usage, "left out: it belongs to the transaction that was rolled back")
             }
@@ -155,7 +155,7 @@ final class ShellLoop {
         current = statement.sql
         let wasInTransaction = database.connection.isInTransaction
         output.begin()
-        try located(statement, database.path) {
+        try located(statement, database.opening.path) {
             try MisplacedKey.refuse(inStatement: statement.sql)
             // The engine ignores an unknown pragma, whose value may be a key.
             if settings.echoes, !MisplacedKey.isSuspected(in: statement.sql, ran: false) {
@@ -224,7 +224,7 @@ final class ShellLoop {
         guard !isReadOnly, database.connection.isInTransaction else { return true }
         guard isInteractive else {
             throw Failure(
-                .usage, "the script ended inside a transaction, which was rolled back", path: database.path,
+                .usage, "the script ended inside a transaction, which was rolled back", path: database.opening.path,
                 remedy: "End it with COMMIT.")
         }
         if isLeaving { return true }
@@ -273,7 +273,8 @@ final class ShellLoop {
         do {
             return try withErrorContext(path: path) {
                 do { return try body() } catch let error as DatabaseError {
-                    let shown = isTyped ? PlacedStatement(statement?.sql ?? "") : statement ?? PlacedStatement("")
+                    let shown =
+                        isTyped ? PlacedStatement(sql: statement?.sql ?? "") : statement ?? PlacedStatement(sql: "")
                     throw shown.refusal(error, remedy: "Check the statement. '.schema' shows the tables.") ?? error
                 }
             }
@@ -296,7 +297,7 @@ final class ShellLoop {
 
     private func prompt(_ database: ShellDatabase) -> String {
         guard buffer.isBlank else { return Self.continuation }
-        return database.connection.isInTransaction && !database.isReadOnly ? "litevault*> " : "litevault> "
+        return database.connection.isInTransaction && !database.opening.isReadOnly ? "litevault*> " : "litevault> "
     }
 
     /// The next line; nil after the last one.

@@ -44,6 +44,5 @@ final class ShellOutput {
         try standard.flush()
     }
 
-    /// Prints a line.
     func print(_ line: String) throws { try stream.append(line + "\n") }
 }

@@ -120,10 +120,10 @@ struct TableImport {
 
     /// The statement that inserts a record, and the number of its values. A table that does not exist gets the columns of the file.
     private func prepare(_ connection: Connection, _ reader: inout CSVReader) throws -> (sql: String, columns: Int) {
-        let place = (schema.map { quoted($0) + "." } ?? "") + quoted(table)
+        let database = schema.map { quoted($0) + "." } ?? ""
+        let place = database + quoted(table)
         func values(_ count: Int) -> String { repeatElement("?", count: count).joined(separator: ", ") }
         if skipped != nil {
-            let database = schema.map { quoted($0) + "." } ?? ""
             let known = try connection.all("PRAGMA \(sql: database)table_info(\(table: table))") {
                 try $0.get(1, as: String.self)
             }
