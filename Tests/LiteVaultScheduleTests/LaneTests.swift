@@ -211,15 +211,26 @@ final class Gate: @unchecked Sendable {  // the condition guards `isOpen`
 
     @Test func `a hook that hangs after the limit of its job does not keep the program from ending`() async throws {
         try makeDatabase("a")
-        let runner = try runner(job("a", "every: 1m, hooks: {before: hang, failed: hang}, limits: {run: 1s}"))
-        let running = start(runner)
+        let jobs = job("a", "every: 1m, hooks: {before: hang, failed: hang}, limits: {run: 1s}")
+        let lane: Weak
+        let running: Task<Void, Never>
+        do {
+            let runner = try runner(jobs)
+            lane = Weak(runner: runner)
+            running = start(runner)
+        }
         #expect(await eventually { count("hang 3600") == 2 })
         running.cancel()
         #expect(await BlockingWork.value(of: running, within: .seconds(120)) != nil)
-        // The run has failed, and does not begin again.
-        #expect(await eventually { runner.status().first?.state?.problems.map(\.limit) == ["run"] })
+        // The job has long been due when nothing hangs any more. Its lane keeps the runner until it ends.
+        clock.advance(7200)
         gate.open()
+        #expect(await eventually(advancing: 60) { lane.runner == nil })
+        // The run has failed, and did not begin again.
         #expect(count("hang 3600") == 2)
+        let state = try #require(try runner(jobs).status().first?.state)
+        #expect(state.problems.map(\.limit) == ["run"])
+        #expect(state.warnings?.map(\.step) == ["hook"])
     }
 
     @Test func `a reader that takes no reports does not keep the program from ending`() async throws {
