@@ -58,7 +58,7 @@ final class Gate: @unchecked Sendable {  // the condition guards `isOpen`
             if command == "hang" { gate.wait() }
             if command == "wait" { try await Task.sleep(for: .seconds(3600)) }
         }
-        services.heartbeat = { _, _ in }
+        services.heartbeat = { url, _ in if url.hasSuffix("/hang") { gate.wait() } }
         var log = Logger(label: "tests")
         log.logLevel = .critical
         let state = try StateFile(directory: scratch.path("state"), configuration: configuration.name)
@@ -84,7 +84,7 @@ final class Gate: @unchecked Sendable {  // the condition guards `isOpen`
         }
     }
 
-    /// Waits for 30 s at most, and lets the fake clock advance meanwhile.
+    /// Polls a condition for two minutes or longer, and lets the fake clock advance meanwhile.
     private func eventually(advancing seconds: Double = 0, _ condition: () -> Bool) async -> Bool {
         for _ in 0..<2400 {
             if condition() { return true }
@@ -109,6 +109,29 @@ final class Gate: @unchecked Sendable {  // the condition guards `isOpen`
         #expect(!journal.all.contains { $0.hasPrefix("stuck") })
         gate.open()
         #expect(await eventually { stuck.allSatisfy { count("\($0) ok") >= 1 } })
+        running.cancel()
+        await running.value
+    }
+
+    @Test(arguments: [
+        "hooks: {before: wait, failed: hang}", "hooks: {before: wait}, heartbeat: {failure: 'https://x/hang'}",
+    ])
+    func `H-JOB-01 a job at its limit does not run again beside its hook or heartbeat, however long that hangs`(
+        _ ends: String
+    ) async throws {
+        for name in ["a", "good"] { try makeDatabase(name) }
+        let running = start(
+            try runner(
+                job("a", "every: 1m, \(ends), limits: {run: 1s, hook: 1s, heartbeat: 1s}") + job("good"),
+                pauses: .init(overtime: .zero)))
+        // The run has ended, and what hangs is abandoned.
+        #expect(await eventually { count("a run") == 1 && count("wait 1") == 1 })
+        let goods = count("good ok")
+        clock.advance(7200)
+        #expect(await eventually(advancing: 3) { count("good ok") >= goods + 3 })
+        #expect(count("a run") == 1 && count("wait 1") == 1)
+        gate.open()
+        #expect(await eventually(advancing: 60) { count("wait 1") >= 2 })
         running.cancel()
         await running.value
     }
@@ -188,15 +211,26 @@ final class Gate: @unchecked Sendable {  // the condition guards `isOpen`
 
     @Test func `a hook that hangs after the limit of its job does not keep the program from ending`() async throws {
         try makeDatabase("a")
-        let runner = try runner(job("a", "every: 1m, hooks: {before: hang, failed: hang}, limits: {run: 1s}"))
-        let running = start(runner)
+        let jobs = job("a", "every: 1m, hooks: {before: hang, failed: hang}, limits: {run: 1s}")
+        let lane: Weak
+        let running: Task<Void, Never>
+        do {
+            let runner = try runner(jobs)
+            lane = Weak(runner: runner)
+            running = start(runner)
+        }
         #expect(await eventually { count("hang 3600") == 2 })
         running.cancel()
         #expect(await BlockingWork.value(of: running, within: .seconds(120)) != nil)
-        // The run has failed, and does not begin again.
-        #expect(await eventually { runner.status().first?.state?.problems.map(\.limit) == ["run"] })
+        // The job has long been due when nothing hangs any more. Its lane keeps the runner until it ends.
+        clock.advance(7200)
         gate.open()
+        #expect(await eventually(advancing: 60) { lane.runner == nil })
+        // The run has failed, and did not begin again.
         #expect(count("hang 3600") == 2)
+        let state = try #require(try runner(jobs).status().first?.state)
+        #expect(state.problems.map(\.limit) == ["run"])
+        #expect(state.warnings?.map(\.step) == ["hook"])
     }
 
     @Test func `a reader that takes no reports does not keep the program from ending`() async throws {
@@ -314,15 +348,30 @@ final class Gate: @unchecked Sendable {  // the condition guards `isOpen`
         await #expect(throws: Full.self) { try await runner.run { _ in throw Full() } }
     }
 
-    @Test func `run-due does not wait for a hook that hangs after the limit of its job`() async throws {
-        try makeDatabase("a")
+    @Test func `run-due does not wait for a hook or heartbeat that hangs after the limit of its job, and warns of it`()
+        async throws
+    {
         defer { gate.open() }
-        let outcomes = try await runner(
-            job("a", "every: 1m, hooks: {before: wait, failed: hang}, limits: {run: 1s, hook: 1s, heartbeat: 1s}"),
-            pauses: .init(overtime: .zero)
-        ).runDue()
-        #expect(outcomes.map { $0.problems.map(\.limit) } == [["run"]])
+        let ends = [
+            "terminated": "hooks: {before: wait, failed: wait}", "hook": "hooks: {before: wait, failed: hang}",
+            "heartbeat": "hooks: {before: wait}, heartbeat: {failure: 'https://x/hang'}",
+            "none": "hooks: {before: wait}",
+        ]
+        for name in ends.keys { try makeDatabase(name) }
+        let jobs = ends.map { job($0, "every: 1m, \($1), limits: {run: 1s, hook: 1s, heartbeat: 1s}") }
+        let outcomes = try await runner(jobs.joined(), pauses: .init(overtime: .zero)).runDue()
+        #expect(outcomes.map { $0.problems.map(\.limit) } == [["run"], ["run"], ["run"], ["run"]])
         #expect(count("hang 1") == 1)
+        let warnings = Dictionary(
+            uniqueKeysWithValues: outcomes.map { ($0.job, $0.warnings.map { "\($0.step): \($0.message)" }) })
+        let late = "the hook or the heartbeat of a run that reached its limit"
+        #expect(
+            warnings == [
+                "terminated": ["hook: \(late) was stopped before it had ended"],
+                "hook": ["hook: \(late) did not stop in time, and is abandoned"],
+                "heartbeat": ["heartbeat: \(late) did not stop in time, and is abandoned"],
+                "none": [],
+            ])
     }
 
     @Test func `run-due waits for a job's limit at most`() async throws {

@@ -69,7 +69,8 @@ struct JobRun: Sendable {
         context.log.warning("\(message): \(error)", metadata: ["job": "\(job.name)"])
     }
 
-    private func problem(_ error: any Error, _ step: String, _ source: String?) -> JobState.Problem {
+    /// The failure of a step, as results have it.
+    func problem(_ error: any Error, _ step: String, _ source: String?) -> JobState.Problem {
         JobState.Problem(
             error, step: step, source: source ?? (error as? VaultError)?.path, repository: job.repository,
             services: context.services)
@@ -80,6 +81,13 @@ struct JobRun: Sendable {
         var metadata: Logger.Metadata = ["job": "\(job.name)", "step": "\(problem.step)", "code": "\(problem.code)"]
         if let source = problem.source { metadata["source"] = "\(source)" }
         context.log.error("\(problem.message)", metadata: metadata)
+    }
+
+    /// Records what does not make the run a failure.
+    func recordWarning(_ error: any Error, _ step: String, _ outcome: inout JobOutcome) {
+        let warning = problem(error, step, nil)
+        outcome.warnings.append(warning)
+        context.log.warning("\(warning.message)", metadata: ["job": "\(job.name)", "step": "\(step)"])
     }
 
     private func snapshots(
@@ -249,10 +257,7 @@ struct JobRun: Sendable {
     private func ping(_ url: String?, _ outcome: inout JobOutcome) async {
         guard let url else { return }
         do { try await context.services.heartbeat(url, job.limits.heartbeat) } catch {
-            guard !isInterruption(error) else { return }
-            let problem = self.problem(error, "heartbeat", nil)
-            outcome.warnings.append(problem)
-            context.log.warning("\(problem.message)", metadata: ["job": "\(job.name)", "step": "heartbeat"])
+            if !isInterruption(error) { recordWarning(error, "heartbeat", &outcome) }
         }
     }
 }
@@ -343,8 +348,8 @@ package struct JobOutcome: Sendable {
     package internal(set) var end: Date
     package internal(set) var stored: [Stored] = []
     package internal(set) var problems: [JobState.Problem] = []
-    /// What did not keep the run from doing its work: heartbeats that could not be sent, and snapshots that continue the history of another
-    /// file.
+    /// What did not keep the run from doing its work: heartbeats that could not be sent, snapshots that continue the history of another
+    /// file, databases that could not be verified as a whole, and a hook or heartbeat that had to be stopped after the limit of the run.
     package internal(set) var warnings: [JobState.Problem] = []
     /// The databases that needed no snapshot, as their files are untouched since the newest one.
     package internal(set) var unchanged = 0

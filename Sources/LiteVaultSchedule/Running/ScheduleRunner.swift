@@ -82,7 +82,8 @@ package final class ScheduleRunner: Sendable {
     /// - Parameters:
     ///   - grace: how long runs that are under way may take to stop.
     ///   - followers: how long followers may take to store commits they have already read.
-    ///   - report: called for each run as it ends, one at a time, and not again once this has returned.
+    ///   - report: called for each run as it ends, one at a time. Once this has returned, it is no longer called; a report that begins at
+    ///     that moment may still be made.
     /// - Throws: `CancellationError` when the task is cancelled; what `report` throws; `VaultError` `promoted` when all jobs follow, and
     ///   standbys of all their databases were promoted.
     package func run(
@@ -153,9 +154,10 @@ package final class ScheduleRunner: Sendable {
                 try report(outcome)
                 do { try writeMetrics() } catch { context.log.error("cannot write the metrics: \(error)") }
                 if Task.isCancelled { return }
-                if let abandoned {
-                    if await BlockingWork.value(of: abandoned) == nil,
-                        await stopped(abandoned, "a run", ["job": "\(job.name)"], in: grace) == nil
+                if !abandoned.isEmpty {
+                    let rest = Task { for one in abandoned { _ = await one.value } }
+                    if await BlockingWork.value(of: rest) == nil,
+                        await stopped(rest, "a run", ["job": "\(job.name)"], in: grace) == nil
                     {
                         return
                     }
@@ -223,11 +225,11 @@ package final class ScheduleRunner: Sendable {
 
     /// Runs a job within its time limit. The limit cancels the run, as the cancellation of this task does.
     ///
-    /// - Returns: the outcome, and the run if it could not be stopped in time: a thread that hangs in a read or write does not notice
-    ///   that its task is cancelled.
+    /// - Returns: the outcome, and what may still be under way: the run if it was not seen to stop, and its hook or heartbeat after the limit
+    ///   if that could not be stopped in time. A thread that hangs in a read or write does not notice that its task is cancelled.
     private func run(
         _ job: BackupJob, grace: Duration
-    ) async -> (outcome: JobOutcome, abandoned: Task<JobOutcome, Never>?) {
+    ) async -> (outcome: JobOutcome, abandoned: [Task<JobOutcome, Never>]) {
         context.log.info("job started", metadata: ["job": "\(job.name)"])
         let steps = JobRun(job, context)
         let run = BlockingWork.task { [self] in
@@ -237,6 +239,7 @@ package final class ScheduleRunner: Sendable {
         }
         var ended = await BlockingWork.value(of: run, within: job.limits.run)
         var outcome = JobOutcome(job: job.name, start: steps.start)
+        var abandoned: [Task<JobOutcome, Never>] = []
         if ended == nil {
             run.cancel()
             if Task.isCancelled {
@@ -248,38 +251,62 @@ package final class ScheduleRunner: Sendable {
                     remedy:
                         "Find out what it waits for: the log shows its last step. The job runs again once it has ended."
                 )
-                steps.record(reached, "run", nil, &outcome)
-                outcome = await finished(steps, outcome, grace: grace)
                 // It has failed, even if the program ends meanwhile.
+                steps.record(steps.problem(reached, "run", nil), &outcome)
+                let (finished, hanging) = await finish(steps, outcome, grace: grace)
+                outcome = finished
                 outcome.isInterrupted = false
+                if let hanging { abandoned.append(hanging) }
             }
+            if ended == nil { abandoned.append(run) }
         }
         outcome = ended ?? outcome
         outcome.end = context.clock.time()
-        return (outcome, ended == nil ? run : nil)
+        return (outcome, abandoned)
     }
 
-    /// Runs the hook and sends the heartbeat of a run that has reached its limit. They have limits of their own; one that hangs beyond them is
-    /// abandoned, as it is if this task is cancelled.
-    private func finished(_ run: JobRun, _ outcome: JobOutcome, grace: Duration) async -> JobOutcome {
+    /// Runs the hook and sends the heartbeat of a run that has reached its limit. They have limits of their own. If they exceed these, or this
+    /// task is cancelled, they are cancelled, which is a warning in the outcome.
+    ///
+    /// - Returns: the outcome, and the hook or the heartbeat if it could not be stopped in time.
+    private func finish(
+        _ run: JobRun, _ outcome: JobOutcome, grace: Duration
+    ) async -> (outcome: JobOutcome, abandoned: Task<JobOutcome, Never>?) {
         let finishing = BlockingWork.task {
             var ended = outcome
             await run.finish(&ended)
+            // A heartbeat that is cancelled leaves no trace.
+            if Task.isCancelled { ended.isInterrupted = true }
             return ended
         }
         let limit = run.job.limits.hook + run.job.limits.heartbeat + pauses.overtime
-        if let ended = await BlockingWork.value(of: finishing, within: limit) { return ended }
-        return await stopped(finishing, "a hook", ["job": "\(run.job.name)"], in: grace) ?? outcome
+        if let ended = await BlockingWork.value(of: finishing, within: limit) { return (ended, nil) }
+        let ended = await stopped(finishing, in: grace)
+        if let ended, !ended.isInterrupted { return (ended, nil) }
+        var result = ended ?? outcome
+        let ending = ended == nil ? "did not stop in time, and is abandoned" : "was stopped before it had ended"
+        // If the program ends, it need not have waited for anything.
+        let remedy = Task.isCancelled ? nil : "Find out what it waits for. The job runs again once it has ended."
+        run.recordWarning(
+            VaultError(
+                .jobFailed, "the hook or the heartbeat of a run that reached its limit \(ending)", remedy: remedy),
+            run.job.hooks.failed == nil ? "heartbeat" : "hook", &result)
+        return (result, ended == nil ? finishing : nil)
     }
 
     /// Cancels a task and waits for it to stop, although this task is cancelled.
     ///
     /// - Returns: nil if it does not in time, and is abandoned.
+    private func stopped<T: Sendable>(_ task: Task<T, Never>, in grace: Duration) async -> T? {
+        task.cancel()
+        return await Task { await BlockingWork.value(of: task, within: grace) }.value
+    }
+
+    /// Cancels a task and waits for it to stop, and logs if it does not in time.
     private func stopped<T: Sendable>(
         _ task: Task<T, Never>, _ name: String, _ metadata: Logger.Metadata, in grace: Duration
     ) async -> T? {
-        task.cancel()
-        let ended = await Task { await BlockingWork.value(of: task, within: grace) }.value
+        let ended = await stopped(task, in: grace)
         if ended == nil {
             context.log.warning("\(name) did not stop in time, and is abandoned", metadata: metadata)
         }
