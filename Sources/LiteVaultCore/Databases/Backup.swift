@@ -108,13 +108,9 @@ public final class Backup {
             }
             source.leave()
         }
-        let abandoned = Abandoned(handle: handle)
-        DispatchQueue.global().async { Self.finishWaiting(abandoned.handle, source, target) }
-    }
-
-    /// A backup whose object was released.
-    private struct Abandoned: @unchecked Sendable {  // used by the one block that it is handed to
-        let handle: OpaquePointer
+        // Used by the one block that it is handed to.
+        nonisolated(unsafe) let abandoned = handle
+        DispatchQueue.global().async { Self.finishWaiting(abandoned, source, target) }
     }
 
     /// The pages of the source, as of the last step (`sqlite3_backup_pagecount`).
