@@ -101,13 +101,9 @@ struct Verification {
                 report.add(.structure, line)
                 continue
             }
-            // Its statement says whether it has content: `content=""`.
             let sql = try connection.value(
                 "SELECT sql FROM main.sqlite_master WHERE name = ?", with: index, as: String?.self)
-            let words = SQLTokens(sql ?? "").filter { $0.kind != .space }.map { foldedName($0.unquoted) }
-            let isContentless = zip(words, zip(words.dropFirst(), words.dropFirst(2))).contains {
-                $0 == "content" && $1.0 == "=" && ["", ",", ")"].contains($1.1)
-            }
+            let isContentless = sql.flatMap(VirtualTableText.init)?.keepsNoContent == true
             report.unchecked.append(
                 .init(
                     .structure,
@@ -201,8 +197,7 @@ extension Verification {
         // With a wrong key nothing authenticates, and the key has to be reported.
         if unlocker != nil, try !isKeyVerified() { return false }
         report.problems += findings
-        let engineFile = try EngineFile(path: file.path)
-        report.fileSize = try engineFile.size()
+        report.fileSize = try EngineFile(path: file.path).size()
         return true
     }
 
