@@ -146,18 +146,8 @@ enum CipherDefaults {
     }
 
     private static func pragmas(_ settings: CipherSettings, engine: CipherVersion) -> [String] {
-        var lines: [String] = []
-        func add(_ name: String, _ value: String?) {
-            if let value { lines.append("PRAGMA cipher_default_\(name) = \(value)") }
-        }
-        add("page_size", settings.pageSize.map { "\($0)" })
-        add("use_hmac", settings.usesHMAC.map { $0 ? "ON" : "OFF" })
-        add("kdf_iter", settings.kdfIterations.map { "\($0)" })
-        guard engine.hasFormat4 else { return lines }
-        add("hmac_algorithm", settings.hmacAlgorithm?.hmacName)
-        add("kdf_algorithm", settings.kdfAlgorithm?.kdfName)
-        add("plaintext_header_size", settings.plaintextHeaderSize.map { "\($0)" })
-        return lines
+        // A salt has no default.
+        settings.values(for: engine).filter { $0.name != "salt" }.map { "PRAGMA cipher_default_\($0.name) = \($0.value)" }
     }
 }
 
