@@ -147,7 +147,8 @@ enum CipherDefaults {
 
     private static func pragmas(_ settings: CipherSettings, engine: CipherVersion) -> [String] {
         // A salt has no default.
-        settings.values(for: engine).filter { $0.name != "salt" }.map { "PRAGMA cipher_default_\($0.name) = \($0.value)" }
+        settings.values(for: engine).filter { $0.name != "salt" }
+            .map { "PRAGMA cipher_default_\($0.name) = \($0.value)" }
     }
 }
 
