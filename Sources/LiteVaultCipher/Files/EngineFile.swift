@@ -212,10 +212,6 @@ extension EngineFile {
 }
 
 extension String {
-    /// Whether SQLite would treat the text as a URI. By bytes, as in SQLite: with a combining accent after it, the
-    /// colon is part of another `Character`.
-    var isURI: Bool { utf8.starts(with: "file:".utf8) }
-
     /// The name for `sqlite3_open` of a path, which is never to be treated as a URI.
     package var engineFileName: String { isURI ? "./" + self : self }
 }
