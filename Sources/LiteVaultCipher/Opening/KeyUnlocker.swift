@@ -65,7 +65,11 @@ struct KeyUnlocker: ConnectionUnlocker {
                 }
                 try CipherLog.silence(connection, engine: engine)
                 for pragma in settings.pragmas(for: engine) { try connection.execute(pragma) }
-                try requireSettings(of: connection)
+                // Engines ignore settings they do not support. The settings must be in effect before the first page is
+                // read or written.
+                if let name = try settings.firstDifference(to: connection.cipherSettings()) {
+                    throw VaultError(.unsupported, "The engine did not accept the \(name)")
+                }
                 try verifyKey(connection, db)
                 // Temporary tables and sorters would go to plaintext files if the engine was built to use files.
                 try connection.execute("PRAGMA temp_store = MEMORY")
@@ -83,15 +87,6 @@ struct KeyUnlocker: ConnectionUnlocker {
         try key.withEngineBytes { bytes in
             guard let start = bytes.baseAddress else { throw VaultError(.keyRejected, "The key is empty") }
             try connection.check(lv_key(db, "main", start, Int32(bytes.count)))
-        }
-    }
-
-    /// Engines ignore settings they do not support. The settings must be in effect before the first page is read or
-    /// written.
-    private func requireSettings(of connection: Connection) throws {
-        let held = try connection.cipherSettings()
-        if let name = settings.firstDifference(to: held) {
-            throw VaultError(.unsupported, "The engine did not accept the \(name)")
         }
     }
 

@@ -81,7 +81,8 @@ public final class RecordTable<R: Record>: Sendable {
         columnList = list
         columnCount = columns.count
         insertSQL = Self.insertSQL(into: table, columns, omitting: ColumnSet())
-        updateSQL = Self.updateSQL(of: table, columns, positions: Self.updated(columns), version, where: versioned)
+        let updated = columns.indices.filter { columns[$0].role == .plain }.map { $0 + 1 }
+        updateSQL = Self.updateSQL(of: table, columns, positions: updated, version, where: versioned)
         deleteSQL = "DELETE FROM \(table) WHERE \(versioned)"
         refreshSQL = "SELECT \(list) FROM \(table) WHERE \(key)"
         selectSQL = "SELECT \(list) FROM \(table)"
@@ -164,11 +165,6 @@ extension RecordTable {
         case updateReturning(ColumnSet)
         case upsert(on: [ExactText], omitting: ColumnSet)
         case upsertUpdate(on: [ExactText], omitting: ColumnSet)
-    }
-
-    /// The positions of the columns that an UPDATE of the whole record sets.
-    private static func updated(_ columns: [Column]) -> [Int] {
-        columns.indices.filter { columns[$0].role == .plain }.map { $0 + 1 }
     }
 
     private static func insertSQL(

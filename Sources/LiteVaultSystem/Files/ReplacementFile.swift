@@ -170,8 +170,6 @@ package final class ReplacementFile: Sendable {
             return descriptor
         }
     }
-
-    private func putBack(_ descriptor: Int32) { self.descriptor.withLock { $0 = descriptor } }
 }
 
 extension ReplacementFile {
@@ -203,7 +201,7 @@ extension ReplacementFile {
             try beforeRename()
             try rename(replacing: replacing)
         } catch {
-            putBack(descriptor)
+            self.descriptor.withLock { $0 = descriptor }
             throw error
         }
         registry.forget(path)
