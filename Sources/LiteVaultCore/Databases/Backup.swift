@@ -158,9 +158,8 @@ public final class Backup {
     /// Ends the copy (`sqlite3_backup_finish`). A complete copy is kept; otherwise the target is rolled back. Further
     /// calls do nothing.
     public func finish() {
-        guard let handle else { return }
-        self.handle = nil
-        Self.finishWaiting(handle, source, target)
+        guard let open = handle.take() else { return }
+        Self.finishWaiting(open, source, target)
     }
 
     private static func finishWaiting(_ handle: OpaquePointer, _ source: Connection, _ target: Connection) {

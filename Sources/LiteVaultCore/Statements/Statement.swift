@@ -39,8 +39,7 @@ public final class Statement {
         prepared = statement.prepared
         text = statement.text
         base = statement
-        pendingError = statement.pendingError
-        statement.pendingError = nil
+        pendingError = statement.pendingError.take()
         statement.isExhausted = false
         guard let prepared else { return }
         try? connection.withLock {

@@ -164,12 +164,7 @@ package final class ReplacementFile: Sendable {
     }
 
     /// The descriptor, for one caller: publication and removal exclude each other.
-    private func takeDescriptor() -> Int32? {
-        descriptor.withLock { descriptor in
-            defer { descriptor = nil }
-            return descriptor
-        }
-    }
+    private func takeDescriptor() -> Int32? { descriptor.withLock { $0.take() } }
 }
 
 extension ReplacementFile {
