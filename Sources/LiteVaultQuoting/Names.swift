@@ -78,6 +78,9 @@ package struct SQLName: Hashable, Sendable, ExpressibleByStringLiteral, CustomSt
 
     package var description: String { text }
 
+    /// The names of a table's rowid (https://sqlite.org/rowidtable.html), the usual one first. A column of one of them hides it.
+    package static let ofRowid: [SQLName] = ["rowid", "_rowid_", "oid"]
+
     package static func == (left: SQLName, right: SQLName) -> Bool { isSameName(left.text, right.text) }
 
     /// Eight bytes at a time: a call of the hasher for each would take most of the time.

@@ -52,6 +52,13 @@ package struct VirtualTableText {
         "fts3tokenize": [], "fts4aux": [], "fts5vocab": [], "dbstat": [],
     ]
 
+    /// Whether it is a full-text index without content: `content=""`.
+    package var keepsNoContent: Bool {
+        hasArgument("content", "=") && !arguments.contains { argument in
+            isSameName(argument[0].unquoted, "content") && argument.count > 2 && !argument[2].unquoted.isEmpty
+        }
+    }
+
     /// Whether an argument begins with a name and this word: `content = …`, `title UNINDEXED`.
     package func hasArgument(_ name: String, _ word: String) -> Bool {
         arguments.contains { $0.count > 1 && isSameName($0[0].unquoted, name) && isSameName($0[1].text, word) }

@@ -85,7 +85,7 @@ extension Statement {
     public func reset() { clear() }
 
     /// The values of the current row.
-    public var row: Cursor { Cursor(self) }
+    public var row: Cursor { Cursor(statement: self) }
 
     /// The rows of the statement, from the first one, with the bound values.
     public func prepareRowIterator() -> RowIterator { RowIterator(self) }
@@ -122,8 +122,6 @@ extension Array where Element == [(any Binding)?] {
 /// "" or an empty blob, and so does a column that does not exist. ``get(_:as:)`` is strict and throws.
 public struct Cursor {
     private let statement: Statement
-
-    init(_ statement: Statement) { self.statement = statement }
 
     /// The value of a column, read strictly.
     ///

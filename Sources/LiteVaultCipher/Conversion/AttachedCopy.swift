@@ -1,6 +1,5 @@
 internal import LiteVaultCore
 internal import LiteVaultEngine
-internal import LiteVaultSystem
 
 /// A new database, attached to the connection whose content it gets.
 ///
@@ -70,11 +69,7 @@ final class AttachedCopy {
             return (unlocker.key, unlocker.settings)
         }
         guard unlocker.key.needsDerivation else {
-            let secret = try SecretBytes.secret(count: 48) { bytes in
-                unlocker.key.secret.withBytes { bytes.copyBytes(from: $0) }
-                UnsafeMutableRawBufferPointer(rebasing: bytes[32...]).copyBytes(from: salt)
-            }
-            return (DatabaseKey(form: .rawWithSalt, secret: secret), unlocker.settings)
+            return (try DatabaseKey(unlocker.key.secret, salt: salt), unlocker.settings)
         }
         guard let key = try unlocker.key.derived(salt: salt, settings: unlocker.settings) else {
             throw VaultError(.unsupported, "No digest library is loaded to derive the key with this salt")

@@ -64,7 +64,7 @@ package struct ContentComparator {
             do {
                 try left.limitingValues(to: longest) {
                     try right.limitingValues(to: longest) {
-                        try compare(table.selection, table.selection, table, &digests, &compared, report)
+                        try compare(table.selection, table, &digests, &compared, report)
                     }
                 }
             } catch let error as DatabaseError where error.resultCode.primary == .tooBig {
@@ -76,13 +76,13 @@ package struct ContentComparator {
             guard table.rowidAlias != nil else {
                 // Values of a table WITHOUT ROWID cannot be read in pieces.
                 digests = plain.map { RowDigest($0.positions ?? []) }
-                try compare(table.selection, table.selection, table, &digests, &compared, report)
+                try compare(table.selection, table, &digests, &compared, report)
                 return try proveIndexes(plain, digests, of: table, indexes, report)
             }
             digests = []
             for selection in table.selections(withoutLongerThan: longest, limit: limit) {
                 compared = before
-                try compare(selection, selection, table, &digests, &compared, report)
+                try compare(selection, table, &digests, &compared, report)
             }
             try compareLongValues(of: table, report: { try report(compared) })
         }
@@ -101,13 +101,13 @@ package struct ContentComparator {
         }
     }
 
-    /// Compares the results of two statements.
+    /// Compares the results of a statement.
     private func compare(
-        _ one: String, _ other: String, _ table: TableShape, _ digests: inout [RowDigest], _ compared: inout Int64,
+        _ selection: String, _ table: TableShape, _ digests: inout [RowDigest], _ compared: inout Int64,
         _ report: (Int64) throws -> Void
     ) throws {
-        try left.withStatement(one) { one in
-            try right.withStatement(other) { other in
+        try left.withStatement(selection) { one in
+            try right.withStatement(selection) { other in
                 try withProgress(report) { progress, context in
                     var code: Int32 = 0
                     let end = RowDigest.withAll(&digests) { digests, count in

@@ -47,8 +47,14 @@ package struct ContentCopier {
                     try connection.execute("DELETE FROM \(schema).sqlite_sequence")
                     try copyRows(of: table)
                 }
-                try addObjectsWithoutPages(objects)
-                try copyHeaderFields()
+                for object in objects where !object.hasPages && object.type != "index" {
+                    try connection.run(
+                        "INSERT INTO \(sql: schema).sqlite_master (type, name, tbl_name, rootpage, sql) VALUES (?, ?, ?, 0, ?)",
+                        with: object.type, object.name, object.tableName, object.sql)
+                }
+                for field in ["user_version", "application_id", "schema_version"] {
+                    try connection.execute("PRAGMA \(schema).\(field) = \(try connection.integer("main.\(field)"))")
+                }
             }
         }
         try report()
@@ -80,20 +86,6 @@ package struct ContentCopier {
                 .unsupported, "The \(object.type) '\(object.name)' cannot be created in the copy: \(error.message)",
                 remedy: "It may need a function, collation or module that only its application defines.",
                 cause: error)
-        }
-    }
-
-    private func addObjectsWithoutPages(_ objects: [SchemaObject]) throws {
-        for object in objects where !object.hasPages && object.type != "index" {
-            try connection.run(
-                "INSERT INTO \(sql: schema).sqlite_master (type, name, tbl_name, rootpage, sql) VALUES (?, ?, ?, 0, ?)",
-                with: object.type, object.name, object.tableName, object.sql)
-        }
-    }
-
-    private func copyHeaderFields() throws {
-        for field in ["user_version", "application_id", "schema_version"] {
-            try connection.execute("PRAGMA \(schema).\(field) = \(try connection.integer("main.\(field)"))")
         }
     }
 

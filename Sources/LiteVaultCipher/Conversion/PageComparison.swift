@@ -51,7 +51,7 @@ package struct PageComparator {
     private func difference(page: Int64) throws -> VaultError {
         guard try source.authenticates(page: page) else {
             return VaultError(
-                .damaged, "Page \(page) of the database does not match its authentication code", path: source.path,
+                .damaged, "Page \(page) of the database does not match its authentication code", path: source.file.path,
                 remedy: "Verify it, and restore a backup. The source is unchanged.")
         }
         return VaultError(
@@ -80,7 +80,7 @@ package final class PageDecryptor {
     let pageSize: Int
     /// Bytes of a page that belong to the database: the others are reserved for vector and code.
     let contentSize: Int
-    private let file: EngineFile
+    let file: EngineFile
     private let decryption: OpaquePointer
     private let authenticator: () throws -> PageAuthenticator
 
@@ -106,9 +106,6 @@ package final class PageDecryptor {
     }
 
     deinit { lv_decryption_free(decryption) }
-
-    /// The path of the file.
-    var path: String { file.path }
 
     /// Whether the code of a page matches. Derives the keys again.
     func authenticates(page: Int64) throws -> Bool {

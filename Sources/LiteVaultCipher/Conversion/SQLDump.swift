@@ -242,8 +242,8 @@ package struct SQLText: ~Copyable {
         storage.reserveCapacity(storage.count + 2 * bytes.count + 3)
         append("x'")
         for byte in bytes {
-            storage.append(Self.digits[Int(byte >> 4)])
-            storage.append(Self.digits[Int(byte & 15)])
+            storage.append(Hexadecimal.digit(byte >> 4))
+            storage.append(Hexadecimal.digit(byte & 15))
         }
         append("'")
     }
@@ -301,7 +301,6 @@ package struct SQLText: ~Copyable {
     private static let concatenations = 100
     private static let carriageReturn = UInt8(ascii: "\r")
     private static let quote = UInt8(ascii: "'")
-    private static let digits = Array("0123456789abcdef".utf8)
 }
 
 /// The value of a column with the bytes of a text as they are stored.

@@ -59,7 +59,7 @@ struct TableShape {
             if try !hasHidden || row.get(6, as: Int.self) == 0 { stored.append(column) }
         }
         columns = stored
-        rowidAlias = try Self.rowidAlias(of: name, hiddenBy: all, in: connection)
+        rowidAlias = try connection.rowidAlias(of: "main.\(quoted(name))", hiddenBy: all)
     }
 
     /// The columns to select and to insert into, in the same order.
@@ -103,21 +103,6 @@ struct TableShape {
     static func length(of column: String) -> String {
         let hasOctets = EngineInfo.linked.sqliteVersion >= SQLiteVersion(major: 3, minor: 43)
         return hasOctets ? "octet_length(\(quoted(column)))" : "length(CAST(\(quoted(column)) AS BLOB))"
-    }
-
-    private static func rowidAlias(
-        of table: String, hiddenBy columns: Set<SQLName>, in connection: Connection
-    ) throws -> String? {
-        guard let alias = ["rowid", "_rowid_", "oid"].first(where: { !columns.contains(SQLName($0)) }) else {
-            return nil
-        }
-        do {
-            _ = try connection.prepare("SELECT \(alias) FROM main.\(quoted(table))")
-            return alias
-        } catch let error as DatabaseError where error.resultCode.primary == .error {
-            // "no such column": the table is WITHOUT ROWID.
-            return nil
-        }
     }
 }
 

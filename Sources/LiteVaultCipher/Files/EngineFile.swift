@@ -146,17 +146,13 @@ package final class EngineFile {
         if code != SQLITE_IOERR | (2 << 8) { try check(code) }
     }
 
-    private func write(_ bytes: [UInt8], count: Int32, at offset: Int64) throws {
-        try bytes.withUnsafeBytes { try check(methods?.xWrite?(file, $0.baseAddress, count, offset)) }
-    }
-
     /// Overwrites the start of a file that no longer has a name with zeros, and syncs it.
     func overwrite(upTo end: Int64) throws {
         let zeros = [UInt8](repeating: 0, count: 1 << 16)
         var offset: Int64 = 0
         while offset < end {
             let count = min(Int64(zeros.count), end - offset)
-            try write(zeros, count: Int32(count), at: offset)
+            try zeros.withUnsafeBytes { try check(methods?.xWrite?(file, $0.baseAddress, Int32(count), offset)) }
             offset += count
         }
         try check(methods?.xSync?(file, SQLITE_SYNC_FULL))
@@ -212,10 +208,6 @@ extension EngineFile {
 }
 
 extension String {
-    /// Whether SQLite would treat the text as a URI. By bytes, as in SQLite: with a combining accent after it, the
-    /// colon is part of another `Character`.
-    var isURI: Bool { utf8.starts(with: "file:".utf8) }
-
     /// The name for `sqlite3_open` of a path, which is never to be treated as a URI.
     package var engineFileName: String { isURI ? "./" + self : self }
 }

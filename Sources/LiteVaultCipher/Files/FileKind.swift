@@ -114,11 +114,17 @@ package enum CiphertextTest {
         return stride(from: 512, to: end - 512, by: 512).first { isCiphertext($0..<($0 + 512)) } ?? end - 512
     }
 
+    /// The page size in a plaintext header; nil if it is none.
+    package static func pageSize(inHeader start: UnsafeRawBufferPointer) -> Int? {
+        guard start.count >= 18 else { return nil }
+        let number = Int(start[16]) << 8 | Int(start[17])
+        let size = number == 1 ? 65536 : number
+        return size >= 512 && size & (size - 1) == 0 ? size : nil
+    }
+
     /// The offset of the reserved bytes of the first page, as far as its header can be trusted.
     private static func endOfFirstPage(_ bytes: UnsafeRawBufferPointer) -> Int {
-        let number = Int(bytes[16]) << 8 | Int(bytes[17])
-        let pageSize = number == 1 ? 65536 : number
-        guard pageSize >= 512, pageSize & (pageSize - 1) == 0 else { return min(4096, bytes.count) }
+        guard let pageSize = pageSize(inHeader: bytes) else { return min(4096, bytes.count) }
         let reserved = Int(bytes[20])
         return min(pageSize - (pageSize - reserved >= 480 ? reserved : 0), bytes.count)
     }

@@ -235,12 +235,7 @@ extension DatabaseKey {
         guard needsDerivation else { return self }
         guard lv_digests_available(), salt.count == 16 else { return nil }
         let layout = PageLayout(settings, defaultCompatibility: try CipherEngine.require().defaultCompatibility)
-        let key = try PageAuthenticator.encryptionKey(of: self, layout: layout, salt: salt)
-        let secret = try SecretBytes.secret(count: 48) { bytes in
-            key.withBytes { bytes.copyBytes(from: $0) }
-            UnsafeMutableRawBufferPointer(rebasing: bytes[32...]).copyBytes(from: salt)
-        }
-        return DatabaseKey(form: .rawWithSalt, secret: secret)
+        return try DatabaseKey(PageAuthenticator.encryptionKey(of: self, layout: layout, salt: salt), salt: salt)
     }
 }
 

@@ -32,6 +32,18 @@ public struct DatabaseKey: Sendable {
 }
 
 extension DatabaseKey {
+    /// A key that encrypts, with the salt of its file.
+    init(_ encryptionKey: SecretBytes, salt: [UInt8]) throws {
+        self.init(
+            form: .rawWithSalt,
+            secret: try .secret(count: 48) { bytes in
+                encryptionKey.withBytes { bytes.copyBytes(from: $0) }
+                UnsafeMutableRawBufferPointer(rebasing: bytes[32...]).copyBytes(from: salt)
+            })
+    }
+}
+
+extension DatabaseKey {
     /// Creates a passphrase from the UTF-8 bytes of a text.
     ///
     /// The text itself stays in memory until Swift releases it: prefer ``passphrase(contentsOf:allowingRawKeyLiteral:)``.

@@ -1,7 +1,6 @@
 internal import CEngineSupport
 internal import LiteVaultSystem
 package import LiteVaultCore
-internal import LiteVaultEngine
 
 extension Connection {
     /// Changes the key of the open database (`sqlite3_rekey_v2`), while no other connection uses it. For module SQLite.
@@ -43,7 +42,7 @@ extension Connection {
             VaultError(.usage, message, path: path, remedy: remedy)
         }
         guard !isInTransaction else { throw refusal("A key cannot be changed in a transaction", "Commit it first.") }
-        guard try !hasBusyStatement() else {
+        guard try withHandle({ Self.busyStatements(of: $0).isEmpty }) else {
             throw VaultError(.busy, "A statement of this connection is being read", path: path)
         }
         guard !isReadOnly else { throw refusal("The database was opened read-only", "Open it for writing.") }
@@ -60,17 +59,6 @@ extension Connection {
             throw refusal("The salt of a plaintext header cannot be carried over", "Use DatabaseFile.rekey.")
         }
         return settings
-    }
-
-    private func hasBusyStatement() throws -> Bool {
-        try withHandle { handle in
-            var statement = sqlite3_next_stmt(handle, nil)
-            while let current = statement {
-                if sqlite3_stmt_busy(current) != 0 { return true }
-                statement = sqlite3_next_stmt(handle, current)
-            }
-            return false
-        }
     }
 
     /// With readers the engine reports success and changes nothing, with writers it destroys the file; and other

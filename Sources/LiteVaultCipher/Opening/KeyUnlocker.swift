@@ -65,7 +65,11 @@ struct KeyUnlocker: ConnectionUnlocker {
                 }
                 try CipherLog.silence(connection, engine: engine)
                 for pragma in settings.pragmas(for: engine) { try connection.execute(pragma) }
-                try requireSettings(of: connection)
+                // Engines ignore settings they do not support. The settings must be in effect before the first page is
+                // read or written.
+                if let name = try settings.firstDifference(to: connection.cipherSettings()) {
+                    throw VaultError(.unsupported, "The engine did not accept the \(name)")
+                }
                 try verifyKey(connection, db)
                 // Temporary tables and sorters would go to plaintext files if the engine was built to use files.
                 try connection.execute("PRAGMA temp_store = MEMORY")
@@ -83,15 +87,6 @@ struct KeyUnlocker: ConnectionUnlocker {
         try key.withEngineBytes { bytes in
             guard let start = bytes.baseAddress else { throw VaultError(.keyRejected, "The key is empty") }
             try connection.check(lv_key(db, "main", start, Int32(bytes.count)))
-        }
-    }
-
-    /// Engines ignore settings they do not support. The settings must be in effect before the first page is read or
-    /// written.
-    private func requireSettings(of connection: Connection) throws {
-        let held = try connection.cipherSettings()
-        if let name = settings.firstDifference(to: held) {
-            throw VaultError(.unsupported, "The engine did not accept the \(name)")
         }
     }
 
@@ -146,18 +141,9 @@ enum CipherDefaults {
     }
 
     private static func pragmas(_ settings: CipherSettings, engine: CipherVersion) -> [String] {
-        var lines: [String] = []
-        func add(_ name: String, _ value: String?) {
-            if let value { lines.append("PRAGMA cipher_default_\(name) = \(value)") }
-        }
-        add("page_size", settings.pageSize.map { "\($0)" })
-        add("use_hmac", settings.usesHMAC.map { $0 ? "ON" : "OFF" })
-        add("kdf_iter", settings.kdfIterations.map { "\($0)" })
-        guard engine.hasFormat4 else { return lines }
-        add("hmac_algorithm", settings.hmacAlgorithm?.hmacName)
-        add("kdf_algorithm", settings.kdfAlgorithm?.kdfName)
-        add("plaintext_header_size", settings.plaintextHeaderSize.map { "\($0)" })
-        return lines
+        // A salt has no default.
+        settings.values(for: engine).filter { $0.name != "salt" }
+            .map { "PRAGMA cipher_default_\($0.name) = \($0.value)" }
     }
 }
 

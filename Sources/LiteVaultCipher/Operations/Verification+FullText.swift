@@ -49,17 +49,15 @@ private struct FullTextIndex {
 
     /// - Returns: nil for a virtual table of another module, and for an index of FTS4 without content: there is nothing to compare it with.
     init?(name: String, sql: String) {
-        let words = foldedKeyword(sql).split { $0.isWhitespace || $0 == "(" || $0 == "," || $0 == ")" }
-        guard let using = words.firstIndex(of: "USING"), using + 1 < words.count else { return nil }
+        guard let text = VirtualTableText(sql) else { return nil }
         self.name = name
         let table = quoted(name)
-        switch words[using + 1].filter({ !["\"", "[", "]", "`"].contains($0) }) {
-        case "FTS5":
+        switch text.module {
+        case "fts5":
             // With a rank, the content is compared also where it is a table of the application.
             command = "INSERT INTO \(table)(\(table), rank) VALUES ('integrity-check', 1)"
-        case "FTS3", "FTS4":
-            let hasNoContent = words.contains { $0 == "CONTENT=\"\"" || $0 == "CONTENT=''" }
-            guard !hasNoContent else { return nil }
+        case "fts3", "fts4":
+            guard !text.keepsNoContent else { return nil }
             command = "INSERT INTO \(table)(\(table)) VALUES ('integrity-check')"
         default: return nil
         }

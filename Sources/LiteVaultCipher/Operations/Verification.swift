@@ -101,13 +101,9 @@ struct Verification {
                 report.add(.structure, line)
                 continue
             }
-            // Its statement says whether it has content: `content=""`.
             let sql = try connection.value(
                 "SELECT sql FROM main.sqlite_master WHERE name = ?", with: index, as: String?.self)
-            let words = SQLTokens(sql ?? "").filter { $0.kind != .space }.map { foldedName($0.unquoted) }
-            let isContentless = zip(words, zip(words.dropFirst(), words.dropFirst(2))).contains {
-                $0 == "content" && $1.0 == "=" && ["", ",", ")"].contains($1.1)
-            }
+            let isContentless = sql.flatMap(VirtualTableText.init)?.keepsNoContent == true
             report.unchecked.append(
                 .init(
                     .structure,
@@ -201,8 +197,7 @@ extension Verification {
         // With a wrong key nothing authenticates, and the key has to be reported.
         if unlocker != nil, try !isKeyVerified() { return false }
         report.problems += findings
-        let engineFile = try EngineFile(path: file.path)
-        report.fileSize = try engineFile.size()
+        report.fileSize = try EngineFile(path: file.path).size()
         return true
     }
 
@@ -225,22 +220,16 @@ extension Verification {
             findings.append(
                 .init(.log, "The write-ahead log is damaged at frame \(broken): commits from there on are lost"))
         }
-        if report.kind == .plain, !log.committed.isEmpty, let pageSize = try plainPageSize(), pageSize != log.pageSize {
-            findings.append(Self.foreign(log))
+        if report.kind == .plain, !log.committed.isEmpty {
+            let header = try EngineFile(path: file.path).read(at: 0, count: 18)
+            let pageSize = header.withUnsafeBytes { CiphertextTest.pageSize(inHeader: $0) }
+            if pageSize != log.pageSize { findings.append(Self.foreign(log)) }
         }
         return findings + (try unauthenticated(log, side))
     }
 
     private static func foreign(_ log: WriteAheadLog) -> DatabaseFile.VerificationReport.Problem {
         .init(.log, "The write-ahead log has pages of \(log.pageSize) bytes: it belongs to another database")
-    }
-
-    /// The page size in the header of a plaintext database.
-    private func plainPageSize() throws -> Int? {
-        let header = try EngineFile(path: file.path).read(at: 0, count: 18)
-        guard header.count == 18 else { return nil }
-        let number = Int(header[16]) << 8 | Int(header[17])
-        return number == 1 ? 65536 : number
     }
 
     private func unauthenticated(

@@ -155,20 +155,27 @@ extension CipherSettings {
                 effective.hmacAlgorithm = hmacAlgorithm ?? effective.hmacAlgorithm
             }
         }
-        if let pageSize = effective.pageSize { lines.append("cipher_page_size = \(pageSize)") }
-        if let usesHMAC = effective.usesHMAC { lines.append("cipher_use_hmac = \(usesHMAC ? "ON" : "OFF")") }
-        if engine.hasFormat4 {
-            if let hmacAlgorithm = effective.hmacAlgorithm {
-                lines.append("cipher_hmac_algorithm = \(hmacAlgorithm.hmacName)")
-            }
-            if let kdfAlgorithm = effective.kdfAlgorithm {
-                lines.append("cipher_kdf_algorithm = \(kdfAlgorithm.kdfName)")
-            }
-            if let plaintextHeaderSize { lines.append("cipher_plaintext_header_size = \(plaintextHeaderSize)") }
-            if let salt { lines.append("cipher_salt = \"x'\(salt.hexadecimal)'\"") }
+        effective.plaintextHeaderSize = plaintextHeaderSize
+        for (name, value) in effective.values(for: engine) {
+            lines.append("\(name == "kdf_iter" ? name : "cipher_" + name) = \(value)")
         }
-        if let kdfIterations = effective.kdfIterations { lines.append("kdf_iter = \(kdfIterations)") }
         return lines.map { prefix + $0 }
+    }
+
+    /// The values that are set, by the names of their pragmas without `cipher_` or `cipher_default_`.
+    func values(for engine: CipherVersion) -> [(name: String, value: String)] {
+        var values: [(String, String?)] = [
+            ("page_size", pageSize.map { "\($0)" }), ("use_hmac", usesHMAC.map { $0 ? "ON" : "OFF" }),
+        ]
+        if engine.hasFormat4 {
+            values += [
+                ("hmac_algorithm", hmacAlgorithm?.hmacName), ("kdf_algorithm", kdfAlgorithm?.kdfName),
+                ("plaintext_header_size", plaintextHeaderSize.map { "\($0)" }),
+                ("salt", salt.map { "\"x'\($0.hexadecimal)'\"" }),
+            ]
+        }
+        values.append(("kdf_iter", kdfIterations.map { "\($0)" }))
+        return values.compactMap { name, value in value.map { (name, $0) } }
     }
 
     /// Parses the rows of `PRAGMA cipher_settings`, each the text of a pragma: `PRAGMA kdf_iter = 256000;`.

@@ -108,8 +108,7 @@ public final class BlobReader: @unchecked Sendable {  // the state only under th
     /// does the same.
     public func close() {
         _ = db.reading { _ in
-            if let blob { db.closeBlob(blob) }
-            blob = nil
+            if let open = blob.take() { db.closeBlob(open) }
         }
     }
 }

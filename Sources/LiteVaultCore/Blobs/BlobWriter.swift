@@ -96,8 +96,7 @@ public final class BlobWriter: @unchecked Sendable {  // the state only under th
     /// - Throws: `DatabaseError` when the commit fails, or a write has failed before.
     public func close() throws {
         try db.withLock {
-            guard let open = blob else { return }
-            blob = nil
+            guard let open = blob.take() else { return }
             try db.check(db.closeBlob(open))
         }
     }

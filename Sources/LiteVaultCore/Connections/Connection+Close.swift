@@ -33,8 +33,6 @@ extension Connection {
             throw DatabaseError.error(
                 message: "a recorder of this connection's changes is not closed", code: SQLITE_BUSY, statement: nil)
         }
-        finalizeIdleStatements()
-        hooks.checkpoints?.letGo()
         let guardian = prepareClose(db, checkpointing: checkpointing)
         defer { CheckpointGuard.release(guardian) }
         // Closing rolls back, and would call the hook although nobody requested a rollback.
@@ -54,8 +52,6 @@ extension Connection {
     /// Closes the connection in `deinit`: nothing refers to it any longer, so no lock is needed and nothing is busy.
     func closeFinally() {
         guard let db else { return }
-        finalizeIdleStatements()
-        hooks.checkpoints?.letGo()
         let guardian = prepareClose(db, checkpointing: true)
         defer { CheckpointGuard.release(guardian) }
         // Its closure must not be called with a connection that is being released.
@@ -65,12 +61,6 @@ extension Connection {
         interruptible.withLock { $0 = nil }
         sqlite3_close_v2(db)
         self.db = nil
-    }
-
-    /// Closes a handle that could not be unlocked.
-    func closeWithoutCheckpoint() {
-        isKeyVerified = false
-        closeFinally()
     }
 
     /// `SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE` (3.16): older engines are kept from it by `CheckpointGuard`.
@@ -84,12 +74,10 @@ extension Connection {
         for statement in cache.removeAll() { sqlite3_finalize(statement.handle) }
     }
 
-    private func finalizeIdleStatements() {
+    private func prepareClose(_ db: OpaquePointer, checkpointing: Bool) -> CheckpointGuard? {
         performDeferred()
         finalizeCache()
-    }
-
-    private func prepareClose(_ db: OpaquePointer, checkpointing: Bool) -> CheckpointGuard? {
+        hooks.checkpoints?.letGo()
         let checkpoints = checkpointing && (isKeyVerified || hasReadSchema(db))
         suppressCheckpointOnClose(!checkpoints)
         guard !checkpoints else { return nil }

@@ -65,6 +65,17 @@ extension Connection {
 }
 
 extension Connection {
+    /// The statements in the middle of their rows (`sqlite3_stmt_busy`). Called under the lock.
+    package static func busyStatements(of db: OpaquePointer) -> [OpaquePointer] {
+        var busy: [OpaquePointer] = []
+        var statement = sqlite3_next_stmt(db, nil)
+        while let current = statement {
+            if sqlite3_stmt_busy(current) != 0 { busy.append(current) }
+            statement = sqlite3_next_stmt(db, current)
+        }
+        return busy
+    }
+
     /// Ends a session (`sqlite3session_delete`). Called under the lock.
     func deleteSession(_ session: UnsafeMutableRawPointer) {
         lv_session_delete(session)

@@ -62,12 +62,7 @@ private struct StatementStart {
 
 /// Whether a writing statement is in progress. It only inspects the statements.
 private func isWriting(_ db: OpaquePointer, besides excluded: OpaquePointer) -> Bool {
-    var statement = sqlite3_next_stmt(db, nil)
-    while let current = statement {
-        if current != excluded, sqlite3_stmt_busy(current) != 0, sqlite3_stmt_readonly(current) == 0 { return true }
-        statement = sqlite3_next_stmt(db, current)
-    }
-    return false
+    Connection.busyStatements(of: db).contains { $0 != excluded && sqlite3_stmt_readonly($0) == 0 }
 }
 
 private func tracedText(of statement: OpaquePointer, unexpanded: String) -> String {

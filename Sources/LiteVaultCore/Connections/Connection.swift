@@ -112,7 +112,8 @@ public final class Connection: @unchecked Sendable {  // all state below only un
             }
             if let journalMode, canChangeJournalMode { try changeJournalMode(to: journalMode) }
         } catch {
-            closeWithoutCheckpoint()
+            isKeyVerified = false
+            closeFinally()
             throw error
         }
     }

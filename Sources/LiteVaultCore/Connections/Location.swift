@@ -10,6 +10,11 @@ extension Connection {
     }
 }
 
+extension String {
+    /// Whether SQLite reads the name as a URI: by its first five bytes, even with a combining accent after the colon.
+    package var isURI: Bool { utf8.starts(with: "file:".utf8) }
+}
+
 extension Connection.Location: CustomStringConvertible {
     /// The name for `sqlite3_open_v2` and `ATTACH`.
     public var description: String {
@@ -19,7 +24,7 @@ extension Connection.Location: CustomStringConvertible {
         case .uri(let name, let parameters):
             guard !parameters.isEmpty else { return name }
             let query = parameters.map(\.inURI).joined(separator: "&")
-            guard Self.isURI(name) else { return "file:" + Self.escaped(name) + "?" + query }
+            guard name.isURI else { return "file:" + Self.escaped(name) + "?" + query }
             // Parameters are inserted before a fragment, and after existing ones.
             let end = name.utf8.firstIndex(of: UInt8(ascii: "#")) ?? name.endIndex
             let hasQuery = name[..<end].utf8.contains(UInt8(ascii: "?"))
@@ -30,12 +35,9 @@ extension Connection.Location: CustomStringConvertible {
     /// The name without parameters, for messages: one of them may be a key.
     var fileName: String {
         guard case .uri(let name, _) = self else { return description }
-        guard Self.isURI(name), let query = name.utf8.firstIndex(of: UInt8(ascii: "?")) else { return name }
+        guard name.isURI, let query = name.utf8.firstIndex(of: UInt8(ascii: "?")) else { return name }
         return String(name[..<query])
     }
-
-    /// Whether SQLite reads a name as a URI: by its first five bytes, even with a combining accent after the colon.
-    private static func isURI(_ name: String) -> Bool { name.utf8.starts(with: "file:".utf8) }
 
     /// A path for use in a URI. Unescaped, a `#` or `?` in it would end the path, and another file would be opened.
     private static func escaped(_ path: String) -> String {
@@ -57,7 +59,7 @@ extension Connection.Location: CustomStringConvertible {
         case .uri(let name, let parameters):
             guard name != ":memory:", !name.isEmpty, !name.hasPrefix("file::memory:") else { return false }
             return !parameters.contains { if case .mode(.memory) = $0 { true } else { false } }
-                && !(Self.isURI(name) && name.contains("mode=memory"))
+                && !(name.isURI && name.contains("mode=memory"))
         }
     }
 }

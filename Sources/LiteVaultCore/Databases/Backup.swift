@@ -108,13 +108,9 @@ public final class Backup {
             }
             source.leave()
         }
-        let abandoned = Abandoned(handle: handle)
-        DispatchQueue.global().async { Self.finishWaiting(abandoned.handle, source, target) }
-    }
-
-    /// A backup whose object was released.
-    private struct Abandoned: @unchecked Sendable {  // used by the one block that it is handed to
-        let handle: OpaquePointer
+        // Used by the one block that it is handed to.
+        nonisolated(unsafe) let abandoned = handle
+        DispatchQueue.global().async { Self.finishWaiting(abandoned, source, target) }
     }
 
     /// The pages of the source, as of the last step (`sqlite3_backup_pagecount`).
@@ -162,9 +158,8 @@ public final class Backup {
     /// Ends the copy (`sqlite3_backup_finish`). A complete copy is kept; otherwise the target is rolled back. Further
     /// calls do nothing.
     public func finish() {
-        guard let handle else { return }
-        self.handle = nil
-        Self.finishWaiting(handle, source, target)
+        guard let open = handle.take() else { return }
+        Self.finishWaiting(open, source, target)
     }
 
     private static func finishWaiting(_ handle: OpaquePointer, _ source: Connection, _ target: Connection) {

@@ -126,14 +126,10 @@ extension Connection {
     fileprivate func holdingWriteLock<T>(_ body: () throws -> T) throws -> T {
         try withLock {
             try execute("BEGIN IMMEDIATE")
-            defer { endHolding() }
+            // Nothing was written, so neither statement can fail because of the file.
+            defer { do { try execute("COMMIT") } catch { try? execute("ROLLBACK") } }
             return try body()
         }
-    }
-
-    /// Nothing was written, so neither statement can fail because of the file.
-    private func endHolding() {
-        do { try execute("COMMIT") } catch { try? execute("ROLLBACK") }
     }
 }
 

@@ -9,7 +9,9 @@ package enum EngineRequirement {
     static func unmet(by sql: String, _ error: DatabaseError) -> VaultError? {
         guard error.resultCode.primary == .error else { return nil }
         if let missing = unmetFunction(error.message) { return missing }
-        guard isAboutSyntax(error.message) else { return nil }
+        // The second is the message of engines before 3.39 for RIGHT and FULL joins.
+        guard error.message.contains("syntax error") || error.message.contains("not currently supported")
+        else { return nil }
         let words = SQLTokens(sql).lazy.filter(\.isSignificant)
             .map { $0.isLiteral ? "" : foldedKeyword($0.text) }
         let statements = Array(words).split(separator: ";").map(Array.init)
@@ -19,11 +21,6 @@ package enum EngineRequirement {
             SQLiteVersion(most) > EngineInfo.linked.sqliteVersion
         else { return nil }
         return VaultError.unsupported(most.name, requiredVersion: SQLiteVersion(most))
-    }
-
-    /// The second is the message of engines before 3.39 for RIGHT and FULL joins.
-    private static func isAboutSyntax(_ message: String) -> Bool {
-        message.contains("syntax error") || message.contains("not currently supported")
     }
 
     /// A function or table-valued function that an engine has from a version on, or was built without.

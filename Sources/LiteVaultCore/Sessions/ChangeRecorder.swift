@@ -81,8 +81,7 @@ public final class ChangeRecorder: @unchecked Sendable {  // the state only unde
     /// Ends the recording (`sqlite3session_delete`). What was recorded is gone; ``changeset()`` throws.
     public func close() {
         _ = db.reading { _ in
-            if let session { db.deleteSession(session) }
-            session = nil
+            if let open = session.take() { db.deleteSession(open) }
         }
     }
 

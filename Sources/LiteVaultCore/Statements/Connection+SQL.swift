@@ -265,11 +265,7 @@ extension Execution {
     }
 
     /// The result of an INSERT, UPDATE or DELETE that has ended.
-    package var result: RunResult {
-        guard let db = sqlite3_db_handle(handle) else { return RunResult(changes: 0, insertedRowID: 0) }
-        return RunResult(
-            changes: Int(truncatingIfNeeded: lv_changes(db)), insertedRowID: sqlite3_last_insert_rowid(db))
-    }
+    package var result: RunResult { RunResult(changes: changedRowCount, insertedRowID: lastInsertRowid) }
 
     /// The value of a query without a row: the type's value for NULL, which the engine returns for a column then.
     @usableFromInline

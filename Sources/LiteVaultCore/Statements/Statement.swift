@@ -39,8 +39,7 @@ public final class Statement {
         prepared = statement.prepared
         text = statement.text
         base = statement
-        pendingError = statement.pendingError
-        statement.pendingError = nil
+        pendingError = statement.pendingError.take()
         statement.isExhausted = false
         guard let prepared else { return }
         try? connection.withLock {
@@ -105,6 +104,22 @@ extension Connection {
     /// - Throws: `DatabaseError` when the text is not valid SQL or contains a second statement; `VaultError` `unsupported`,
     ///   which names the required version, when the linked engine is too old for it.
     public func prepare(_ sql: String) throws -> Statement { try Statement(self, sql: sql) }
+
+    /// The name for the rowid of a table that no column hides; nil for a table WITHOUT ROWID.
+    ///
+    /// - Parameters:
+    ///   - table: its name as SQL text.
+    ///   - columns: the names of its columns.
+    package func rowidAlias(of table: String, hiddenBy columns: Set<SQLName>) throws -> String? {
+        guard let alias = SQLName.ofRowid.first(where: { !columns.contains($0) })?.text else { return nil }
+        do {
+            _ = try prepare("SELECT \(alias) FROM \(table)")
+            return alias
+        } catch let error as DatabaseError where error.resultCode.primary == .error {
+            // "no such column": the table is WITHOUT ROWID.
+            return nil
+        }
+    }
 }
 
 extension Statement: CustomStringConvertible {

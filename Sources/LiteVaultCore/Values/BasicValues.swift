@@ -1,4 +1,5 @@
 public import LiteVaultEngine
+internal import LiteVaultSystem
 
 extension Int64: Number, ColumnValue {
     /// An INTEGER.
@@ -156,18 +157,7 @@ public struct Blob: Sendable, Equatable, Hashable {
     }
 
     /// The bytes as lower-case hexadecimal digits.
-    public func toHex() -> String {
-        let digits = Array("0123456789abcdef".utf8)
-        return String(
-            unsafeUninitializedCapacity: bytes.count * 2,
-            initializingUTF8With: { buffer in
-                for (index, byte) in bytes.enumerated() {
-                    buffer[index * 2] = digits[Int(byte >> 4)]
-                    buffer[index * 2 + 1] = digits[Int(byte & 15)]
-                }
-                return bytes.count * 2
-            })
-    }
+    public func toHex() -> String { bytes.hexadecimal }
 }
 
 extension Blob: CustomStringConvertible {

@@ -135,8 +135,7 @@ public struct NewKeyringSlot: Sendable {
     }
 
     private func key() throws -> (SlotRecord.Parameters, SlotKeyPair?) {
-        var generator = SystemRandomNumberGenerator()
-        let salt = (0..<SlotRecord.saltLength).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+        let salt = (0..<SlotRecord.saltLength).map { _ in UInt8.random(in: .min ... .max) }
         switch source {
         case .passphrase(let passphrase, let cost):
             return (.passphrase(cost, salt: salt), try SlotKeyPair(passphrase: passphrase, cost, salt: salt))

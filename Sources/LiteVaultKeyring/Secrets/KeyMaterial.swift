@@ -41,8 +41,7 @@ public struct KeyMaterial: Sendable {
     /// - Throws: `VaultError` when there is no memory.
     public static func random(count: Int = 32) throws -> KeyMaterial {
         try KeyMaterial(count: max(1, count)) { bytes in
-            var generator = SystemRandomNumberGenerator()
-            for index in bytes.indices { bytes[index] = .random(in: .min ... .max, using: &generator) }
+            for index in bytes.indices { bytes[index] = .random(in: .min ... .max) }
         }
     }
 

@@ -35,8 +35,7 @@ final class Cancellation: Sendable {
     func cancel() {
         let withdraw = state.withLock { state in
             state.isCancelled = true
-            defer { state.withdraw = nil }
-            return state.withdraw
+            return state.withdraw.take()
         }
         withdraw?()
         guard interrupt() else { return }

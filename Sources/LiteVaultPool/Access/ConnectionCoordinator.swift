@@ -359,11 +359,7 @@ extension Connection {
         (try? withHandle { db in
             // Resetting the statement of an open blob would leave it with a cursor that is gone.
             closeBlobs()
-            var statement = sqlite3_next_stmt(db, nil)
-            while let current = statement {
-                if sqlite3_stmt_busy(current) != 0 { sqlite3_reset(current) }
-                statement = sqlite3_next_stmt(db, current)
-            }
+            for statement in Self.busyStatements(of: db) { sqlite3_reset(statement) }
             if sqlite3_get_autocommit(db) == 0 { try runOnce("ROLLBACK TRANSACTION") }
             return sqlite3_get_autocommit(db) != 0
         }) ?? false

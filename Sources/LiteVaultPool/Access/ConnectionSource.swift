@@ -166,10 +166,7 @@ final class ConnectionSource: Sendable {
         return bytes
     }
 
-    private func randomSalt() -> [UInt8] {
-        var generator = SystemRandomNumberGenerator()
-        return (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
-    }
+    private func randomSalt() -> [UInt8] { (0..<16).map { _ in UInt8.random(in: .min ... .max) } }
 
     /// Changes the key of the file, while no connection of this process is open. The old key stays in effect when it
     /// throws.

@@ -45,10 +45,8 @@ public final class DatabaseQueue: DatabaseAccess, DatabaseFileAccess, @unchecked
     /// Creates an in-memory database that exists as long as the queue.
     ///
     /// - Throws: the errors of `prepare`.
-    public init(configuration: DatabaseConfiguration = .init()) throws {
-        super.init(
-            try ConnectionCoordinator(
-                ConnectionSource(file: nil, key: nil, settings: .init()), configuration, hasReaders: false))
+    public convenience init(configuration: DatabaseConfiguration = .init()) throws {
+        try self.init(":memory:", configuration: configuration)
     }
 
     /// Opens a database file, or creates one. Its journal mode does not change. `:memory:` is a database in memory.

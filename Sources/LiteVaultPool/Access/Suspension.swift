@@ -96,11 +96,7 @@ final class Suspension: Sendable {
     func resumption() async throws {
         let registered = Locked<Waiter?>(nil)
         let giveUp = { @Sendable in
-            let waiter = registered.withLock { waiter in
-                defer { waiter = nil }
-                return waiter
-            }
-            guard let waiter else { return }
+            guard let waiter = registered.withLock({ $0.take() }) else { return }
             let waits = self.state.withLock { $0.waiting.removeValue(forKey: ObjectIdentifier(waiter)) != nil }
             if waits { waiter.continuation.resume(throwing: CancellationError()) }
         }

@@ -85,8 +85,7 @@ final class ChangeSignal: Sendable {
     func end() {
         let waiting = state.withLock { state in
             state.isOver = true
-            defer { state.waiting = nil }
-            return state.waiting
+            return state.waiting.take()
         }
         waiting?.resume(returning: nil)
     }

@@ -50,7 +50,7 @@ public struct DatabaseRegion: Sendable, Hashable {
     private static func columns(_ names: Set<SQLName>, of table: TableName) -> DatabaseRegion {
         var columns: Set<SQLName>? = names
         // The engine may report an INTEGER PRIMARY KEY by either of its names.
-        if columns?.isDisjoint(with: ["rowid", "oid", "_rowid_"]) == false { columns = nil }
+        if columns?.isDisjoint(with: SQLName.ofRowid) == false { columns = nil }
         return DatabaseRegion(tables: [table: Part(columns: columns)])
     }
 

@@ -13,7 +13,7 @@ extension QueryType {
     public func insert(
         _ encodable: any Encodable, userInfo: [CodingUserInfoKey: Any] = [:], otherSetters: [Setter] = []
     ) throws -> Insert {
-        let setters = try RowEncoder.setters(of: encodable, in: clauses.from, userInfo: userInfo, writesNil: false)
+        let setters = try RowEncoder.encoded(encodable, in: clauses.from, userInfo: userInfo, writesNil: false).setters
         return insert(otherSetters.isEmpty ? setters : setters + otherSetters)
     }
 
@@ -24,7 +24,7 @@ extension QueryType {
         or onConflict: OnConflict, encodable: any Encodable, userInfo: [CodingUserInfoKey: Any] = [:],
         otherSetters: [Setter] = []
     ) throws -> Insert {
-        let setters = try RowEncoder.setters(of: encodable, in: clauses.from, userInfo: userInfo, writesNil: false)
+        let setters = try RowEncoder.encoded(encodable, in: clauses.from, userInfo: userInfo, writesNil: false).setters
         return insert(or: onConflict, setters + otherSetters)
     }
 
@@ -59,7 +59,7 @@ extension QueryType {
         _ encodable: any Encodable, userInfo: [CodingUserInfoKey: Any] = [:], otherSetters: [Setter] = [],
         onConflictOf conflicting: any Expressible
     ) throws -> Insert {
-        let setters = try RowEncoder.setters(of: encodable, in: clauses.from, userInfo: userInfo, writesNil: false)
+        let setters = try RowEncoder.encoded(encodable, in: clauses.from, userInfo: userInfo, writesNil: false).setters
         return upsert(setters + otherSetters, onConflictOf: conflicting)
     }
 
@@ -74,7 +74,7 @@ extension QueryType {
     public func update(
         _ encodable: any Encodable, userInfo: [CodingUserInfoKey: Any] = [:], otherSetters: [Setter] = []
     ) throws -> Update {
-        let setters = try RowEncoder.setters(of: encodable, in: clauses.from, userInfo: userInfo, writesNil: true)
+        let setters = try RowEncoder.encoded(encodable, in: clauses.from, userInfo: userInfo, writesNil: true).setters
         return update(setters + otherSetters)
     }
 

@@ -25,12 +25,6 @@ final class RowEncoder: Encoder {
         self.writesNil = writesNil
     }
 
-    static func setters(
-        of value: any Encodable, in table: QueryClauses.From, userInfo: [CodingUserInfoKey: Any], writesNil: Bool
-    ) throws -> [Setter] {
-        try encoded(value, in: table, userInfo: userInfo, writesNil: writesNil).setters
-    }
-
     static func encoded(
         _ value: any Encodable, in table: QueryClauses.From, userInfo: [CodingUserInfoKey: Any], writesNil: Bool
     ) throws -> RowEncoder {

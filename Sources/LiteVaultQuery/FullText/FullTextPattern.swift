@@ -43,7 +43,9 @@ public struct FullTextPattern: Sendable, Hashable, CustomStringConvertible {
     /// - Returns: nil if the text has no word, which would match no row, or be an error.
     public init?(_ typed: String, _ words: Words, prefixOfLast: Bool = false, module: Module = .fts5) {
         // Scalars: a blank or a quotation mark with a combining character is one to the engine.
-        let separated = typed.unicodeScalars.split { $0.properties.isWhitespace || Self.isControl($0) }
+        let separated = typed.unicodeScalars.split {
+            $0.properties.isWhitespace || $0.properties.generalCategory == .control
+        }
         var list = separated.map { Self.word($0, module) }
         // FTS4 finds nothing at all where one of the words has nothing that it indexes, as a dash.
         if module == .fts4 { list.removeAll { !$0.contains(where: Self.isIndexed) } }
@@ -73,8 +75,6 @@ public struct FullTextPattern: Sendable, Hashable, CustomStringConvertible {
     private static func fts4Prefix(_ word: [Unicode.Scalar]) -> [Unicode.Scalar] {
         word[...(word.lastIndex(where: isIndexed) ?? word.count - 1)] + ["*"]
     }
-
-    private static func isControl(_ scalar: Unicode.Scalar) -> Bool { scalar.properties.generalCategory == .control }
 
     /// Whether tokenizers make words of a character.
     private static func isIndexed(_ scalar: Unicode.Scalar) -> Bool {

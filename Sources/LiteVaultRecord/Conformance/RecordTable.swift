@@ -81,7 +81,8 @@ public final class RecordTable<R: Record>: Sendable {
         columnList = list
         columnCount = columns.count
         insertSQL = Self.insertSQL(into: table, columns, omitting: ColumnSet())
-        updateSQL = Self.updateSQL(of: table, columns, positions: Self.updated(columns), version, where: versioned)
+        let updated = columns.indices.filter { columns[$0].role == .plain }.map { $0 + 1 }
+        updateSQL = Self.updateSQL(of: table, columns, positions: updated, version, where: versioned)
         deleteSQL = "DELETE FROM \(table) WHERE \(versioned)"
         refreshSQL = "SELECT \(list) FROM \(table) WHERE \(key)"
         selectSQL = "SELECT \(list) FROM \(table)"
@@ -95,35 +96,20 @@ public final class RecordTable<R: Record>: Sendable {
 
 extension RecordTable {
     /// A column of a record's table, and what the engine does with it. A string literal is a plain column.
-    public struct Column: ExpressibleByStringLiteral, Sendable {
+    public struct Column: Sendable {
         enum Role: Sendable { case plain, rowID, key, generated, version }
 
         let name: String
         let role: Role
         /// Left out of an INSERT when the value is nil.
-        let isDefaulted: Bool
+        var isDefaulted = false
         /// Puts the rowid of an inserted row into the record.
-        fileprivate let setRowID: (@Sendable (inout R, Int64) throws -> Void)?
+        fileprivate var setRowID: (@Sendable (inout R, Int64) throws -> Void)?
         /// Counts the record's version up.
-        fileprivate let increment: (@Sendable (inout R) -> Void)?
-
-        private init(
-            _ name: String, _ role: Role, isDefaulted: Bool = false,
-            setRowID: (@Sendable (inout R, Int64) throws -> Void)? = nil,
-            increment: (@Sendable (inout R) -> Void)? = nil
-        ) {
-            self.name = name
-            self.role = role
-            self.isDefaulted = isDefaulted
-            self.setRowID = setRowID
-            self.increment = increment
-        }
-
-        /// A plain column.
-        public init(stringLiteral name: String) { self.init(name, .plain) }
+        fileprivate var increment: (@Sendable (inout R) -> Void)?
 
         /// A column that is read and written.
-        public static func column(_ name: String) -> Column { Column(name, .plain) }
+        public static func column(_ name: String) -> Column { Column(name: name, role: .plain) }
 
         /// The column of an INTEGER PRIMARY KEY: where the property is nil, inserting gets a number from the engine and sets the
         /// property.
@@ -134,7 +120,7 @@ extension RecordTable {
         public static func rowID<V: Value>(
             _ name: String, _ property: any WritableKeyPath<R, V?> & Sendable
         ) -> Column where V.Datatype == Int64, V.ValueType == V {
-            Column(name, .rowID, setRowID: { $0[keyPath: property] = try V.fromDatatypeValue($1) })
+            Column(name: name, role: .rowID, setRowID: { $0[keyPath: property] = try V.fromDatatypeValue($1) })
         }
 
         /// A column of any other primary key. Several make a composite key, in the order of the list.
@@ -143,15 +129,15 @@ extension RecordTable {
         ///   - name: the column.
         ///   - defaulted: whether the column has a DEFAULT that applies where the property is nil, as ``defaulted(_:)``.
         public static func key(_ name: String, defaulted: Bool = false) -> Column {
-            Column(name, .key, isDefaulted: defaulted)
+            Column(name: name, role: .key, isDefaulted: defaulted)
         }
 
         /// A column with a DEFAULT, and a property that is optional: where it is nil, inserting leaves the column out, and reads what
         /// the engine has put there.
-        public static func defaulted(_ name: String) -> Column { Column(name, .plain, isDefaulted: true) }
+        public static func defaulted(_ name: String) -> Column { Column(name: name, role: .plain, isDefaulted: true) }
 
         /// A column that the engine computes (`GENERATED ALWAYS AS`): it is never written, and read again after each write.
-        public static func generated(_ name: String) -> Column { Column(name, .generated) }
+        public static func generated(_ name: String) -> Column { Column(name: name, role: .generated) }
 
         /// A column that counts the writes of the row, for optimistic locking: an update or delete of a record whose version is not
         /// that of the row throws `VaultError` `staleVersion` and changes nothing.
@@ -159,8 +145,13 @@ extension RecordTable {
         /// ``Record/updateAll(_:_:)`` and SQL leave the number as it is: set it there as well.
         public static func version<V: FixedWidthInteger & Sendable>(
             _ name: String, _ property: any WritableKeyPath<R, V> & Sendable
-        ) -> Column { Column(name, .version, increment: { $0[keyPath: property] &+= 1 }) }
+        ) -> Column { Column(name: name, role: .version, increment: { $0[keyPath: property] &+= 1 }) }
     }
+}
+
+extension RecordTable.Column: ExpressibleByStringLiteral {
+    /// A plain column.
+    public init(stringLiteral name: String) { self.init(name: name, role: .plain) }
 }
 
 // MARK: SQL
@@ -174,11 +165,6 @@ extension RecordTable {
         case updateReturning(ColumnSet)
         case upsert(on: [ExactText], omitting: ColumnSet)
         case upsertUpdate(on: [ExactText], omitting: ColumnSet)
-    }
-
-    /// The positions of the columns that an UPDATE of the whole record sets.
-    private static func updated(_ columns: [Column]) -> [Int] {
-        columns.indices.filter { columns[$0].role == .plain }.map { $0 + 1 }
     }
 
     private static func insertSQL(

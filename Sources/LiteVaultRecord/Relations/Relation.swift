@@ -22,14 +22,9 @@ public struct Relation<Origin: Record, Value: RelatedValue>: Sendable {
     /// The steps from the origin's table to the destination's, which is the last one's.
     let steps: [RelationStep]
     /// What is wrong with the columns that the relation was declared with.
-    let problem: VaultError?
+    var problem: VaultError?
     /// The destination's rows, and their order.
     var scope = RecordQuery<Value.RelatedRecord>()
-
-    init(steps: [RelationStep], problem: VaultError? = nil) {
-        self.steps = steps
-        self.problem = problem
-    }
 
     /// Only the rows that meet a condition on columns of the destination.
     public func filter(_ condition: SQLExpression<Bool>) -> Relation { scoped { $0.filter(condition) } }
@@ -105,10 +100,9 @@ extension Relation {
     private static func through<Pivot: RelatedValue, End: RelatedValue>(
         _ first: Relation<Origin, Pivot>, _ second: Relation<Pivot.RelatedRecord, End>
     ) -> Relation where End.RelatedRecord == Value.RelatedRecord {
-        var relation = Relation(
-            steps: first.steps + second.steps, problem: first.problem ?? second.problem ?? first.scopeProblem)
-        relation.scope = second.scope
-        return relation
+        Relation(
+            steps: first.steps + second.steps, problem: first.problem ?? second.problem ?? first.scopeProblem,
+            scope: second.scope)
     }
 
     private var scopeProblem: VaultError? {

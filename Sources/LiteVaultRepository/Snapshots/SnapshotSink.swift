@@ -185,15 +185,8 @@ final class SnapshotSink: BlockSink {
         isPlaintext = kind == .plain
         try kind.requireStorable(allowsPlaintext: allowsPlaintext)
         clear = isPlaintext ? nil : CiphertextTest.clearBytes(ofFirstPage: start)
-        pages = PlainPages(pageSize: kind == .plaintextHeader ? Self.pageSize(start) ?? blockSize : blockSize)
-    }
-
-    /// The page size in a plaintext header.
-    private static func pageSize(_ start: UnsafeRawBufferPointer) -> Int? {
-        guard start.count >= 18 else { return nil }
-        let number = Int(start[16]) << 8 | Int(start[17])
-        let size = number == 1 ? 65536 : number
-        return size >= 512 && size & (size - 1) == 0 ? size : nil
+        let pageSize = kind == .plaintextHeader ? CiphertextTest.pageSize(inHeader: start) : nil
+        pages = PlainPages(pageSize: pageSize ?? blockSize)
     }
 
     /// Completes the block map, after the last block, and returns its root.

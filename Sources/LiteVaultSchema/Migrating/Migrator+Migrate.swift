@@ -134,7 +134,7 @@ extension Migrator {
             throw VaultError(
                 .foreignKeyViolation, migration: migration.name,
                 SchemaReader.ViolatedForeignKeys.summary(of: violations),
-                underlying: SchemaReader.ViolatedForeignKeys(Array(violations.prefix(100))))
+                underlying: SchemaReader.ViolatedForeignKeys(rows: Array(violations.prefix(100))))
         }
     }
 

@@ -187,11 +187,7 @@ extension Migrator {
     ///
     /// - Throws: `DatabaseError`
     public func appliedMigrations(_ connection: Connection) throws -> Set<String> {
-        guard try connection.schema.hasTable(tableName) else { return [] }
-        return Set(
-            try connection.all("SELECT identifier FROM \(table: tableName, in: "main")") {
-                try $0.get(0, as: String.self)
-            })
+        Set(try appliedIdentifiers(connection))
     }
 
     /// Fetches the names of all migrations that were applied to the database, in the order of their application, including

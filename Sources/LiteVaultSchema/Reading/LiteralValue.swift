@@ -44,12 +44,8 @@ public enum LiteralValue: Equatable, CustomStringConvertible, Sendable {
         case .numericLiteral(let text): text
         case .stringLiteral(let text): Quoting.sqlText(text)
         case .blobLiteral(let digits): "X" + Quoting.sqlText(digits)
-        case .NULL: "NULL"
-        case .TRUE: "TRUE"
-        case .FALSE: "FALSE"
-        case .CURRENT_TIME: "CURRENT_TIME"
-        case .CURRENT_DATE: "CURRENT_DATE"
-        case .CURRENT_TIMESTAMP: "CURRENT_TIMESTAMP"
+        case .NULL, .TRUE, .FALSE, .CURRENT_TIME, .CURRENT_DATE, .CURRENT_TIMESTAMP:
+            Self.keywords.first { $0.value == self }?.key ?? ""
         }
     }
 

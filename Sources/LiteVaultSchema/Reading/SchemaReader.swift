@@ -68,8 +68,6 @@ extension SchemaReader {
         /// The rows; of a migration, at most 100.
         public let rows: [ForeignKeyError]
 
-        init(_ rows: [ForeignKeyError]) { self.rows = rows }
-
         /// The rows, separated by commas.
         public var description: String { rows.map(\.description).joined(separator: ", ") }
 
@@ -340,20 +338,13 @@ extension SchemaReader {
     func hasRowids(_ table: String) throws -> Bool {
         if try rowidAlias(of: table) != nil { return true }
         let columns = try columnDefinitions(table: table)
-        return Set(columns.map { SQLName($0.name) }).isSuperset(of: Self.rowidAliases)
+        return Set(columns.map { SQLName($0.name) }).isSuperset(of: SQLName.ofRowid)
     }
 
     /// `rowid`, `_rowid_` or `oid`, the first that no column hides. nil for a table WITHOUT ROWID.
     func rowidAlias(of table: String) throws -> String? {
-        let columns = Set(try columnDefinitions(table: table).map { SQLName($0.name) })
-        guard let alias = Self.rowidAliases.first(where: { !columns.contains($0) })?.text else { return nil }
-        do {
-            _ = try connection.prepare("SELECT \(alias) FROM \(prefix)\(quoted(table))")
-            return alias
-        } catch let error as DatabaseError where error.code == 1 {
-            // "no such column": the table is WITHOUT ROWID.
-            return nil
-        }
+        try connection.rowidAlias(
+            of: prefix + quoted(table), hiddenBy: Set(columnDefinitions(table: table).map { SQLName($0.name) }))
     }
 
     /// The INTEGER PRIMARY KEY, the column that is the rowid. nil if there is none.
@@ -365,6 +356,4 @@ extension SchemaReader {
         let tokens = SQLTokens(try createSQL(.table, table) ?? "").filter(\.isSignificant)
         return tokens[...].after("PRIMARY", "KEY", "DESC") == nil ? key[0].name : nil
     }
-
-    private static let rowidAliases: [SQLName] = ["rowid", "_rowid_", "oid"]
 }

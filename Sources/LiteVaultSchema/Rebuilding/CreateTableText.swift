@@ -113,12 +113,11 @@ extension CreateTableText {
     /// with text in double quotes, which not every statement may have.
     func checks(ofColumns columns: [String], in table: String) -> [String] {
         let names = Set((columns + [table]).map { SQLName($0) })
-        let rowids = Set(["rowid", "_rowid_", "oid"].map { SQLName($0) })
         return elements.flatMap { groups(in: $0.range) }.filter { group in
             group.isCheck
                 && !tokens[group.range].contains { token in
                     guard let name = token.name.map({ SQLName($0) }), !names.contains(name) else { return false }
-                    return rowids.contains(name) || token.isLiteral
+                    return SQLName.ofRowid.contains(name) || token.isLiteral
                 }
         }
         // A comment to the end of the line would hide what follows.

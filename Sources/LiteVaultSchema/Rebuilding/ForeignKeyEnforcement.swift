@@ -42,7 +42,7 @@ struct ForeignKeyEnforcement {
                 guard errors.isEmpty else {
                     throw VaultError(
                         .foreignKeyViolation, SchemaReader.ViolatedForeignKeys.summary(of: errors),
-                        remedy: "Correct them first.", cause: SchemaReader.ViolatedForeignKeys(errors))
+                        remedy: "Correct them first.", cause: SchemaReader.ViolatedForeignKeys(rows: errors))
                 }
             }
         }

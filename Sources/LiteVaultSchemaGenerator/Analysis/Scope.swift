@@ -79,7 +79,7 @@ struct Scope {
             if reference.table == nil, let merged = merged[SQLName(reference.name)] { return merged }
             return sources[place.source].columns[place.column].typing
         }
-        guard ["rowid", "oid", "_rowid_"].contains(SQLName(reference.name)) else { return nil }
+        guard SQLName.ofRowid.contains(SQLName(reference.name)) else { return nil }
         return sources.first { reference.table == nil ? $0.rowid != nil : isNamed($0, reference) }?.rowid
     }
 

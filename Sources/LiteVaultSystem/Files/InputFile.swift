@@ -69,10 +69,7 @@ package struct SystemError: Error, CustomStringConvertible {
     /// Whether it is that a regular file was needed.
     package let isNotRegular: Bool
 
-    /// Creates an error from a value of `errno`.
-    package init(code: Int32) { self.init(code: code, isNotRegular: false) }
-
-    fileprivate init(code: Int32, isNotRegular: Bool) { (self.code, self.isNotRegular) = (code, isNotRegular) }
+    package init(code: Int32, isNotRegular: Bool = false) { (self.code, self.isNotRegular) = (code, isNotRegular) }
 
     package var description: String {
         isNotRegular && code != EISDIR ? "not a regular file" : String(cString: strerror(code))

@@ -164,14 +164,7 @@ package final class ReplacementFile: Sendable {
     }
 
     /// The descriptor, for one caller: publication and removal exclude each other.
-    private func takeDescriptor() -> Int32? {
-        descriptor.withLock { descriptor in
-            defer { descriptor = nil }
-            return descriptor
-        }
-    }
-
-    private func putBack(_ descriptor: Int32) { self.descriptor.withLock { $0 = descriptor } }
+    private func takeDescriptor() -> Int32? { descriptor.withLock { $0.take() } }
 }
 
 extension ReplacementFile {
@@ -203,7 +196,7 @@ extension ReplacementFile {
             try beforeRename()
             try rename(replacing: replacing)
         } catch {
-            putBack(descriptor)
+            self.descriptor.withLock { $0 = descriptor }
             throw error
         }
         registry.forget(path)

@@ -173,15 +173,16 @@ package final class SecretBuffer {
     ///
     /// - Returns: false at the end.
     func fillOnce(from descriptor: Int32) throws(SecretError) -> Bool {
-        let room = try room()
+        let length = try readOnce(room(), from: descriptor)
+        count += length
+        return length > 0
+    }
+
+    private func readOnce(_ room: UnsafeMutableRawBufferPointer, from descriptor: Int32) throws(SecretError) -> Int {
         while true {
             let length = read(descriptor, room.baseAddress, room.count)
-            if length < 0 {
-                if errno == EINTR { continue }
-                throw .system(errno)
-            }
-            count += length
-            return length > 0
+            if length >= 0 { return length }
+            if errno != EINTR { throw .system(errno) }
         }
     }
 
@@ -192,12 +193,8 @@ package final class SecretBuffer {
     package func fillLine(from descriptor: Int32) throws(SecretError) -> Bool {
         while count <= Self.limit {
             let room = try room()
-            let length = read(descriptor, room.baseAddress, 1)
-            if length < 0 {
-                if errno == EINTR { continue }
-                throw .system(errno)
-            }
-            if length == 0 { return false }
+            let byte = UnsafeMutableRawBufferPointer(rebasing: room.prefix(1))
+            if try readOnce(byte, from: descriptor) == 0 { return false }
             if room[0] == UInt8(ascii: "\n") { return true }
             count += 1
         }

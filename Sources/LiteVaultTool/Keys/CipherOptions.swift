@@ -164,10 +164,7 @@ private struct SaltFile {
 
     let path: String
 
-    static func makeSalt() -> [UInt8] {
-        var generator = SystemRandomNumberGenerator()
-        return (0..<length).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
-    }
+    static func makeSalt() -> [UInt8] { (0..<length).map { _ in UInt8.random(in: .min ... .max) } }
 
     /// Reads 32 hexadecimal digits, or exactly 16 bytes.
     ///

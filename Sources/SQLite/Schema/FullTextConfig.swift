@@ -111,8 +111,6 @@ open class FTS4Config: FTSConfig {
         parameters.order = order.rawValue
         return self
     }
-
-    fileprivate var arguments: [SQLNode] { parameters.fts4 }
 }
 
 /// The parameters of an FTS5 table (https://sqlite.org/fts5.html#fts5_table_creation_and_initialization).
@@ -143,8 +141,6 @@ open class FTS5Config: FTSConfig {
         parameters.detail = detail
         return self
     }
-
-    fileprivate var arguments: [SQLNode] { parameters.fts5 }
 }
 
 /// The module of a virtual table with its arguments: what follows USING.
@@ -186,11 +182,11 @@ public struct Module: Expressible {
     }
 
     /// A full-text index with parameters of FTS4.
-    public static func FTS4(_ config: FTS4Config) -> Module { Module(builtIn: "fts4", config.arguments) }
+    public static func FTS4(_ config: FTS4Config) -> Module { Module(builtIn: "fts4", config.parameters.fts4) }
 
     /// A full-text index with parameters of FTS5 (https://sqlite.org/fts5.html). If the engine was built without FTS5,
     /// creating the table fails with "no such module".
-    public static func FTS5(_ config: FTS5Config) -> Module { Module(builtIn: "fts5", config.arguments) }
+    public static func FTS5(_ config: FTS5Config) -> Module { Module(builtIn: "fts5", config.parameters.fts5) }
 
     /// An index of ranges in one to five dimensions: `rtree("id", "minX", "maxX")` (https://sqlite.org/rtree.html).
     ///
