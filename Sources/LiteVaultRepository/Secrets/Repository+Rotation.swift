@@ -70,8 +70,7 @@ extension Repository {
         let new = SymmetricKey(size: .bits256)
         let derivation = SecretDerivation.new(secret)
         let sealing = try secret.key(derivation)
-        var stored: RepositoryConfig?
-        try await changeSecrets(sealedBy: new) { config, key, next in
+        let stored = try await changeSecrets(sealedBy: new) { config, key, next in
             let name = config.slots.first { $0.number == number }?.name ?? ""
             config.secrets = [
                 try SecretSlot(number: next, name: name, derivation: derivation, sealing: sealing, new, of: id)
@@ -80,12 +79,10 @@ extension Repository {
             config.add(feature: RepositoryConfig.slotsFeature)
             config.sealing = try self.sealing?.sealed(by: new)
             config.previous = try RepositoryKey.seal(key, by: new, of: id)
-            stored = config
-            return next
-        } isMade: { config, next in
-            config.generation == next && config.previous == stored?.previous
-        }
-        guard let stored else { throw VaultError.changedIdentity(store.location) }
+            return (config: config, number: next)
+        } isMade: { config, made in
+            config.generation == made.number && config.previous == made.config.previous
+        }.config
         return Repository(
             store: store, local: local, config: stored,
             key: RepositoryKey(current: new, previous: key?.current), slot: stored.slots.first?.number, id: id,
