@@ -49,12 +49,6 @@ package struct FollowingState: Codable, Sendable, Equatable {
         /// Segments that could not be stored before the follower stopped.
         package var lost: Int?
 
-        package init(source: String, database: String, since: Double) {
-            self.source = source
-            self.database = database
-            self.since = since
-        }
-
         /// Whether following needs attention.
         package var isFailing: Bool {
             phase == .failed || phase == .promoted || trouble != nil || (phase == .waiting && gaps > 0)
