@@ -81,15 +81,6 @@ extension Repository {
         }
         return found ?? PendingDeletions(repository: config.id, packs: [], sparse: [])
     }
-
-    /// As ``pendingDeletions()``; nil for a damaged list.
-    func readablePendingDeletions() async throws -> PendingDeletions? {
-        do {
-            return try await pendingDeletions()
-        } catch let error as VaultError where error.code == .damaged {
-            return nil
-        }
-    }
 }
 
 extension PendingDeletions {

@@ -380,7 +380,8 @@ package final class ScheduleRunner: Sendable {
             return Metrics.text(samples)
         }
         guard let path = configuration.metrics else { return }
-        try Metrics.write(text, to: path)
+        // The collector runs as another user.
+        try LocalFile.replace(path, with: Array(text.utf8), isPublic: true)
     }
 
     /// The metrics of all jobs, as last stored.
