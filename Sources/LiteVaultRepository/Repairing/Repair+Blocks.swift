@@ -29,9 +29,8 @@ extension Repair {
         let maps = try UncachedNodes(store, directory: repository.cacheDirectory("check"))
         let walk = BlockMapWalk(visit: { try tables.has($0) }, problem: { _ in })
         // All maps first: the path to one pack leads through others, which may be damaged.
-        for object in try await store.list("tree/") where RepositoryFormat.isPack(object.name) {
-            guard let pack = object.name.split(separator: "/").last.flatMap({ PackID(hexadecimal: $0) })
-            else { continue }
+        for object in try await store.list("tree/") {
+            guard let pack = RepositoryFormat.pack(object.name) else { continue }
             // Snapshots that need it report that.
             flaws[object.name] = try await repository.flaw(orMissing: true) {
                 try await maps.source.prepare(pack)
