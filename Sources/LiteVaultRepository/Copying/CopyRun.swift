@@ -347,7 +347,7 @@ private struct ObjectTransfer: Sendable {
     let verify: @Sendable (Repository, String, LocalFile) throws -> Void
 
     func copy(_ name: String, _ size: Int64, _ condition: PutCondition) async throws {
-        let named = try withErrorContext(path: directory) { try ReplacementFile(destination: directory + "/pack") }
+        let named = try ReplacementFile.temporary("pack", in: directory)
         defer { named.discard() }
         // A companion file's name is removed with the temporary file, and swept with it after a kill.
         let path = named.path + "-journal"

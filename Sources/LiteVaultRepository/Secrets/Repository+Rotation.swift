@@ -201,19 +201,12 @@ extension Repository {
 
     /// Stores a segment again with another start of the same length.
     private func replaceHead(of name: String, _ present: ObjectAttributes, _ head: [UInt8]) async throws {
-        let named = try temporaryFile("rotation")
+        let named = try ReplacementFile.temporary("rotation", in: spoolDirectory())
         defer { named.discard() }
         let path = named.path + "-journal"
         try await store.fetch(name, into: path, upTo: ReadLimits.segment)
         try LocalFile(updating: path).write(head, at: 0)
         try await store.put(name, file: path, condition: .unchanged(present.tag))
-    }
-
-    /// Creates a temporary file in the spool directory. Content goes to the name with `-journal` behind it: both are removed together,
-    /// after a kill by a later run.
-    func temporaryFile(_ name: String) throws -> ReplacementFile {
-        let directory = try spoolDirectory()
-        return try withErrorContext(path: directory) { try ReplacementFile(destination: "\(directory)/\(name)") }
     }
 
     private func forgetPreviousKey() async throws {

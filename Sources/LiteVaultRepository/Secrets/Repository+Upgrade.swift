@@ -118,7 +118,7 @@ extension Repository {
                 let bytes = try await base.get(name, upTo: 1 << 20)
                 try await store.put(name, bytes: bytes, condition: .unchanged(present.tag))
             } else {
-                let named = try temporaryFile("upgrade")
+                let named = try ReplacementFile.temporary("upgrade", in: spoolDirectory())
                 defer { named.discard() }
                 let path = named.path + "-journal"
                 let local = base.localPath(name)
