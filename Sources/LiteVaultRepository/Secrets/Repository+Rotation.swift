@@ -60,7 +60,11 @@ extension Repository {
             guard let slot = rotated.secretSlots.first else { throw VaultError.changedIdentity(store.location) }
             var result = KeyRotation(slot: slot, isContinued: isContinued)
             try await rotated.sealAgain(&result, lease, progress)
-            try await rotated.forgetPreviousKey()
+            try await rotated.changeSecrets { config, _, _ in
+                config.previous = nil
+            } isMade: { config, _ in
+                config.previous == nil
+            }
             return result
         }
     }
@@ -207,14 +211,6 @@ extension Repository {
         try await store.fetch(name, into: path, upTo: ReadLimits.segment)
         try LocalFile(updating: path).write(head, at: 0)
         try await store.put(name, file: path, condition: .unchanged(present.tag))
-    }
-
-    private func forgetPreviousKey() async throws {
-        try await changeSecrets { config, _, _ in
-            config.previous = nil
-        } isMade: { config, _ in
-            config.previous == nil
-        }
     }
 }
 
