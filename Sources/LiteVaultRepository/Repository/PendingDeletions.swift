@@ -3,7 +3,6 @@ internal import LiteVaultCapture
 /// Packs that no snapshot needs. One pruning run schedules them and a later one deletes them; writers do not use them
 /// meanwhile.
 struct PendingDeletions: CheckedDocument {
-    /// One pack.
     struct Pack: Codable {
         /// The object's name.
         var name: String

@@ -75,7 +75,6 @@ public struct SnapshotVerification: Sendable, Equatable, Codable {
     package var concernsContent: Bool { level >= .pages }
     /// Whether the original of this copy was verified, not the copy.
     package var isCopied: Bool { copied == true }
-    /// Whether an assertion failed.
     package var failsAssertion: Bool { !passed && assertions != nil }
 
     /// Whether it tested all that another one did.

@@ -379,7 +379,6 @@ package struct JobOutcome: Sendable {
 
     /// Whether the run completed without a failure.
     package var isSuccess: Bool { problems.isEmpty && !isInterrupted }
-    /// The number of bytes stored.
     package var storedBytes: Int64 { stored.reduce(0) { $0 + $1.stored } }
 }
 
