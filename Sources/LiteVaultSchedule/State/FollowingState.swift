@@ -55,20 +55,14 @@ package struct FollowingState: Codable, Sendable, Equatable {
         }
     }
 
-    /// The following process: the parts of its ``ProcessIdentity``.
-    package var process: Int32
-    package var start: UInt64
-    package var boot: UInt32
-    package var namespace: UInt32
+    /// The following process, this one in a new state: the parts of its ``ProcessIdentity``.
+    package var process = ProcessIdentity.current.process
+    package var start = ProcessIdentity.current.start
+    package var boot = ProcessIdentity.current.boot
+    package var namespace = ProcessIdentity.current.namespace
     package var databases: [Database] = []
     /// Why the job cannot follow all its databases.
     package var problem: JobState.Problem?
-
-    /// Creates the state of this process.
-    package init() {
-        let own = ProcessIdentity.current
-        (process, start, boot, namespace) = (own.process, own.start, own.boot, own.namespace)
-    }
 
     /// Whether the following process is running; nil when that cannot be determined here.
     package var isRunning: Bool? {
