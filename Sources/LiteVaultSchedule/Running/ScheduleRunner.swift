@@ -236,7 +236,7 @@ package final class ScheduleRunner: Sendable {
             return outcome
         }
         var ended = await BlockingWork.value(of: run, within: job.limits.run)
-        var outcome = JobOutcome(job: job.name, start: steps.start)
+        var outcome = JobOutcome(job: job.name, start: steps.start, end: steps.start)
         if ended == nil {
             run.cancel()
             if Task.isCancelled {
