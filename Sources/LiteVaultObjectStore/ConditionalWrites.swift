@@ -14,11 +14,13 @@ enum ConditionalWriteSupport: String, Codable, Sendable {
 
 /// Caches what was detected about a server, in memory and in a file, so that not every command has to probe it.
 actor ConditionalWriteProbe {
-    private struct Record: Codable {
+    private struct Record: CheckedDocument {
         var version = 1
         var kept: ConditionalWriteSupport
         /// Seconds since 1970 by the local clock.
         var found: Double
+
+        func check() throws(OutOfLimits) { try require("version", version, in: 1...1) }
     }
 
     /// How long a result is valid: a bucket's versioning may be enabled, and servers are updated.
@@ -69,25 +71,16 @@ actor ConditionalWriteProbe {
 
     /// The result in the file; nil when it is missing, unreadable or expired.
     private func load() -> ConditionalWriteSupport? {
-        guard let path else { return nil }
-        do {
-            let bytes = try LocalFile(reading: path).contents(upTo: 4096)
-            let record = try JSONDecoder().decode(Record.self, from: Data(bytes))
-            let age = clock().timeIntervalSince1970 - record.found
-            return record.version == 1 && age >= 0 && age < Self.lifetime.seconds ? record.kept : nil
-        } catch {
-            return nil
-        }
+        guard let path, let record = try? Record.stored(at: path) else { return nil }
+        let age = clock().timeIntervalSince1970 - record.found
+        return age >= 0 && age < Self.lifetime.seconds ? record.kept : nil
     }
 
     /// A file that cannot be written costs a few requests, and nothing else.
     private func save(_ kept: ConditionalWriteSupport) {
-        let record = Record(kept: kept, found: clock().timeIntervalSince1970)
-        guard let path, let data = try? JSONEncoder().encode(record) else { return }
-        do {
-            try LocalDirectory.create(LocalDirectory.parent(of: path))
-            try data.write(to: URL(fileURLWithPath: path), options: .atomic)
-        } catch { return }
+        guard let path else { return }
+        try? LocalDirectory.create(LocalDirectory.parent(of: path))
+        try? Record(kept: kept, found: clock().timeIntervalSince1970).store(at: path)
     }
 }
 

@@ -2,30 +2,18 @@ internal import LiteVaultBackup
 internal import LiteVaultSystem
 
 /// Signs and sends requests, and retries those that may succeed later.
-final class S3Client: Sendable {
-    private let endpoint: Endpoint
-    private let region: String
-    private let retries: RetryBudget
-    private let credentials: CredentialCache
-    private let http: any HTTPTransport
+struct S3Client: Sendable {
+    let endpoint: Endpoint
+    let region: String
+    let credentials: CredentialCache
+    let http: any HTTPTransport
+    let retries: RetryBudget
     let clock: ServerClock
     /// Whether the server has refused a body without `Content-MD5`, as Amazon's does in a bucket with object lock.
     private let needsMD5 = Locked(false)
     /// Bytes of a body that always has `Content-MD5`. For larger ones computing it would take more time than all else: the signed
     /// SHA-256 protects them.
     private static let alwaysWithMD5: Int64 = 1 << 20
-
-    init(
-        endpoint: Endpoint, region: String, credentials: CredentialCache, http: any HTTPTransport,
-        retries: RetryBudget, clock: ServerClock
-    ) {
-        self.endpoint = endpoint
-        self.region = region
-        self.credentials = credentials
-        self.http = http
-        self.retries = retries
-        self.clock = clock
-    }
 
     /// Sends a request until it succeeds, or the attempts or the retry budget are used up.
     ///

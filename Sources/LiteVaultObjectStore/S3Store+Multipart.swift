@@ -167,7 +167,6 @@ extension S3Store {
 
     /// Whether an object of that name may be one that this package uploads in parts.
     private static func isOurs(_ name: String) -> Bool {
-        guard (try? ObjectName.validate(name)) != nil else { return false }
-        return ["data/", "tree/", "segments/"].contains { name.hasPrefix($0) }
+        ObjectName.isValid(name) && ["data/", "tree/", "segments/"].contains { name.hasPrefix($0) }
     }
 }

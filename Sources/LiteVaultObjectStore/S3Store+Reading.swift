@@ -128,7 +128,7 @@ extension S3Store {
                 guard key.hasPrefix(root) else { continue }
                 let name = String(key.dropFirst(root.count))
                 // Names that no repository uses belong to other objects.
-                guard (try? ObjectName.validate(name)) != nil else { continue }
+                guard ObjectName.isValid(name) else { continue }
                 found.append(
                     ObjectAttributes(name: name, size: size, modified: modified, tag: Self.tag(entry["ETag"])))
             }

@@ -198,7 +198,6 @@ private struct CachedToken {
     }
 }
 
-/// Any value in JSON.
 private enum JSONValue: Codable {
     case null
     case flag(Bool)

@@ -15,7 +15,6 @@ package struct XMLTree: Sendable {
     /// The text of the first child with that name.
     package subscript(_ name: String) -> String? { children.first { $0.name == name }?.text }
 
-    /// The children with that name.
     package func all(_ name: String) -> [XMLTree] { children.filter { $0.name == name } }
 
     /// The maximum nesting, attributes per element, length of a name in bytes, and number of elements. A page of a

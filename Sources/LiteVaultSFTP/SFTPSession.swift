@@ -28,7 +28,6 @@ package final class SFTPSession: Sendable {
         self.features = features
     }
 
-    /// Connects.
     package static func connect(_ command: String, timeout: Duration) async throws -> SFTPSession {
         let channel = try SFTPChannel(command, timeout: timeout)
         var answer = try await channel.begin()

@@ -29,7 +29,6 @@ enum SFTPContent {
 private struct SFTPPaths {
     /// The content while it is written.
     let temporary: String
-    /// The object.
     let object: String
     let directory: String
     /// A directory of this writer, for the content alone.

@@ -186,7 +186,8 @@ extension SFTPStore {
     }
 
     private func pace(_ bytes: Int64, _ name: String) -> TransferPace {
-        TransferPace(bytes, patience: settings.timeout, path: place(name))
+        let limit = settings.timeout + .seconds(Double(bytes) / Double(ReadLimits.bytesPerSecond))
+        return TransferPace(deadline: Deadline(in: limit), path: place(name))
     }
 
     /// How many bytes of an object are requested before more are.
@@ -370,16 +371,8 @@ extension SFTPStore {
 
 /// When a transfer of a known size has to be over.
 private struct TransferPace: Sendable {
-    private let deadline: Deadline
-    private let path: String
-
-    /// - Parameters:
-    ///   - bytes: how much is to come.
-    ///   - patience: how long a server may be silent.
-    init(_ bytes: Int64, patience: Duration, path: String) {
-        deadline = Deadline(in: patience + .seconds(Double(bytes) / Double(ReadLimits.bytesPerSecond)))
-        self.path = path
-    }
+    let deadline: Deadline
+    let path: String
 
     /// - Throws: `VaultError` `io` if it should be over.
     func check() throws {

@@ -120,8 +120,6 @@ private struct LargeContent {
     private static let pieceBytes = 1 << 20
     private let noise = Examination.noise(pieceBytes, 3)
 
-    init(size: Int64) { self.size = size }
-
     private func piece(_ number: Int64) -> [UInt8] {
         let whole = withUnsafeBytes(of: number.littleEndian) { Array($0) } + noise.dropFirst(8)
         return Array(whole.prefix(Int(min(Int64(Self.pieceBytes), size - number * Int64(Self.pieceBytes)))))

@@ -2,7 +2,6 @@ package import LiteVaultCapture
 package import LiteVaultRepository
 package import LiteVaultSystem
 
-/// Options for following a database.
 package struct FollowingOptions: Sendable {
     /// The database's name in the repository.
     package var database: String

@@ -146,7 +146,7 @@ final class StandbyLock: Sendable {
 final class HandOverRequest {
     private let file: LocalFile
 
-    private static func path(_ destination: String) -> String { destination + ".standby-promote" }
+    fileprivate static func path(_ destination: String) -> String { destination + ".standby-promote" }
 
     /// Makes the request.
     ///
@@ -162,19 +162,14 @@ final class HandOverRequest {
     }
 
     deinit { unlink(file.path) }
-
-    /// Whether a process asks for the destination.
-    static func exists(for destination: String) -> Bool {
-        let path = path(destination)
-        guard access(path, F_OK) == 0, let file = try? LocalFile(updating: path) else { return false }
-        return (try? file.tryLock()) == false
-    }
 }
 
 extension Standby {
     /// Whether another process is about to promote a destination, and waits for its standby to end. For those that call ``update()`` in a loop
     /// of their own.
     public static func isHandOverRequested(for destination: String) -> Bool {
-        HandOverRequest.exists(for: destination)
+        let path = HandOverRequest.path(destination)
+        guard access(path, F_OK) == 0, let file = try? LocalFile(updating: path) else { return false }
+        return (try? file.tryLock()) == false
     }
 }

@@ -10,10 +10,17 @@ struct CapturedImage {
     /// The state of a file on a read-only medium when the copy began.
     fileprivate var stamp: FileStamp?
 
-    fileprivate init(mode: CaptureReport.Mode, of file: SourceFile, overlay: PageOverlay? = nil) throws {
+    /// - Parameters:
+    ///   - content: the log's; nil without one.
+    ///   - walBytes: the size of the log in bytes.
+    fileprivate init(
+        mode: CaptureReport.Mode, of file: SourceFile, overlay: PageOverlay? = nil, content: LogContent? = nil,
+        walBytes: Int64 = 0
+    ) throws {
         self.overlay = overlay
         report = CaptureReport(byteCount: try overlay?.byteCount ?? file.size())
-        (report.mode, report.pageSize) = (mode, overlay?.pageSize)
+        (report.mode, report.pageSize, report.walBytes) = (mode, overlay?.pageSize, walBytes)
+        (report.position, report.unreachableCommits) = (content?.position, content?.unreachable ?? 0)
     }
 
     /// The report of a copy that has just ended.
@@ -73,9 +80,7 @@ struct CaptureAttempt {
         }
         guard try file.size() > 0 else {
             // No database that the log could belong to: SQLite removes it.
-            var image = try CapturedImage(mode: .wal, of: file)
-            image.report.walBytes = LocalFile.size(logPath)
-            return image
+            return try CapturedImage(mode: .wal, of: file, walBytes: LocalFile.size(logPath))
         }
         if let region = try mapIndex() {
             let index = WALIndex(region: region, file: file)
@@ -94,11 +99,9 @@ struct CaptureAttempt {
         let log = try LocalFile(ifExists: logPath)
         let content = try log.flatMap { try file.size() > 0 ? LogContent(scanning: $0) : nil }
         let overlay = try content?.overlay ?? (log == nil ? HotJournal.overlay(of: file) : nil)
-        var image = try CapturedImage(mode: .readOnly, of: file, overlay: overlay)
-        image.report.position = content?.position
-        image.report.walBytes = try log?.size() ?? 0
+        var image = try CapturedImage(
+            mode: .readOnly, of: file, overlay: overlay, content: content, walBytes: log?.size() ?? 0)
         image.report.rolledBack = content == nil && overlay != nil
-        image.report.unreachableCommits = content?.unreachable ?? 0
         image.stamp = stamp
         return image
     }
@@ -133,11 +136,10 @@ struct CaptureAttempt {
                 throw RetryableCaptureError(reason: "a checkpoint is running")
             }
             try confirmHeader(index, header, slot: 0)
-            var image = try CapturedImage(mode: .wal, of: file)
+            var image = try CapturedImage(mode: .wal, of: file, walBytes: walBytes)
             image.report.pageSize = header.pageSize == 0 ? nil : header.pageSize
             image.report.position = LogPosition(salts: header.salts, frame: header.lastFrame)
             image.report.end = end(header)
-            image.report.walBytes = walBytes
             if let basis, let log = try LocalFile(ifExists: logPath) {
                 image.changes = try basis.changes(in: log, to: header, path: file.path)
             }
@@ -192,11 +194,8 @@ struct CaptureAttempt {
         let content = try log.map { try LogContent(scanning: $0) }
         try observe?(.marked(slot: 0))
         file.unlockSlot(IndexLock.checkpoint)
-        var image = try CapturedImage(mode: .wal, of: file, overlay: content?.overlay)
-        image.report.position = content?.position
-        image.report.walBytes = walBytes
-        image.report.unreachableCommits = content?.unreachable ?? 0
-        return image
+        return try CapturedImage(
+            mode: .wal, of: file, overlay: content?.overlay, content: content, walBytes: walBytes)
     }
 }
 

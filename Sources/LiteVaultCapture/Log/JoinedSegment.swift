@@ -42,14 +42,9 @@ package struct JoinedSegment: Sendable, Equatable {
     package static func byteCount(pages: UInt32, pageSize: Int) -> Int64 {
         Int64(headerLength) + Int64(pages) * Int64(pageHeaderLength + pageSize)
     }
+}
 
-    fileprivate init(
-        from start: LogLink, to end: LogLink, after: UInt64, seen: UInt64, databasePages: UInt32, pageCount: UInt32
-    ) {
-        (self.start, self.end, self.after, self.seen) = (start, end, after, seen)
-        (self.databasePages, self.pageCount) = (databasePages, pageCount)
-    }
-
+extension JoinedSegment {
     /// The header's bytes.
     fileprivate var header: [UInt8] {
         var bytes = Self.magic + start.run
@@ -194,7 +189,7 @@ package struct SegmentJoiner {
     package func finish() throws -> JoinedSegment? {
         guard let start, let end else { return nil }
         let segment = JoinedSegment(
-            from: start, to: end, after: times.after, seen: times.seen, databasePages: databasePages,
+            start: start, end: end, after: times.after, seen: times.seen, databasePages: databasePages,
             pageCount: UInt32(slots.count))
         try output.write(segment.header, at: 0)
         return segment

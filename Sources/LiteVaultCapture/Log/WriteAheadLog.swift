@@ -312,7 +312,9 @@ struct LogContent {
     let position: LogPosition?
     /// Commits behind an invalid frame; whether they are complete cannot be determined.
     var unreachable = 0
+}
 
+extension LogContent {
     /// All committed pages of a log without a reliable index: what SQLite would recover.
     init(scanning file: LocalFile) throws {
         guard let reader = try WALReader(file) else {
@@ -331,11 +333,6 @@ struct LogContent {
         let (content, sums, isWhole) = try Self.read(reader, through: last)
         guard isWhole, sums == checksum, content.position?.frame == last else { return nil }
         self = content
-    }
-
-    private init(overlay: PageOverlay?, position: LogPosition?) {
-        self.overlay = overlay
-        self.position = position
     }
 
     private static func read(

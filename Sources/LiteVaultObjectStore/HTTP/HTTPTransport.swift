@@ -29,9 +29,7 @@ package struct HTTPSettings: Sendable {
     package init() {}
 }
 
-/// A request.
 package struct HTTPRequest: Sendable {
-    /// The body of a request.
     package enum Body: Sendable {
         case none
         case bytes([UInt8])
@@ -59,7 +57,6 @@ package struct HTTPRequest: Sendable {
     package init(url: String) { self.url = url }
 }
 
-/// A range of a file.
 package struct FileSlice: Sendable {
     package let file: LocalFile
     package let start: Int64

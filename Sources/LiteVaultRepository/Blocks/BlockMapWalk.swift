@@ -28,19 +28,22 @@ final class BlockMapWalk {
     private func walk(
         _ entry: TreeEntry, level: Int, index: Int, blocks: Int, _ source: NodeSource
     ) throws -> Bool {
-        let place = Place(level: level, index: index, blocks: blocks)
+        // How many blocks it covers in this position.
+        let capacity = TreeShape.capacity(level: level)
+        let span = min(capacity, blocks - index * capacity)
+        let isFull = span == capacity
         let node: TreeNode
         do {
             if let known = visited[entry.pack]?[entry.position] {
                 // The same location with another hash: its parent was not read before.
                 _ = try source.node(entry, level: level)
                 // A node that is intact in one position is not in another that needs more or fewer blocks.
-                let isSame = known.isFull == place.isFull && (place.isFull || spans[entry] == place.span)
+                let isSame = known.isFull == isFull && (isFull || spans[entry] == span)
                 guard isSame else { throw entry.misplaced }
                 return known.isWell
             }
-            visited[entry.pack, default: [:]][entry.position] = Known(isWell: false, isFull: place.isFull)
-            if !place.isFull { spans[entry] = place.span }
+            visited[entry.pack, default: [:]][entry.position] = Known(isWell: false, isFull: isFull)
+            if !isFull { spans[entry] = span }
             node = try source.node(entry, level: level, index: index, blocks: blocks)
         } catch let error as VaultError where error.isDamage {
             try problem(error)
@@ -55,7 +58,7 @@ final class BlockMapWalk {
                     child, level: level - 1, index: index * RepositoryFormat.fanOut + number, blocks: blocks, source)
             isWell = isWell && well
         }
-        visited[entry.pack]?[entry.position] = Known(isWell: isWell, isFull: place.isFull)
+        visited[entry.pack]?[entry.position] = Known(isWell: isWell, isFull: isFull)
         return isWell
     }
 
@@ -64,17 +67,5 @@ final class BlockMapWalk {
         var isWell: Bool
         /// Whether it covers as many blocks as a node of its level can cover.
         var isFull: Bool
-    }
-
-    /// A node's position in a map: the number of blocks it covers.
-    private struct Place {
-        let span: Int
-        let isFull: Bool
-
-        init(level: Int, index: Int, blocks: Int) {
-            let capacity = TreeShape.capacity(level: level)
-            span = min(capacity, blocks - index * capacity)
-            isFull = span == capacity
-        }
     }
 }

@@ -138,7 +138,7 @@ package final class PackSpool {
 
     /// Removes temporary files left by killed runs, which creating a temporary file does.
     package static func sweep(_ directory: String) throws {
-        try withErrorContext(path: directory) { try ReplacementFile(destination: directory + "/pack").discard() }
+        try ReplacementFile.temporary("pack", in: directory).discard()
     }
 
     package func create() throws -> (file: ReplacementFile, writer: LocalFile) {
@@ -154,4 +154,12 @@ package final class PackSpool {
     var treeBytes: Int64 { packs.filter { $0.name.hasPrefix("tree/") }.reduce(0) { $0 + $1.size } }
 
     deinit { for pack in packs { pack.file.discard() } }
+}
+
+extension ReplacementFile {
+    /// A temporary file in a directory. Content of another writer goes to the name with `-journal` behind it: both are removed together,
+    /// after a kill by a later run.
+    static func temporary(_ name: String, in directory: String) throws -> ReplacementFile {
+        try withErrorContext(path: directory) { try ReplacementFile(destination: "\(directory)/\(name)") }
+    }
 }

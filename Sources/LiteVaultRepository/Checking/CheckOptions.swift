@@ -93,8 +93,6 @@ public struct CheckReport: Sendable {
     public internal(set) var partlyTested: [(snapshot: Snapshot, reached: SnapshotVerification.Level)] = []
     /// The packs that are known to be damaged or missing, by database; without one, what a repair has recorded.
     var damaged: [String: Set<String>] = [:]
-    /// All of them.
-    var knownDamage: Set<String> { damaged.values.reduce(into: []) { $0.formUnion($1) } }
     /// Whether the results were recorded in the repository.
     public internal(set) var isRecorded = false
 

@@ -51,7 +51,7 @@ extension Repository {
             report.snapshots.append((snapshot, .init(level: level, passed: passed, time: start)))
         }
         report.unused = (data + trees).count { !walk.used.contains($0.name) }
-        report.warnings += walk.irrelevant(known: report.knownDamage)
+        report.warnings += walk.irrelevant(known: report.damaged.values.reduce(into: []) { $0.formUnion($1) })
         report.problems = list.problems
         // What no snapshot needs any more stays known until it is gone.
         report.damaged = report.damaged.mapValues { $0.intersection(flawed.keys) }

@@ -52,10 +52,7 @@ extension Repository {
     ) async throws -> (problems: [CheckReport.Problem], level: SnapshotVerification.Level, assertions: Set<String>) {
         var reached = options.restores ? SnapshotVerification.Level.restore : .pages
         let name = "\(snapshot.database) \(snapshot.id)"
-        let directory = try workDirectory()
-        let file = try withErrorContext(path: directory) {
-            try ReplacementFile(destination: directory + "/restored.db")
-        }
+        let file = try ReplacementFile.temporary("restored.db", in: workDirectory())
         defer { file.discard() }
         do {
             var image = ImageWriter(snapshot: snapshot, progress: options.progress)

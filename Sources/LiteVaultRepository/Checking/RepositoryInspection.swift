@@ -55,7 +55,6 @@ package struct HeldLease: Sendable, Equatable {
 
     /// The object's name.
     package let object: String
-    /// Whether it is that of a follower.
     package let isFollower: Bool
     /// Whether it is that of a process that removes from the repository.
     package let isPruning: Bool

@@ -60,9 +60,9 @@ extension CopyRun {
         var all = before
         if all.ranges.isEmpty, all.segments == nil { all.segments = here.segments }
         all.insert(here.ranges.map { $0[0]...$0[1] })
-        if let segments = here.segments { all.insert(segments: segments.map { $0[0]...$0[1] }) }
-        if let segments = here.lost { all.insert(lost: segments.map { $0[0]...$0[1] }) }
-        all.insert(leftOut: plan.leftOut)
+        if let segments = here.segments { all.insert(segments.map { $0[0]...$0[1] }, into: \.segments) }
+        if let segments = here.lost { all.insert(segments.map { $0[0]...$0[1] }, into: \.lost) }
+        if !plan.leftOut.isEmpty { all.insert(plan.leftOut, into: \.leftOut) }
         all.insert(plan.lost)
         all.remove(leftOut: (all.ranges.map { $0[0]...$0[1] }) + plan.there.sequences.map { $0...$0 })
         hasLeftOut = all.leftOut != nil

@@ -212,7 +212,12 @@ final class CopyRun {
             throw VaultError(.conflict, "was replaced while it was copied", path: name)
         }
         try await lease.confirm()
-        try await target.putOnce(name, bytes)
+        do {
+            try await target.store.putNew(name, bytes)
+        } catch let error as VaultError where error.code == .conflict {
+            // It never changes: it may be there already, but nothing else under its name.
+            guard try await target.store.get(name) == bytes else { throw error }
+        }
         return true
     }
 
@@ -347,7 +352,7 @@ private struct ObjectTransfer: Sendable {
     let verify: @Sendable (Repository, String, LocalFile) throws -> Void
 
     func copy(_ name: String, _ size: Int64, _ condition: PutCondition) async throws {
-        let named = try withErrorContext(path: directory) { try ReplacementFile(destination: directory + "/pack") }
+        let named = try ReplacementFile.temporary("pack", in: directory)
         defer { named.discard() }
         // A companion file's name is removed with the temporary file, and swept with it after a kill.
         let path = named.path + "-journal"
@@ -369,18 +374,5 @@ private struct ObjectTransfer: Sendable {
         let file = try LocalFile(reading: path)
         try verify(source, name, file)
         return try file.size()
-    }
-}
-
-extension Repository {
-    /// Stores a document that never changes, unless it is there already.
-    ///
-    /// - Throws: `VaultError` `conflict` if there is another object of that name.
-    fileprivate func putOnce(_ name: String, _ bytes: [UInt8]) async throws {
-        do {
-            try await store.putNew(name, bytes)
-        } catch let error as VaultError where error.code == .conflict {
-            guard try await store.get(name) == bytes else { throw error }
-        }
     }
 }

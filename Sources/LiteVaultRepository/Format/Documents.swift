@@ -138,13 +138,11 @@ extension CheckedDocument {
         throw OutOfLimits(member, "is not from \(range.lowerBound) to \(range.upperBound)")
     }
 
-    /// Requires hexadecimal digits.
     package func require(_ member: String, _ text: String?, digits: Int) throws(OutOfLimits) {
         guard let text, text.utf8.count != digits || [UInt8](hexadecimal: text) == nil else { return }
         throw OutOfLimits(member, "does not have \(digits) hexadecimal digits")
     }
 
-    /// Requires a valid time.
     package func require(_ member: String, time text: String?) throws(OutOfLimits) {
         guard let text, Timestamp.date(text) == nil else { return }
         throw OutOfLimits(member, "is not a time")

@@ -10,7 +10,6 @@ package struct Hash256: Hashable, Sendable {
         words = SHA256.hash(data: bytes).withUnsafeBytes { Self.words($0) }
     }
 
-    /// Hashes bytes.
     package init(of bytes: [UInt8]) { self = bytes.withUnsafeBytes { Hash256(of: $0) } }
 
     /// Hashes two parts as one.

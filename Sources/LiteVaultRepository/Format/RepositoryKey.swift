@@ -13,8 +13,7 @@ struct RepositoryKey: Sendable {
     ///
     /// - Parameter repository: the repository's identifier.
     static func seal(_ previous: SymmetricKey, by current: SymmetricKey, of repository: [UInt8]) throws -> String {
-        let box = try previous.withUnsafeBytes { try ChaChaPoly.seal($0, using: sealing(current, repository)) }
-        return Array(box.combined).hexadecimal
+        try previous.sealed(by: current.derived(for: "1 previous", salt: repository))
     }
 
     /// - Parameter sealed: the result of ``seal(_:by:of:)``; nil if there is only one key.
@@ -23,8 +22,7 @@ struct RepositoryKey: Sendable {
         self.current = current
         guard let sealed else { return }
         do {
-            let box = try ChaChaPoly.SealedBox(combined: [UInt8](hexadecimal: sealed) ?? [])
-            previous = SymmetricKey(data: try ChaChaPoly.open(box, using: Self.sealing(current, repository)))
+            previous = try SymmetricKey(opening: sealed, by: current.derived(for: "1 previous", salt: repository))
         } catch {
             throw VaultError(
                 .damaged, "the repository's previous key cannot be read", path: RepositoryFormat.config,
@@ -33,12 +31,26 @@ struct RepositoryKey: Sendable {
     }
 
     init(current: SymmetricKey, previous: SymmetricKey?) { (self.current, self.previous) = (current, previous) }
+}
 
-    /// Not the key itself, which computes codes.
-    private static func sealing(_ key: SymmetricKey, _ repository: [UInt8]) -> SymmetricKey {
+extension SymmetricKey {
+    /// A key for a purpose of its own: not the key itself, which computes codes or has another purpose.
+    fileprivate func derived(for purpose: String, salt: [UInt8], _ more: [UInt8] = []) -> SymmetricKey {
         HKDF<SHA256>.deriveKey(
-            inputKeyMaterial: key, salt: repository, info: Array("litevault-repository 1 previous".utf8),
+            inputKeyMaterial: self, salt: salt, info: Array("litevault-repository \(purpose)".utf8) + more,
             outputByteCount: 32)
+    }
+
+    /// This key under another one, in hexadecimal digits.
+    fileprivate func sealed(by key: SymmetricKey) throws -> String {
+        let box = try withUnsafeBytes { try ChaChaPoly.seal($0, using: key) }
+        return Array(box.combined).hexadecimal
+    }
+
+    /// Opens the result of ``sealed(by:)``.
+    fileprivate init(opening sealed: String, by key: SymmetricKey) throws {
+        let box = try ChaChaPoly.SealedBox(combined: [UInt8](hexadecimal: sealed) ?? [])
+        self.init(data: try ChaChaPoly.open(box, using: key))
     }
 }
 
@@ -71,8 +83,7 @@ struct SealingKey: Sendable {
     /// - Throws: `VaultError` `damaged` if it was not sealed by `current`.
     init(opening sealed: String, by current: SymmetricKey, of repository: [UInt8]) throws {
         do {
-            let box = try ChaChaPoly.SealedBox(combined: [UInt8](hexadecimal: sealed) ?? [])
-            key = SymmetricKey(data: try ChaChaPoly.open(box, using: Self.wrapping(current, repository)))
+            key = try SymmetricKey(opening: sealed, by: current.derived(for: "2 sealing", salt: repository))
         } catch {
             throw VaultError(
                 .damaged, "the key of the repository's objects cannot be read", path: RepositoryFormat.config,
@@ -83,15 +94,7 @@ struct SealingKey: Sendable {
 
     /// This key under the repository's authentication key, in hexadecimal digits.
     func sealed(by current: SymmetricKey) throws -> String {
-        let box = try key.withUnsafeBytes { try ChaChaPoly.seal($0, using: Self.wrapping(current, repository)) }
-        return Array(box.combined).hexadecimal
-    }
-
-    /// Not the key itself, which computes codes.
-    private static func wrapping(_ current: SymmetricKey, _ repository: [UInt8]) -> SymmetricKey {
-        HKDF<SHA256>.deriveKey(
-            inputKeyMaterial: current, salt: repository, info: Array("litevault-repository 2 sealing".utf8),
-            outputByteCount: 32)
+        try key.sealed(by: current.derived(for: "2 sealing", salt: repository))
     }
 
     /// The key of one object. Nothing else is sealed under it, so that its nonces are numbers.
@@ -100,16 +103,12 @@ struct SealingKey: Sendable {
     ///   - name: the object's: an object that is stored under another name cannot be opened.
     ///   - salt: random bytes in the object.
     func object(_ name: String, salt: [UInt8]) -> SymmetricKey {
-        HKDF<SHA256>.deriveKey(
-            inputKeyMaterial: key, salt: salt,
-            info: Array("litevault-repository 2 object".utf8) + repository + Array(name.utf8), outputByteCount: 32)
+        key.derived(for: "2 object", salt: salt, repository + Array(name.utf8))
     }
 
     /// The identifier of a database, in the names of objects. A plain hash would let anybody try names.
     func identifier(_ database: String) -> String {
-        let naming = HKDF<SHA256>.deriveKey(
-            inputKeyMaterial: key, salt: repository, info: Array("litevault-repository 2 database".utf8),
-            outputByteCount: 32)
+        let naming = key.derived(for: "2 database", salt: repository)
         let code = HMAC<SHA256>.authenticationCode(for: Array(database.utf8), using: naming)
         return String(code.hexadecimal.prefix(32))
     }

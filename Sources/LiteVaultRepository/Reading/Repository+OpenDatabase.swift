@@ -62,10 +62,7 @@ extension Repository {
         of row: SegmentChain, asFarAsWhole: Bool
     ) async throws -> (content: SegmentPages, until: Date)? {
         guard !row.segments.isEmpty else { return nil }
-        let directory = try workDirectory()
-        let file = try withErrorContext(path: directory) {
-            try ReplacementFile(destination: directory + "/pages-" + PackID().hexadecimal)
-        }
+        let file = try ReplacementFile.temporary("pages-" + PackID().hexadecimal, in: workDirectory())
         defer { file.discard() }
         // The file has to exist, and be empty.
         var joiner = try SegmentJoiner(into: file.path, byteLimit: .max)

@@ -29,9 +29,8 @@ extension Repair {
         let maps = try UncachedNodes(store, directory: repository.cacheDirectory("check"))
         let walk = BlockMapWalk(visit: { try tables.has($0) }, problem: { _ in })
         // All maps first: the path to one pack leads through others, which may be damaged.
-        for object in try await store.list("tree/") where RepositoryFormat.isPack(object.name) {
-            guard let pack = object.name.split(separator: "/").last.flatMap({ PackID(hexadecimal: $0) })
-            else { continue }
+        for object in try await store.list("tree/") {
+            guard let pack = RepositoryFormat.pack(object.name) else { continue }
             // Snapshots that need it report that.
             flaws[object.name] = try await repository.flaw(orMissing: true) {
                 try await maps.source.prepare(pack)
@@ -192,6 +191,8 @@ final class LostBlockFinder {
             return index * capacity..<min((index + 1) * capacity, blocks)
         }
 
+        var place: Place { Place(entry: entry, level: level, span: range.count) }
+
         func child(_ number: Int, _ entry: TreeEntry) -> Node {
             Node(entry: entry, level: level - 1, index: index * RepositoryFormat.fanOut + number, blocks: blocks)
         }
@@ -202,17 +203,11 @@ final class LostBlockFinder {
         let entry: TreeEntry
         let level: Int
         let span: Int
-
-        init(_ node: Node) {
-            entry = node.entry
-            level = node.level
-            span = node.range.count
-        }
     }
 
     /// The number of lost blocks below a node; all of them if the node itself is damaged.
     private func count(_ node: Node) async throws -> Int {
-        let place = Place(node)
+        let place = node.place
         if let known = counts[place] { return known }
         var count = 0
         do {
@@ -241,7 +236,7 @@ final class LostBlockFinder {
 
     /// Appends the lost blocks below a node that was counted. Only nodes with lost blocks are visited.
     private func list(_ node: Node, into ranges: inout [Range<Int>]) throws {
-        let place = Place(node)
+        let place = node.place
         guard let count = counts[place], count > 0 else { return }
         if count == place.span { return Self.append(node.range, to: &ranges) }
         for (number, entry) in try entries(node).enumerated() where ranges.count < Self.rangeLimit {

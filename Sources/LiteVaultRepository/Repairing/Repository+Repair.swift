@@ -236,7 +236,7 @@ final class Repair {
         let object = RepositoryFormat.forgetRecord(database)
         var noted = try await repository.forgetRecord(database)
         let known = noted
-        noted.insert(lost: lost)
+        noted.insert(lost, into: \.lost)
         if noted != known { try await write(noted, as: object) }
     }
 

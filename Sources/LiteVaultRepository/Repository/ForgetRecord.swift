@@ -74,9 +74,9 @@ struct ForgetRecord: CheckedDocument, Equatable {
         remove(leftOut: rows)
     }
 
-    mutating func insert(leftOut rows: [ClosedRange<Int>]) {
-        guard !rows.isEmpty else { return }
-        leftOut = Self.rows((leftOut ?? []) + rows.map { [$0.lowerBound, $0.upperBound] })
+    /// Adds ranges to one of the other lists.
+    mutating func insert(_ rows: [ClosedRange<Int>], into list: WritableKeyPath<ForgetRecord, [[Int]]?>) {
+        self[keyPath: list] = Self.rows((self[keyPath: list] ?? []) + rows.map { [$0.lowerBound, $0.upperBound] })
     }
 
     /// Of snapshots that exist now, or are recorded as gone for good.
@@ -89,14 +89,6 @@ struct ForgetRecord: CheckedDocument, Equatable {
             }
         }
         leftOut = left.isEmpty ? nil : left
-    }
-
-    mutating func insert(segments gone: [ClosedRange<Int>]) {
-        segments = Self.rows((segments ?? []) + gone.map { [$0.lowerBound, $0.upperBound] })
-    }
-
-    mutating func insert(lost gone: [ClosedRange<Int>]) {
-        lost = Self.rows((lost ?? []) + gone.map { [$0.lowerBound, $0.upperBound] })
     }
 
     /// The ranges in order, with adjacent ones merged.

@@ -211,7 +211,12 @@ extension Repository {
         } catch let error as VaultError where error.path != store.location {
             found.notices.append(RepositoryWarning(error, store.location))
         }
-        if acceptsReplacement { try forgetHeads() }
+        if acceptsReplacement {
+            // The current state of the repository is accepted: the newest snapshots seen are forgotten.
+            for directory in headDirectories {
+                for name in try LocalDirectory.names(directory) { unlink(directory + "/" + name) }
+            }
+        }
         let generation = config.generation ?? 1
         // Whatever the key: a repository of before its key was changed is an older one, too.
         if let before, before.repository == config.id, before.generation > generation, !acceptsReplacement {
@@ -267,13 +272,6 @@ extension Repository {
     /// The directory of the newest snapshots seen, and the one used before these belonged to a location.
     var headDirectories: [String] {
         [memory?.headDirectory(config.id), local.state.map { "\($0)/\(config.id)" }].compactMap(\.self)
-    }
-
-    /// Forgets the newest snapshots: the current state of the repository is accepted.
-    private func forgetHeads() throws {
-        for directory in headDirectories {
-            for name in try LocalDirectory.names(directory) { unlink(directory + "/" + name) }
-        }
     }
 
     /// Remembers the newest snapshot of a survey without findings. If that cannot be written, only the memory is lost.

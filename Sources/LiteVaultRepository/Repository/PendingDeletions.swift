@@ -3,7 +3,6 @@ internal import LiteVaultCapture
 /// Packs that no snapshot needs. One pruning run schedules them and a later one deletes them; writers do not use them
 /// meanwhile.
 struct PendingDeletions: CheckedDocument {
-    /// One pack.
     struct Pack: Codable {
         /// The object's name.
         var name: String
@@ -80,15 +79,6 @@ extension Repository {
             $0.type == "doomed" && $0.repository == config.id
         }
         return found ?? PendingDeletions(repository: config.id, packs: [], sparse: [])
-    }
-
-    /// As ``pendingDeletions()``; nil for a damaged list.
-    func readablePendingDeletions() async throws -> PendingDeletions? {
-        do {
-            return try await pendingDeletions()
-        } catch let error as VaultError where error.code == .damaged {
-            return nil
-        }
     }
 }
 

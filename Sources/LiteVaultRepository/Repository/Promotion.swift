@@ -267,13 +267,9 @@ package struct PromotedDatabase: CheckedDocument, Sendable, Equatable {
 
 /// The leases of a database's snapshots and of its follower, taken from the processes that have them: what a promotion has to hold.
 package struct TakenLeases: Sendable {
-    private let repository: Repository
-    private let snapshots: Lease
-    private let segments: Lease
-
-    fileprivate init(_ repository: Repository, snapshots: Lease, segments: Lease) {
-        (self.repository, self.snapshots, self.segments) = (repository, snapshots, segments)
-    }
+    fileprivate let repository: Repository
+    fileprivate let snapshots: Lease
+    fileprivate let segments: Lease
 
     /// Confirms that this process still holds them.
     ///
@@ -366,7 +362,7 @@ extension Repository {
         do {
             let segments = try await takeOver(
                 Lease.follower + database, for: "following the database '\(name)'", fence: nil)
-            return TakenLeases(self, snapshots: snapshots, segments: segments)
+            return TakenLeases(repository: self, snapshots: snapshots, segments: segments)
         } catch {
             await snapshots.release()
             throw error

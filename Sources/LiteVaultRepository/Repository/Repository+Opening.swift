@@ -26,9 +26,9 @@ extension Repository {
     package static func openForItsSecrets(
         _ store: any ObjectStore, secret: RepositorySecret?, local: LocalDirectories, acceptsReplacement: Bool
     ) async throws -> Repository {
-        var opening = Opening(store: store, secret: secret, local: local, acceptsReplacement: acceptsReplacement)
-        opening.isForSecrets = true
-        return try await opening.existing()
+        try await Opening(
+            store: store, secret: secret, local: local, acceptsReplacement: acceptsReplacement, isForSecrets: true
+        ).existing()
     }
 
     /// Opens a repository for writing, and creates it if there is none.

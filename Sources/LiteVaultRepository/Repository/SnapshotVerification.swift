@@ -75,7 +75,6 @@ public struct SnapshotVerification: Sendable, Equatable, Codable {
     package var concernsContent: Bool { level >= .pages }
     /// Whether the original of this copy was verified, not the copy.
     package var isCopied: Bool { copied == true }
-    /// Whether an assertion failed.
     package var failsAssertion: Bool { !passed && assertions != nil }
 
     /// Whether it tested all that another one did.
@@ -95,7 +94,12 @@ public struct SnapshotVerification: Sendable, Equatable, Codable {
     func followed(by new: SnapshotVerification) -> SnapshotVerification {
         guard !new.passed else {
             if passed { return (level > new.level ? self : new).adding(assertions).adding(new.assertions) }
-            guard new.covers(self) else { return new.level >= .data ? withoutLoss : self }
+            guard new.covers(self) else {
+                var result = self
+                // Every block was read and compared: nothing is lost. Whether it is an intact database, that does not tell.
+                if new.level >= .data { result.lostBlocks = nil }
+                return result
+            }
             // What failed was the store, which has recovered: the content is what it was when it passed.
             return (lastPass.map { $0.level > new.level ? .init($0) : new } ?? new)
                 .adding(lastPass?.assertions).adding(new.assertions)
@@ -106,13 +110,6 @@ public struct SnapshotVerification: Sendable, Equatable, Codable {
         if !passed { result = result.adding(assertions) }
         result.failedSince = passed ? new.time : failedSince ?? time
         result.lastPass = passed ? Pass(self) : lastPass
-        return result
-    }
-
-    /// What is known once every block was read and compared: nothing is lost. Whether it is an intact database, that does not tell.
-    private var withoutLoss: SnapshotVerification {
-        var result = self
-        result.lostBlocks = nil
         return result
     }
 

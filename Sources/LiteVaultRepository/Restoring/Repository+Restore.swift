@@ -246,7 +246,7 @@ extension Repository {
                 throw row.broken(at: segment.name, error, reachable: row.date(through: count)).error
             }
             try withErrorContext(path: segment.name.object) { try body(segment.name, segment.opened(at: frames)) }
-            fetched.discard(frames)
+            unlink(frames)
             count += 1
         }
         return count
@@ -264,11 +264,6 @@ struct ImageWriter {
     /// Bytes of blocks from the store, and from those files.
     private(set) var fetched: Int64 = 0
     private(set) var reused: Int64 = 0
-
-    init(snapshot: Snapshot, progress: @escaping BackupProgress.Report) {
-        self.snapshot = snapshot
-        self.progress = progress
-    }
 
     /// - Throws: `VaultError` `damaged` if the repository does not have the image any more, or has another one.
     mutating func write(into file: LocalFile, from repository: Repository) async throws {

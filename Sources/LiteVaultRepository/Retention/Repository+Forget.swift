@@ -209,7 +209,7 @@ extension Repository {
                 gone.append(hole.range)
             }
             if all.segments == nil, !all.ranges.isEmpty { gone += log.gaps }
-            if !gone.isEmpty { all.insert(segments: gone) }
+            if !gone.isEmpty { all.insert(gone, into: \.segments) }
             if all != before { try await put(all, as: RepositoryFormat.forgetRecord(database), condition: .none) }
             for (index, name) in going.enumerated() {
                 do {

@@ -46,8 +46,8 @@ extension Repository {
         let (now, grace) = (try await store.now().timeIntervalSince1970, grace.seconds)
         let used = try await usedPacks()
         // A damaged list is started over: only packs scheduled by this run or a later one are deleted then.
-        let before =
-            try await readablePendingDeletions() ?? PendingDeletions(repository: config.id, packs: [], sparse: [])
+        var before = PendingDeletions(repository: config.id, packs: [], sparse: [])
+        do { before = try await pendingDeletions() } catch let error as VaultError where error.code == .damaged {}
         let run = before.nextRun
         let known = before.listed(run: run, now: now)
         let seen = before.seen(writers.map(\.holder), run: run)

@@ -24,7 +24,6 @@ struct SealedObject {
     /// The bit of a length in the table that says that the chunk is compressed.
     static let compressedBit: UInt32 = 1 << 31
 
-    /// The key of the object.
     private let key: SymmetricKey
     /// The object's name, for messages.
     let name: String
@@ -191,7 +190,6 @@ extension SealedObject {
         fileprivate(set) var offsets: [Int64]
         fileprivate(set) var compressed: [Bool]
 
-        /// The number of chunks.
         var count: Int { SealedObject.chunks(object.size) }
 
         /// The bytes of content of a chunk.

@@ -74,7 +74,7 @@ final class SealedStore: ObjectStore {
             try spool ?? base.spoolDirectory()
             ?? withErrorContext(path: FileManager.default.temporaryDirectory.path) { try WorkDirectory.temporary() }
         try LocalDirectory.create(directory)
-        let file = try withErrorContext(path: directory) { try ReplacementFile(destination: directory + "/pack") }
+        let file = try ReplacementFile.temporary("pack", in: directory)
         let writer = try LocalFile(updating: file.path)
         defer { file.discard() }
         let source = try LocalFile(reading: path)

@@ -60,7 +60,11 @@ extension Repository {
             guard let slot = rotated.secretSlots.first else { throw VaultError.changedIdentity(store.location) }
             var result = KeyRotation(slot: slot, isContinued: isContinued)
             try await rotated.sealAgain(&result, lease, progress)
-            try await rotated.forgetPreviousKey()
+            try await rotated.changeSecrets { config, _, _ in
+                config.previous = nil
+            } isMade: { config, _ in
+                config.previous == nil
+            }
             return result
         }
     }
@@ -70,8 +74,7 @@ extension Repository {
         let new = SymmetricKey(size: .bits256)
         let derivation = SecretDerivation.new(secret)
         let sealing = try secret.key(derivation)
-        var stored: RepositoryConfig?
-        try await changeSecrets(sealedBy: new) { config, key, next in
+        let stored = try await changeSecrets(sealedBy: new) { config, key, next in
             let name = config.slots.first { $0.number == number }?.name ?? ""
             config.secrets = [
                 try SecretSlot(number: next, name: name, derivation: derivation, sealing: sealing, new, of: id)
@@ -80,12 +83,10 @@ extension Repository {
             config.add(feature: RepositoryConfig.slotsFeature)
             config.sealing = try self.sealing?.sealed(by: new)
             config.previous = try RepositoryKey.seal(key, by: new, of: id)
-            stored = config
-            return next
-        } isMade: { config, next in
-            config.generation == next && config.previous == stored?.previous
-        }
-        guard let stored else { throw VaultError.changedIdentity(store.location) }
+            return (config: config, number: next)
+        } isMade: { config, made in
+            config.generation == made.number && config.previous == made.config.previous
+        }.config
         return Repository(
             store: store, local: local, config: stored,
             key: RepositoryKey(current: new, previous: key?.current), slot: stored.slots.first?.number, id: id,
@@ -206,27 +207,12 @@ extension Repository {
 
     /// Stores a segment again with another start of the same length.
     private func replaceHead(of name: String, _ present: ObjectAttributes, _ head: [UInt8]) async throws {
-        let named = try temporaryFile("rotation")
+        let named = try ReplacementFile.temporary("rotation", in: spoolDirectory())
         defer { named.discard() }
         let path = named.path + "-journal"
         try await store.fetch(name, into: path, upTo: ReadLimits.segment)
         try LocalFile(updating: path).write(head, at: 0)
         try await store.put(name, file: path, condition: .unchanged(present.tag))
-    }
-
-    /// Creates a temporary file in the spool directory. Content goes to the name with `-journal` behind it: both are removed together,
-    /// after a kill by a later run.
-    func temporaryFile(_ name: String) throws -> ReplacementFile {
-        let directory = try spoolDirectory()
-        return try withErrorContext(path: directory) { try ReplacementFile(destination: "\(directory)/\(name)") }
-    }
-
-    private func forgetPreviousKey() async throws {
-        try await changeSecrets { config, _, _ in
-            config.previous = nil
-        } isMade: { config, _ in
-            config.previous == nil
-        }
     }
 }
 

@@ -70,15 +70,13 @@ extension Repository {
     /// The repository as a sealed one with objects that are not sealed yet, stored as `repository.json`.
     private func beginSealing(_ key: RepositoryKey) async throws -> Repository {
         let sealing = SealingKey(of: id)
-        var stored: RepositoryConfig?
-        try await changeSecrets { config, current, _ in
+        let stored = try await changeSecrets { config, current, _ in
             try config.seal(with: sealing, under: current)
             config.unsealed = true
-            stored = config
-        } isMade: { config, _ in
-            config.sealing == stored?.sealing
+            return config
+        } isMade: { config, made in
+            config.sealing == made.sealing
         }
-        guard let stored else { throw VaultError.changedIdentity(store.location) }
         return Repository(
             store: try stored.opening(store, key: key, of: id, spool: local.spool), local: local, config: stored,
             key: key, slot: slot, id: id, memory: memory, notices: notices)
@@ -120,7 +118,7 @@ extension Repository {
                 let bytes = try await base.get(name, upTo: 1 << 20)
                 try await store.put(name, bytes: bytes, condition: .unchanged(present.tag))
             } else {
-                let named = try temporaryFile("upgrade")
+                let named = try ReplacementFile.temporary("upgrade", in: spoolDirectory())
                 defer { named.discard() }
                 let path = named.path + "-journal"
                 let local = base.localPath(name)

@@ -134,9 +134,6 @@ package final class FetchedSegments: Sendable {
         let path = try await frames(of: segment)
         try withErrorContext(path: segment.name.object) { try pages.add(segment.opened(at: path)) }
     }
-
-    /// Removes the file of a segment that was applied.
-    func discard(_ path: String) { unlink(path) }
 }
 
 /// A segment whose record was read from the store.

@@ -26,8 +26,9 @@ extension Repository {
         for (index, id) in ids.enumerated() {
             try progress(BackupProgress(.storing, Int64(index), of: Int64(ids.count)))
             let compaction = SegmentCompaction(self, id, policy, dryRun: dryRun, progress: progress)
+            compaction.result = result
             try await compaction.run()
-            result += compaction.result
+            result = compaction.result
         }
         return result
     }
@@ -40,7 +41,8 @@ final class SegmentCompaction {
     private let policy: CompactionPolicy
     private let dryRun: Bool
     private let progress: BackupProgress.Report
-    private(set) var result = CompactionResult()
+    /// What was done, by compactions of other databases before it, too.
+    var result = CompactionResult()
     /// What was tried to be joined: levels, and the first and the last segment. It is not tried again.
     var attempted: Set<String> = []
     /// The objects that damage was found in.
@@ -147,7 +149,7 @@ final class SegmentCompaction {
                 do {
                     let element = try await fetched.segment(name)
                     let path = try await fetched.frames(of: element)
-                    defer { fetched.discard(path) }
+                    defer { unlink(path) }
                     if try current.append(element, path) { continue }
                     done += try await end(current)
                     current = try JoinedObject(repository, database, level)
@@ -315,16 +317,6 @@ public struct CompactionResult: Sendable {
     public internal(set) var removedBytes: Int64 = 0
     /// What could not be joined or removed, and why. It stays as it was.
     public internal(set) var warnings: [RepositoryWarning] = []
-}
-
-extension CompactionResult {
-    static func += (left: inout CompactionResult, right: CompactionResult) {
-        left.joined += right.joined
-        left.joinedBytes = [left.joinedBytes, right.joinedBytes].sum
-        left.removed += right.removed
-        left.removedBytes = [left.removedBytes, right.removedBytes].sum
-        left.warnings += right.warnings
-    }
 }
 
 /// A joined segment that is being made, in a file of the spool.

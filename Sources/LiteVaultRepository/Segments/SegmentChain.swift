@@ -9,7 +9,6 @@ struct ImagePosition: Sendable {
     let snapshot: Int
     /// The numbers of the snapshots with its state: a run that begins with one of them begins with each.
     let snapshots: ClosedRange<Int>
-    /// Its label.
     let label: Date
     /// How much of which log is in the image; nil if the database was not in WAL mode, so that no run has it.
     let position: LogPosition?

@@ -280,7 +280,6 @@ extension Repository {
         return SegmentListing(try await store.list(RepositoryFormat.segments(database)))
     }
 
-    /// The joined segments of a database.
     func joinedSegments(_ database: String) async throws -> [SegmentName] {
         SegmentListing(try await store.list(RepositoryFormat.joined(database))).joined
     }

@@ -176,7 +176,6 @@ package actor SegmentWriter {
     /// Whether another process was found to have taken the lease.
     package nonisolated var isLost: Bool { lease.isLost }
 
-    /// Releases the lease.
     package func close() async { await lease.release() }
 }
 

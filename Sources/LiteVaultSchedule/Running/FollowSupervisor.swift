@@ -106,7 +106,10 @@ package actor FollowSupervisor {
             for job in jobs where scanning.insert(job.name).inserted {
                 _ = BlockingWork.task { await self.scan(job) }
             }
-            await announceSnapshots()
+            // New snapshots of the jobs: segments then extend the newest one.
+            for entry in entries.values {
+                entry.follower.note(snapshot: await context.coordinator.sequence(entry.identity))
+            }
             await context.clock.sleep(rescan)
         }
     }
@@ -317,13 +320,6 @@ package actor FollowSupervisor {
         case .ended(let lost):
             context.log.warning(
                 "no longer following: not all read commits could be stored", metadata: about.with(["lost": "\(lost)"]))
-        }
-    }
-
-    /// Announces new snapshots of the jobs to the followers: segments then extend the newest snapshot.
-    private func announceSnapshots() async {
-        for entry in entries.values {
-            entry.follower.note(snapshot: await context.coordinator.sequence(entry.identity))
         }
     }
 

@@ -26,7 +26,7 @@ struct JobRun: Sendable {
     }
 
     func run() async -> JobOutcome {
-        var outcome = JobOutcome(job: job.name, start: start)
+        var outcome = JobOutcome(job: job.name, start: start, end: start)
         await ping(job.startHeartbeat, &outcome)
         if let command = job.hooks.before, !(await hook(command, "before", &outcome)) {
             await finish(&outcome)
@@ -376,15 +376,8 @@ package struct JobOutcome: Sendable {
     /// When the job is due again.
     package internal(set) var next: Date?
 
-    init(job: String, start: Date) {
-        self.job = job
-        self.start = start
-        end = start
-    }
-
     /// Whether the run completed without a failure.
     package var isSuccess: Bool { problems.isEmpty && !isInterrupted }
-    /// The number of bytes stored.
     package var storedBytes: Int64 { stored.reduce(0) { $0 + $1.stored } }
 }
 

@@ -142,11 +142,6 @@ package enum Metrics {
         return text
     }
 
-    /// Replaces the file. Its mode is 0644, as the collector runs as another user.
-    static func write(_ text: String, to path: String) throws {
-        try LocalFile.replace(path, with: Array(text.utf8), isPublic: true)
-    }
-
     private static func number(_ value: Double) -> String {
         value == value.rounded() && abs(value) < 1e15 ? String(Int64(value)) : String(value)
     }

@@ -238,7 +238,7 @@ package final class ScheduleRunner: Sendable {
             return outcome
         }
         var ended = await BlockingWork.value(of: run, within: job.limits.run)
-        var outcome = JobOutcome(job: job.name, start: steps.start)
+        var outcome = JobOutcome(job: job.name, start: steps.start, end: steps.start)
         var abandoned: [Task<JobOutcome, Never>] = []
         if ended == nil {
             run.cancel()
@@ -407,7 +407,8 @@ package final class ScheduleRunner: Sendable {
             return Metrics.text(samples)
         }
         guard let path = configuration.metrics else { return }
-        try Metrics.write(text, to: path)
+        // The collector runs as another user.
+        try LocalFile.replace(path, with: Array(text.utf8), isPublic: true)
     }
 
     /// The metrics of all jobs, as last stored.

@@ -49,32 +49,20 @@ package struct FollowingState: Codable, Sendable, Equatable {
         /// Segments that could not be stored before the follower stopped.
         package var lost: Int?
 
-        package init(source: String, database: String, since: Double) {
-            self.source = source
-            self.database = database
-            self.since = since
-        }
-
         /// Whether following needs attention.
         package var isFailing: Bool {
             phase == .failed || phase == .promoted || trouble != nil || (phase == .waiting && gaps > 0)
         }
     }
 
-    /// The following process: the parts of its ``ProcessIdentity``.
-    package var process: Int32
-    package var start: UInt64
-    package var boot: UInt32
-    package var namespace: UInt32
+    /// The following process, this one in a new state: the parts of its ``ProcessIdentity``.
+    package var process = ProcessIdentity.current.process
+    package var start = ProcessIdentity.current.start
+    package var boot = ProcessIdentity.current.boot
+    package var namespace = ProcessIdentity.current.namespace
     package var databases: [Database] = []
     /// Why the job cannot follow all its databases.
     package var problem: JobState.Problem?
-
-    /// Creates the state of this process.
-    package init() {
-        let own = ProcessIdentity.current
-        (process, start, boot, namespace) = (own.process, own.start, own.boot, own.namespace)
-    }
 
     /// Whether the following process is running; nil when that cannot be determined here.
     package var isRunning: Bool? {

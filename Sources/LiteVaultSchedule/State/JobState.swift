@@ -8,8 +8,6 @@ package struct ScheduleState: CheckedDocument, Sendable, Equatable {
     /// When the service has read its configuration; nil in the state of an earlier version, and where none ran.
     package var loaded: Double?
 
-    package init() {}
-
     package static let byteLimit = 16 << 20
     package static let isSnakeCase = false
     /// The valid counts: far below where adding to them would overflow.

@@ -47,16 +47,12 @@ package final class StateFile: Sendable {
     }
 
     private static func read(_ path: String) throws -> ScheduleState {
-        do {
-            let bytes = try LocalFile(reading: path).contents(upTo: ScheduleState.byteLimit)
-            return try Decoding.value(ScheduleState.self, from: bytes, path: path)
-        } catch let error as VaultError where error.code == .missing {
-            return ScheduleState()
-        } catch let error as VaultError where error.code == .damaged {
-            throw VaultError(
-                .damaged, "the state file of the schedule is damaged", path: path,
-                remedy: "Remove it: the times of the last backups are then read from the repositories.", cause: error)
-        }
+        try ScheduleState.stored(
+            at: path,
+            damage: (
+                "the state file of the schedule is damaged",
+                "Remove it: the times of the last backups are then read from the repositories."
+            )) ?? ScheduleState()
     }
 
     /// Locks the schedule, until the process ends, so that no other process runs its jobs.
@@ -166,9 +162,8 @@ package final class StateFile: Sendable {
     private func change(_ change: (inout ScheduleState) -> Void) throws {
         try state.withLock { state in
             change(&state)
-            let bytes = try Decoding.bytes(state, path: path)
             try LocalDirectory.create(LocalDirectory.parent(of: path))
-            try LocalFile.replace(path, with: bytes)
+            try state.store(at: path)
         }
     }
 }

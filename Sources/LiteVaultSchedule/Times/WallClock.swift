@@ -2,7 +2,6 @@
 package struct WallClock {
     let zone: Zone
 
-    /// The clock of a zone.
     package init(zone: Zone) { self.zone = zone }
 
     /// The local day at `time`, as a number of days since 1970-01-01.

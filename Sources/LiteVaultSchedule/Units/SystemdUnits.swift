@@ -135,7 +135,6 @@ package struct SystemdUnits: Sendable {
     /// The unit to enable: the timer, or a service that runs all the time.
     package var starter: String { timer == nil ? "\(name).service" : "\(name).timer" }
 
-    /// The files of the units.
     package var files: [(unit: String, text: String)] {
         [("\(name).service", service)] + (timer.map { [("\(name).timer", $0)] } ?? [])
     }
