@@ -54,9 +54,10 @@ package struct VirtualTableText {
 
     /// Whether it is a full-text index without content: `content=""`.
     package var keepsNoContent: Bool {
-        hasArgument("content", "=") && !arguments.contains { argument in
-            isSameName(argument[0].unquoted, "content") && argument.count > 2 && !argument[2].unquoted.isEmpty
-        }
+        hasArgument("content", "=")
+            && !arguments.contains { argument in
+                isSameName(argument[0].unquoted, "content") && argument.count > 2 && !argument[2].unquoted.isEmpty
+            }
     }
 
     /// Whether an argument begins with a name and this word: `content = …`, `title UNINDEXED`.

@@ -121,7 +121,7 @@ extension Array where Element == [(any Binding)?] {
 /// The subscripts cannot throw and convert as SQLite does (https://sqlite.org/c3ref/column_blob.html): NULL reads as 0,
 /// "" or an empty blob, and so does a column that does not exist. ``get(_:as:)`` is strict and throws.
 public struct Cursor {
-    private let statement: Statement
+    fileprivate let statement: Statement
 
     /// The value of a column, read strictly.
     ///

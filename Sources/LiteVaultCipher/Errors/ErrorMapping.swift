@@ -14,8 +14,13 @@ extension VaultError.Code {
 /// the caller's own closures.
 ///
 /// - Parameter creating: whether the file is being created: a failure to open it then means that it cannot be created.
-package func withErrorContext<T>(path: String, creating: Bool = false, _ body: () throws -> T) throws -> T {
+func withErrorContext<T>(path: String, creating: Bool, _ body: () throws -> T) throws -> T {
     do { return try body() } catch { throw mapped(error, path, creating: creating) }
+}
+
+/// See ``withErrorContext(path:creating:_:)``. No default of that one: in asynchronous code the compiler would choose the next one then.
+package func withErrorContext<T>(path: String, _ body: () throws -> T) throws -> T {
+    try withErrorContext(path: path, creating: false, body)
 }
 
 /// See ``withErrorContext(path:creating:_:)``.

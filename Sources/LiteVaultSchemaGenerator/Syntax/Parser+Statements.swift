@@ -1,3 +1,5 @@
+internal import LiteVaultQuoting
+
 // SELECT and what belongs to it, and the statements that write.
 
 extension Parser {

@@ -1,4 +1,4 @@
-// at most 500 scopes: ten terms, as a CHECK of a column, of a table and of an index
+// at most 3500 scopes: ten terms, as a CHECK of a column, of a table and of an index
 import Foundation
 import SQLite
 
