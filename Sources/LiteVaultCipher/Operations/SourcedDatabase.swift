@@ -18,7 +18,7 @@ package protocol DatabaseBytes: AnyObject {
 
 /// A connection to a database whose bytes an object gives. The engine gets a file system in which there is this one database, and in
 /// which nothing can be written: neither a log nor a journal nor a temporary file.
-package final class SourcedDatabase: @unchecked Sendable {  // the pointer is set once; the engine locks what it refers to
+package final class SourcedDatabase: @unchecked Sendable {  // set once; the engine locks what it refers to
     /// What the engine's callback gets.
     private final class Context {
         let bytes: any DatabaseBytes

@@ -129,7 +129,7 @@ extension CipherSettings {
         ]
     }
 
-    /// `4096-byte pages, PBKDF2-SHA512 x 256000, HMAC-SHA512`.
+    /// `4096-byte pages, PBKDF2-SHA512 x 256000, HMAC-SHA512`; `the engine's defaults` if nothing else is set.
     var line: String {
         var parts: [String] = []
         if let compatibility { parts.append("SQLCipher \(compatibility) defaults") }
@@ -142,6 +142,6 @@ extension CipherSettings {
         case nil: break
         }
         if let size = plaintextHeaderSize, size > 0 { parts.append("\(size)-byte plaintext header") }
-        return parts.joined(separator: ", ")
+        return parts.isEmpty ? "the engine's defaults" : parts.joined(separator: ", ")
     }
 }

@@ -74,12 +74,12 @@ struct Query: VaultCommand {
             throw Failure(
                 .usage, "--json and --format exclude each other", remedy: "Use '--format json' for plain rows.")
         }
-        var named: [ExactText: (any Binding)?] = [:]
+        var values: [(name: String, value: (any Binding)?)] = []
         for argument in bindings {
             let (name, value) = try Self.binding(argument)
-            named[ExactText(name)] = .some(value)
+            values.removeAll { isSameText($0.name, name) }
+            values.append((name: name, value: value))
         }
-        let values = named.map { (name: $0.key.text, value: $0.value) }
         let made = try create ? session.createIfMissing(database) : nil
         let opened: ReadableDatabase =
             try made.map { .file(DatabaseFile(path), key: $0.key, settings: $0.settings) }
