@@ -2,8 +2,8 @@ internal import LiteVaultCapture
 internal import LiteVaultRepository
 internal import LiteVaultSystem
 
-// What a follower does in the repository besides storing segments and snapshots, and what it does when the repository accepts nothing, or is no
-// longer the one it began with.
+// What a follower does in the repository besides storing segments and snapshots, and what it does when the repository accepts nothing, or has
+// been replaced by another.
 extension DatabaseFollower {
     /// Whether another repository, or none, was found in the place of this one.
     func isExchanged(_ error: any Error) -> Bool { (error as? VaultError)?.cause is ExchangedRepositoryError }

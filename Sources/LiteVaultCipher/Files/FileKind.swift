@@ -114,7 +114,7 @@ package enum CiphertextTest {
         return stride(from: 512, to: end - 512, by: 512).first { isCiphertext($0..<($0 + 512)) } ?? end - 512
     }
 
-    /// The page size in a plaintext header; nil if it is none.
+    /// The page size in a plaintext header; nil for an impossible one.
     package static func pageSize(inHeader start: UnsafeRawBufferPointer) -> Int? {
         guard start.count >= 18 else { return nil }
         let number = Int(start[16]) << 8 | Int(start[17])

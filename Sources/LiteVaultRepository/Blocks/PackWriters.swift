@@ -155,11 +155,3 @@ package final class PackSpool {
 
     deinit { for pack in packs { pack.file.discard() } }
 }
-
-extension ReplacementFile {
-    /// A temporary file in a directory. Content of another writer goes to the name with `-journal` behind it: both are removed together,
-    /// after a kill by a later run.
-    static func temporary(_ name: String, in directory: String) throws -> ReplacementFile {
-        try withErrorContext(path: directory) { try ReplacementFile(destination: "\(directory)/\(name)") }
-    }
-}
