@@ -1,17 +1,17 @@
 internal import CYAML
 
 /// A value of a YAML document.
-struct YAMLNode: Hashable, Sendable {
-    indirect enum Content: Hashable, Sendable {
+package struct YAMLNode: Hashable, Sendable {
+    package indirect enum Content: Hashable, Sendable {
         case scalar(String)
         case sequence([YAMLNode])
         case mapping([Pair])
     }
 
     /// A key of a mapping with its value, in the order of the text.
-    struct Pair: Hashable, Sendable {
-        let key: YAMLNode
-        let value: YAMLNode
+    package struct Pair: Hashable, Sendable {
+        package let key: YAMLNode
+        package let value: YAMLNode
 
         /// What is accepted in place of the value; nil if nothing is known to be, or it is that already.
         fileprivate func standIn(_ all: [String: String]) -> YAMLNode? {
@@ -20,18 +20,18 @@ struct YAMLNode: Hashable, Sendable {
         }
     }
 
-    let content: Content
+    package let content: Content
     /// Where the value starts.
-    let place: YAMLPlace
+    package let place: YAMLPlace
 
     /// The text of a scalar; nil for other values. Numbers and words such as `true` and `null` are texts, too.
-    var text: String? { if case .scalar(let text) = content { text } else { nil } }
+    package var text: String? { if case .scalar(let text) = content { text } else { nil } }
 
     /// The elements of a sequence; nil for other values.
-    var sequence: [YAMLNode]? { if case .sequence(let nodes) = content { nodes } else { nil } }
+    package var sequence: [YAMLNode]? { if case .sequence(let nodes) = content { nodes } else { nil } }
 
     /// The keys and values of a mapping; nil for other values.
-    var mapping: [Pair]? { if case .mapping(let pairs) = content { pairs } else { nil } }
+    package var mapping: [Pair]? { if case .mapping(let pairs) = content { pairs } else { nil } }
 
     /// The value without a part, or with the key that was meant or is missing; nil if that is all of it.
     ///
@@ -97,22 +97,22 @@ struct YAMLNode: Hashable, Sendable {
     }
 
     // Equal keys are duplicates wherever they are.
-    static func == (left: Self, right: Self) -> Bool { left.content == right.content }
+    package static func == (left: Self, right: Self) -> Bool { left.content == right.content }
 
-    func hash(into hasher: inout Hasher) { hasher.combine(content) }
+    package func hash(into hasher: inout Hasher) { hasher.combine(content) }
 }
 
 /// A text that is not a YAML document.
-struct YAMLError: Error {
+package struct YAMLError: Error {
     /// What is wrong, in the parser's words.
-    let message: String
-    let place: YAMLPlace
+    package let message: String
+    package let place: YAMLPlace
 }
 
 /// A place in a YAML text.
-struct YAMLPlace: Hashable, Sendable {
+package struct YAMLPlace: Hashable, Sendable {
     /// From 1; the column counts characters.
-    let (line, column): (Int, Int)
+    package let (line, column): (Int, Int)
 
     init(_ mark: yaml_mark_t) { (line, column) = (mark.line + 1, mark.column + 1) }
 

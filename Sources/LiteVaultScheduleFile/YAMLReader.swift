@@ -3,7 +3,7 @@ internal import CYAML
 /// Reads the one document of a YAML text, with libyaml.
 ///
 /// A text from outside is harmless: nesting and the number of values are limited, references to anchors included.
-struct YAMLReader: ~Copyable {
+package struct YAMLReader: ~Copyable {
     /// The deepest nesting, and the maximum number of values with what references stand for.
     private static let limits = (depth: 64, nodes: 100_000)
 
@@ -17,7 +17,7 @@ struct YAMLReader: ~Copyable {
     /// The document of `text`; nil if there is none, or comments only. Of keys that come twice the first one counts.
     ///
     /// - Parameter duplicates: receives the others.
-    static func document(_ text: String, duplicates: inout [YAMLError]) throws(YAMLError) -> YAMLNode? {
+    package static func document(_ text: String, duplicates: inout [YAMLError]) throws(YAMLError) -> YAMLNode? {
         let bytes = Array(text.utf8)
         let buffer = UnsafeMutablePointer<UInt8>.allocate(capacity: max(bytes.count, 1))
         defer { buffer.deallocate() }

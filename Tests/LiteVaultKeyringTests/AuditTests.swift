@@ -3,7 +3,7 @@ import LiteVault
 import LiteVaultTestSupport
 import Testing
 
-@testable import LiteVaultKeyring
+import LiteVaultKeyring
 
 /// What keyrings tell about copies of databases, without a secret. No engine takes part.
 struct AuditTests {

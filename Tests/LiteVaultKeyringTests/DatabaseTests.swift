@@ -4,7 +4,7 @@ import LiteVaultSystem
 import LiteVaultTestSupport
 import Testing
 
-@testable import LiteVaultKeyring
+import LiteVaultKeyring
 
 @Suite(.enabled(if: EngineInfo.linked.encrypts)) struct DatabaseTests {
     let scratch: Scratch

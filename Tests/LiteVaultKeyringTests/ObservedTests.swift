@@ -3,7 +3,7 @@ import LiteVault
 import LiteVaultTestSupport
 import Testing
 
-@testable import LiteVaultKeyring
+import LiteVaultKeyring
 
 /// A success has been observed: a database has the new key when it opened with it, and no longer with the old one.
 @Suite(.enabled(if: EngineInfo.linked.encrypts)) struct ObservedTests {

@@ -3,7 +3,7 @@ import LiteVault
 import LiteVaultTestSupport
 import Testing
 
-@testable import LiteVaultKeyring
+import LiteVaultKeyring
 
 /// A keyring that opens was made for its slots. That it was made by the right person has to be proven before new data is encrypted
 /// under its key.

@@ -4,7 +4,7 @@ import LiteVault
 import LiteVaultTestSupport
 import Testing
 
-@testable import LiteVaultKeyring
+import LiteVaultKeyring
 
 @Suite struct SecretTests {
     private func text(_ code: RecoveryCode) throws -> String {

@@ -3,7 +3,7 @@ import LiteVault
 import LiteVaultTestSupport
 import Testing
 
-@testable import LiteVaultKeyring
+import LiteVaultKeyring
 
 @Suite struct SlotTests {
     let scratch: Scratch
@@ -168,7 +168,9 @@ import Testing
     }
 
     @Test func `a generation at its end is an error and no trap`() throws {
-        var document = KeyringDocument(id: [], generation: UInt64(Int64.max), keys: [], slots: [], codes: [])
+        _ = try keyring.create(with: [.quick(first)])
+        var document = try KeyringFile(keyring.path).read()
+        document.generation = UInt64(Int64.max)
         expect(.damaged) { try document.advance(path: "x") }
         document.generation = .max
         expect(.damaged) { try document.advance(path: "x") }

@@ -3,7 +3,7 @@ import LiteVault
 import LiteVaultTestSupport
 import Testing
 
-@testable import LiteVaultKeyring
+import LiteVaultKeyring
 
 @Suite struct StoreTests {
     let scratch = Scratch()

@@ -2,7 +2,7 @@ import Foundation
 import LiteVault
 import Testing
 
-@testable import LiteVaultKeyring
+import LiteVaultKeyring
 
 let first = "the first passphrase of the tests"
 let second = "the second passphrase, another one"

@@ -2,7 +2,7 @@ import Foundation
 import LiteVault
 import Testing
 
-@testable import LiteVaultKeyring
+import LiteVaultKeyring
 
 /// The keyring of the page "Keyring format", which an independent reader opens as well.
 @Suite struct VectorTests {

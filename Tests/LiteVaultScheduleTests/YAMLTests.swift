@@ -1,6 +1,6 @@
 import Testing
 
-@testable import LiteVaultScheduleFile
+import LiteVaultScheduleFile
 
 extension YAMLReader {
     /// The document of a text. A key that comes twice is an error, as it is in a configuration.

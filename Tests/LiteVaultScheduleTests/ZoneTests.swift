@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import LiteVaultSchedule
+import LiteVaultSchedule
 
 /// Zones of the system's database, against Foundation's.
 @Suite struct ZoneTests {

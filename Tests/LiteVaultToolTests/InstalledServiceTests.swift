@@ -1,18 +1,18 @@
 import Foundation
 import Testing
 
-@testable import LiteVaultTool
+import LiteVaultTool
 
 /// Which services run a configuration, by the files of their units.
 @Suite struct InstalledServiceTests {
     private let workspace: Workspace
-    private let files: UnitFiles
+    private var files = UnitFiles()
     /// The path of a configuration.
     private let configuration: String
 
     init() throws {
         workspace = try Workspace()
-        files = UnitFiles(directories: ["etc", "run", "usr"].map(workspace.path))
+        files.directories = ["etc", "run", "usr"].map(workspace.path)
         for directory in files.directories + [workspace.path("conf")] {
             try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
         }

@@ -1,7 +1,7 @@
 import LiteVault
 import Testing
 
-@testable import LiteVaultTool
+import LiteVaultTool
 
 /// What is checked before a command runs.
 @Suite struct PreflightTests {

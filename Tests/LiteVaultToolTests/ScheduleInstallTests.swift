@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import LiteVaultTool
+import LiteVaultTool
 
 /// `schedule install` before systemd has a part in it, and beside one that does not answer.
 @Suite struct ScheduleInstallTests {

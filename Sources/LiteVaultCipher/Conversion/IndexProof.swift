@@ -1,15 +1,15 @@
 internal import CEngineSupport
-internal import LiteVaultCore
+package import LiteVaultCore
 internal import LiteVaultEngine
 
 /// Proves that the indexes of a database have the entries of their tables, by reading both once in their order.
 ///
 /// A sum of hashes over the rows of a table equals that over the entries of each of its indexes. `PRAGMA integrity_check` looks
 /// each row up in each index instead, and so decrypts a page for most look-ups.
-struct IndexProof {
+package struct IndexProof {
     private let database: Connection
 
-    init(_ database: Connection) { self.database = database }
+    package init(_ database: Connection) { self.database = database }
 
     /// Whether the engine can check one table (3.33).
     static var canCheckTables: Bool { EngineInfo.linked.sqliteVersion >= SQLiteVersion(major: 3, minor: 33) }
@@ -23,7 +23,7 @@ struct IndexProof {
     /// - Throws: ``VaultError`` `damaged` when an index does not have the entries of its table; `DatabaseError` when the database
     ///   cannot be read.
     @discardableResult
-    func proveAll(longest: Int32 = 1 << 22, _ report: (Int64) throws -> Void) throws -> Bool {
+    package func proveAll(longest: Int32 = 1 << 22, _ report: (Int64) throws -> Void) throws -> Bool {
         // One read transaction: each statement by itself would lock the file and look for a journal.
         try database.reading {
             var areProven = true

@@ -1,45 +1,45 @@
 internal import LiteVaultSystem
 
 /// The content of a keyring file: text, one statement on each line. See the article "The format of keyrings".
-struct KeyringDocument: Equatable {
+package struct KeyringDocument: Equatable {
     /// The limits of the format. A reader rejects what exceeds them before it allocates or computes anything.
-    enum Limit {
-        static let fileSize = 1 << 18
-        static let slots = 32
-        static let keys = 16
+    package enum Limit {
+        package static let fileSize = 1 << 18
+        package static let slots = 32
+        package static let keys = 16
         /// Bytes of UTF-8 in the name of a slot.
-        static let name = 100
+        package static let name = 100
         /// Bytes of what an external program made of a slot's secret.
-        static let blob = 8192
+        package static let blob = 8192
     }
 
     /// The length of a database key with its salt, in bytes.
-    static let keyLength = 48
+    package static let keyLength = 48
     /// The start of the first line, before the version.
-    static let kind = "litevault-keyring "
+    package static let kind = "litevault-keyring "
     /// The versions of the format. The second one has endorsements.
-    static let versions = 1...2
+    package static let versions = 1...2
     /// The first words of what is derived: in all versions the same, so that a slot has one key pair in all of them.
-    static let domain = "litevault-keyring 1"
+    package static let domain = "litevault-keyring 1"
 
     /// 16 random bytes, which bind each slot to its keyring.
-    var id: [UInt8]
+    package var id: [UInt8]
     /// How often the file was written, the first time included.
-    var generation: UInt64
+    package var generation: UInt64
     /// The identifiers of the database keys, the newest first.
-    var keys: [KeyIdentifier]
-    var slots: [SlotRecord]
+    package var keys: [KeyIdentifier]
+    package var slots: [SlotRecord]
     /// An authentication code of everything above, for each key in the same order.
-    var codes: [[UInt8]]
+    package var codes: [[UInt8]]
 
     /// The version is that of the first readers that understand the file: 2 exactly if a slot has an endorsement.
-    var version: Int { slots.contains { $0.endorsement != nil } ? 2 : 1 }
+    package var version: Int { slots.contains { $0.endorsement != nil } ? 2 : 1 }
 
     /// The slots, as they are listed.
     var listed: [KeyringSlot] { slots.map { KeyringSlot($0, keyCount: keys.count) } }
 
     /// The bytes that are authenticated.
-    var body: String {
+    package var body: String {
         var text = "\(Self.kind)\(version)\n"
         text += "id \(id.hexadecimal)\n"
         text += "generation \(generation)\n"
@@ -49,7 +49,7 @@ struct KeyringDocument: Equatable {
     }
 
     /// The whole file.
-    var text: String {
+    package var text: String {
         var text = body
         for (key, code) in zip(keys, codes) { text += "mac \(key.bytes.hexadecimal) \(code.hexadecimal)\n" }
         return text
@@ -57,15 +57,15 @@ struct KeyringDocument: Equatable {
 }
 
 /// What tells database keys apart: 8 bytes derived from one, which reveal nothing else.
-struct KeyIdentifier: Hashable {
-    static let length = 8
-    let bytes: [UInt8]
+package struct KeyIdentifier: Hashable {
+    package static let length = 8
+    package let bytes: [UInt8]
 }
 
 /// A slot as the file has it.
-struct SlotRecord: Equatable {
+package struct SlotRecord: Equatable {
     /// How the slot's private key is found from its secret.
-    enum Parameters: Equatable {
+    package enum Parameters: Equatable {
         case passphrase(ScryptParameters, salt: [UInt8])
         case recovery(salt: [UInt8])
         case recipient
@@ -74,28 +74,28 @@ struct SlotRecord: Equatable {
         case secret(KeyringSlot.Kind, salt: [UInt8])
     }
 
-    var number: UInt32
-    var parameters: Parameters
+    package var number: UInt32
+    package var parameters: Parameters
     /// Seconds since 1970.
-    var added: Int64
-    var name: String
+    package var added: Int64
+    package var name: String
     /// The X25519 key that the database keys are sealed to.
-    var publicKey: [UInt8]
+    package var publicKey: [UInt8]
     /// The sender's ephemeral public key.
-    var encapsulated: [UInt8]
+    package var encapsulated: [UInt8]
     /// The sealed keys: the last ones of the keyring's list. A slot that is being removed lacks the newest.
-    var sealed: [UInt8]
+    package var sealed: [UInt8]
     /// What the holder of the slot's secret said of the newest key, when that was last written by them.
-    var endorsement: SlotEndorsement?
+    package var endorsement: SlotEndorsement?
 
     /// How many database keys are sealed.
-    var keyCount: Int { (sealed.count - Self.tagLength) / KeyringDocument.keyLength }
+    package var keyCount: Int { (sealed.count - Self.tagLength) / KeyringDocument.keyLength }
 
-    static let tagLength = 16
-    static let saltLength = 16
-    static let publicKeyLength = 32
+    package static let tagLength = 16
+    package static let saltLength = 16
+    package static let publicKeyLength = 32
 
-    var kind: KeyringSlot.Kind {
+    package var kind: KeyringSlot.Kind {
         switch parameters {
         case .passphrase: .passphrase
         case .recovery: .recovery
@@ -126,12 +126,16 @@ struct SlotRecord: Equatable {
 }
 
 /// That a slot stands for a database key: see ``SlotEndorser``.
-struct SlotEndorsement: Equatable {
-    static let codeLength = 32
+package struct SlotEndorsement: Equatable {
+    package static let codeLength = 32
 
     /// The identifier of the key: the newest one when it was endorsed. The keyring may have dropped it since.
-    let key: KeyIdentifier
+    package let key: KeyIdentifier
     /// The generation that was written with it.
-    let generation: UInt64
-    let code: [UInt8]
+    package let generation: UInt64
+    package let code: [UInt8]
+
+    package init(key: KeyIdentifier, generation: UInt64, code: [UInt8]) {
+        (self.key, self.generation, self.code) = (key, generation, code)
+    }
 }

@@ -1,11 +1,11 @@
 internal import LiteVaultSystem
 
 /// Reads the text of a keyring, strictly: what it accepts is exactly what a writer writes.
-struct KeyringParser {
+package struct KeyringParser {
     /// What is wrong, for a message.
-    struct Problem: Error, Equatable {
-        let line: Int
-        let expected: String
+    package struct Problem: Error, Equatable {
+        package let line: Int
+        package let expected: String
         /// Whether the first line is that of something else.
         var isAnotherKind = false
         /// Whether the first line is that of a keyring of another version.
@@ -33,7 +33,7 @@ struct KeyringParser {
     /// Parses a file.
     ///
     /// - Throws: ``Problem``. Nothing was derived or decrypted.
-    static func parse(_ bytes: [UInt8]) throws(Problem) -> KeyringDocument {
+    package static func parse(_ bytes: [UInt8]) throws(Problem) -> KeyringDocument {
         var parser = try KeyringParser(bytes)
         let document = try parser.document()
         // Leading zeros, capital digits and the like: each document has one form.

@@ -20,7 +20,7 @@ public struct ScryptParameters: Sendable, Equatable {
     static let parallelisms = 1...4
 
     /// Nil for parameters beyond the limits, which no file may ask for.
-    init?(logarithm: Int, blockSize: Int, parallelism: Int) {
+    package init?(logarithm: Int, blockSize: Int, parallelism: Int) {
         guard Self.logarithms.contains(logarithm), Self.blockSizes.contains(blockSize),
             Self.parallelisms.contains(parallelism)
         else { return nil }
@@ -49,7 +49,7 @@ public struct ScryptParameters: Sendable, Equatable {
     package static let quick = ScryptParameters(logarithm: 4)
 
     /// N, the cost.
-    var cost: Int { 1 << logarithm }
+    package var cost: Int { 1 << logarithm }
     private var work: Int { cost * blockSize * parallelism }
 
     /// Whether the slots of a keyring ask for no more than ``totalWorkLimit``.

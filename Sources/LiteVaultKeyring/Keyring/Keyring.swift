@@ -114,7 +114,7 @@ extension KeyringDocument {
     ///
     /// - Parameter generation: that in which the slot endorses the newest key, if its secret is at hand; nil if it does not.
     @discardableResult
-    mutating func add(
+    package mutating func add(
         _ slot: NewKeyringSlot, keys: [KeyMaterial], endorsing generation: UInt64?
     ) throws -> (record: SlotRecord, endorser: SlotEndorser?) {
         guard slots.count < Limit.slots else {
@@ -166,14 +166,14 @@ extension KeyringDocument {
     }
 
     /// Replaces the authentication codes.
-    mutating func authenticate(by keys: [KeyMaterial]) {
+    package mutating func authenticate(by keys: [KeyMaterial]) {
         codes = keys.map { KeyringCode.code(of: self, by: $0) }
     }
 
     /// Checks the keys that a slot sealed against the document, and the document against the newest of them.
     ///
     /// - Throws: `damaged`.
-    func verify(_ keys: [KeyMaterial], path: String) throws {
+    package func verify(_ keys: [KeyMaterial], path: String) throws {
         // A slot that is being removed does not have the newest keys.
         let missing = self.keys.count - keys.count
         guard missing >= 0, let newest = keys.first,
@@ -185,7 +185,7 @@ extension KeyringDocument {
     /// Counts one more change.
     ///
     /// - Throws: `damaged` at the end of the numbers, which no keyring reaches by itself.
-    mutating func advance(path: String) throws {
+    package mutating func advance(path: String) throws {
         let (next, overflow) = generation.addingReportingOverflow(1)
         guard !overflow, next <= UInt64(Int64.max) else {
             throw VaultError(

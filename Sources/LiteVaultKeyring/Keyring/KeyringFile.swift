@@ -3,11 +3,11 @@ internal import LiteVaultCore
 internal import LiteVaultSystem
 
 /// The file of a keyring: how it is read, kept from other writers and replaced.
-struct KeyringFile {
+package struct KeyringFile {
     /// The file behind symbolic links: replacing a link would leave its target.
-    let path: String
+    package let path: String
 
-    init(_ path: String) throws {
+    package init(_ path: String) throws {
         guard !path.isEmpty, !path.utf8.contains(0) else { throw VaultError(.usage, "A keyring needs a path") }
         self.path = try withErrorContext(path: path) {
             try FileMetadata.ifExists(path: path, followingLinks: true) == nil ? path : FileMetadata.resolvedPath(path)
@@ -17,7 +17,7 @@ struct KeyringFile {
     /// Reads the file. Nothing is derived, and nothing is authenticated yet.
     ///
     /// - Throws: `noInput`, `wrongKind`, `damaged`, `io`.
-    func read() throws -> KeyringDocument {
+    package func read() throws -> KeyringDocument {
         let bytes: [UInt8]
         do { bytes = try SecretFile.contents(path, limit: KeyringDocument.Limit.fileSize) } catch let error
             as VaultError
@@ -33,7 +33,7 @@ struct KeyringFile {
     /// Writes a document as the new file, in one durable step.
     ///
     /// - Parameter replacing: false for a new keyring, whose name must be free.
-    func write(_ document: KeyringDocument, replacing: Bool) throws {
+    package func write(_ document: KeyringDocument, replacing: Bool) throws {
         let text = Array(document.text.utf8)
         // What cannot be read back must not replace what can.
         do {
@@ -53,7 +53,7 @@ struct KeyringFile {
     /// Reads the file back: what a caller reports was observed.
     ///
     /// - Throws: `io` when the file has another content.
-    func requireWritten(_ document: KeyringDocument) throws {
+    package func requireWritten(_ document: KeyringDocument) throws {
         guard try read() == document else {
             throw VaultError(
                 .io, "The keyring does not have the content that was written", path: path,
@@ -64,7 +64,7 @@ struct KeyringFile {
     /// Runs `body` while no other process changes the keyring.
     ///
     /// - Throws: `busy` after the timeout; what `body` throws.
-    func locked<T>(timeout: Duration, _ body: () throws -> T) throws -> T {
+    package func locked<T>(timeout: Duration, _ body: () throws -> T) throws -> T {
         let lock = try LockFile.ofKeyring(path, timeout: timeout, "changing the keyring")
         defer { lock.remove() }
         return try body()

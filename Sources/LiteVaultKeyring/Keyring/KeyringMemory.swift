@@ -30,7 +30,7 @@ public struct KeyringMemory: Sendable {
     /// Nil where there is none.
     public static var standard: KeyringMemory? { standard(ProcessInfo.processInfo.environment) }
 
-    static func standard(_ environment: [String: String]) -> KeyringMemory? {
+    package static func standard(_ environment: [String: String]) -> KeyringMemory? {
         var state: String?
         if let path = environment["STATE_DIRECTORY"], let first = path.split(separator: ":").first {
             state = String(first)

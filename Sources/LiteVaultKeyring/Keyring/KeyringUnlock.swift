@@ -53,7 +53,7 @@ public struct KeyringUnlock: Sendable {
     ///
     /// - Returns: the slot, the database keys it seals, newest first, and what endorses them.
     /// - Throws: `keyRejected` when it opens none.
-    func open(
+    package func open(
         _ document: KeyringDocument, path: String
     ) throws -> (slot: SlotRecord, keys: [KeyMaterial], endorser: SlotEndorser) {
         let isLoaded = try loaded()

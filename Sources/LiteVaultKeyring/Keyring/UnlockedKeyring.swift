@@ -13,11 +13,11 @@ public struct UnlockedKeyring: Sendable {
     /// All slots, by their numbers. They were changed with the newest key of this keyring: they are as authentic as the keyring
     /// itself, which ``proof()`` judges.
     public var slots: [KeyringSlot] { document.listed }
-    let file: KeyringFile
+    package let file: KeyringFile
     /// The content of the file: when it was unlocked, or as it was changed since.
     private(set) var document: KeyringDocument
     /// The database keys, newest first, that the slot opened.
-    private(set) var keys: [KeyMaterial]
+    package private(set) var keys: [KeyMaterial]
     /// What people compare to know that they mean the same keyring with the same key.
     public private(set) var fingerprint: KeyringFingerprint
     /// By which the slot that opened it endorses; nil for a recipient, whose secret is elsewhere.
@@ -163,7 +163,7 @@ public struct UnlockedKeyring: Sendable {
     /// be proven by its next change otherwise.
     ///
     /// - Parameter keys: the keys afterwards, newest first; those of before by default.
-    mutating func change<T>(
+    package mutating func change<T>(
         keys newKeys: [KeyMaterial]? = nil, _ body: (inout KeyringDocument) throws -> T
     ) throws -> T {
         let file = file

@@ -33,7 +33,7 @@ public struct ExternalCommand: Sendable {
     /// - Parameter input: its standard input, at most 16 KiB; nil for that of this process.
     /// - Throws: `VaultError` `keyRejected` when it does not end with status 0, or not in time, or prints
     ///   nothing.
-    func run(input: UnsafeRawBufferPointer?) throws -> KeyMaterial {
+    package func run(input: UnsafeRawBufferPointer?) throws -> KeyMaterial {
         let outcome = try run(feeding: input)
         guard outcome.ending == .status(0) else {
             throw VaultError(

@@ -54,7 +54,7 @@ public struct KeyMaterial: Sendable {
     }
 
     /// Whether both have the same bytes, compared in a time that depends only on the lengths.
-    func equals(_ other: KeyMaterial) -> Bool { secret.equals(other.secret) }
+    package func equals(_ other: KeyMaterial) -> Bool { secret.equals(other.secret) }
 
     /// The bytes as hexadecimal digits, in memory of the same kind.
     package func digits() throws -> KeyMaterial {

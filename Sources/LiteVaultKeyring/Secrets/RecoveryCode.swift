@@ -12,7 +12,7 @@ public struct RecoveryCode: Sendable {
     /// Crockford's alphabet: no I, L, O, U.
     private static let alphabet = Array("0123456789ABCDEFGHJKMNPQRSTVWXYZ".utf8)
 
-    let secret: KeyMaterial
+    package let secret: KeyMaterial
 
     /// Generates a code.
     ///
@@ -21,7 +21,7 @@ public struct RecoveryCode: Sendable {
 
     private init(secret: KeyMaterial) { self.secret = secret }
 
-    init(bytes: KeyMaterial) throws {
+    package init(bytes: KeyMaterial) throws {
         guard bytes.count == Self.length else { throw VaultError(.keyMaterialRejected, "A recovery code has 160 bits") }
         secret = bytes
     }

@@ -6,7 +6,7 @@ internal import LiteVaultSystem
 ///
 /// The public key of a slot is in the file for all to read, and everybody can seal a key to it. So a slot that opens shows that
 /// the keyring was made *for* the slot, and not by whom. Only who has the slot's secret can endorse.
-struct SlotEndorser {
+package struct SlotEndorser {
     /// The public key of the slot.
     let publicKey: [UInt8]
     private let key: KeyMaterial

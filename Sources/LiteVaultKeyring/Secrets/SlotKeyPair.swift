@@ -6,7 +6,7 @@ internal import _CryptoExtras
 /// The X25519 key pair of a slot. The slot's secret leads to the private key; the public key is in the file.
 ///
 /// Because database keys are sealed to public keys, any one slot suffices to give a new one to all slots.
-struct SlotKeyPair {
+package struct SlotKeyPair {
     private let key: Curve25519.KeyAgreement.PrivateKey
     /// The same, as it was derived or given: the library may keep another form of it.
     private let secret: KeyMaterial
@@ -58,7 +58,7 @@ struct SlotKeyPair {
     /// The database keys that a slot seals for this key pair; nil when the slot is for another.
     ///
     /// - Throws: `damaged` when the slot is for this key pair, but does not open.
-    func open(_ slot: SlotRecord, of keyring: [UInt8], path: String) throws -> [KeyMaterial]? {
+    package func open(_ slot: SlotRecord, of keyring: [UInt8], path: String) throws -> [KeyMaterial]? {
         guard slot.publicKey == publicKey else { return nil }
         defer { HeapScrubber.run() }
         var plain: Data
@@ -76,7 +76,7 @@ struct SlotKeyPair {
     }
 
     /// Seals database keys for a slot. Its private key is not needed.
-    static func seal(_ keys: [KeyMaterial], for slot: inout SlotRecord, of keyring: [UInt8]) throws {
+    package static func seal(_ keys: [KeyMaterial], for slot: inout SlotRecord, of keyring: [UInt8]) throws {
         defer { HeapScrubber.run() }
         let joined = try KeyMaterial.joined(keys)
         do {
@@ -100,7 +100,7 @@ struct SlotKeyPair {
 
 /// HPKE (RFC 9180) in base mode: X25519, HKDF-SHA256, ChaCha20-Poly1305. Apple's systems have it since 2023.
 private enum HPKESuite {
-    static func seal(
+    package static func seal(
         _ plain: UnsafeRawBufferPointer, to publicKey: [UInt8], info: Data
     ) throws -> (encapsulated: [UInt8], sealed: [UInt8]) {
         guard #available(macOS 14, iOS 17, tvOS 17, watchOS 10, *) else { throw unsupported }
@@ -112,7 +112,7 @@ private enum HPKESuite {
         return (Array(sender.encapsulatedKey), Array(try sender.seal(plain)))
     }
 
-    static func open(
+    package static func open(
         _ sealed: [UInt8], encapsulated: [UInt8], by key: Curve25519.KeyAgreement.PrivateKey, info: Data
     ) throws -> Data {
         guard #available(macOS 14, iOS 17, tvOS 17, watchOS 10, *) else { throw unsupported }
@@ -128,14 +128,14 @@ private enum HPKESuite {
 }
 
 /// What a database key authenticates, and how it is named.
-enum KeyringCode {
-    static func identifier(of key: KeyMaterial) -> KeyIdentifier {
+package enum KeyringCode {
+    package static func identifier(of key: KeyMaterial) -> KeyIdentifier {
         let bytes = derived(key, salt: [], use: "key-id", count: KeyIdentifier.length)
         return KeyIdentifier(bytes: bytes.withUnsafeBytes { Array($0) })
     }
 
     /// The authentication code of a document's body.
-    static func code(of document: KeyringDocument, by key: KeyMaterial) -> [UInt8] {
+    package static func code(of document: KeyringDocument, by key: KeyMaterial) -> [UInt8] {
         let mac = derived(key, salt: document.id, use: "mac", count: 32)
         defer { HeapScrubber.run() }
         return Array(HMAC<SHA256>.authenticationCode(for: Array(document.body.utf8), using: mac))

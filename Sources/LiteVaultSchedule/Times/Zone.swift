@@ -61,7 +61,7 @@ package struct Zone: Sendable, Equatable {
     package static var current: Zone { current(variable: getenv("TZ").map { String(cString: $0) }) }
 
     /// - Parameter variable: the value of TZ: a name, a path or a rule, as tzset(3) describes them.
-    static func current(variable: String?, system: String = "/etc/localtime") -> Zone {
+    package static func current(variable: String?, system: String = "/etc/localtime") -> Zone {
         guard let variable else {
             return ZoneFile(path: system).map { Zone(system, $0) } ?? Zone(.current)
         }
@@ -92,7 +92,7 @@ package struct Zone: Sendable, Equatable {
 }
 
 /// A file of the time zone database (tzfile(5), RFC 9636): when the offset of a zone from UTC changed, and the rule for later.
-struct ZoneFile: Sendable, Equatable {
+package struct ZoneFile: Sendable, Equatable {
     /// Moments in seconds since 1970 in ascending order, and the offset in seconds from each one on.
     private var changes: [(time: Int, offset: Int)] = []
     /// The offset before the first change.
@@ -100,7 +100,7 @@ struct ZoneFile: Sendable, Equatable {
     /// The rule after the last change.
     private var rule: ZoneRule?
 
-    static func == (left: Self, right: Self) -> Bool {
+    package static func == (left: Self, right: Self) -> Bool {
         left.first == right.first && left.rule == right.rule && left.changes.elementsEqual(right.changes, by: ==)
     }
 
@@ -119,7 +119,7 @@ struct ZoneFile: Sendable, Equatable {
     }
 
     /// Parses the content of a file; nil if it is damaged.
-    init?(_ bytes: [UInt8]) {
+    package init?(_ bytes: [UInt8]) {
         guard let old = Header(bytes, at: 0) else { return nil }
         guard old.version >= 2 else {
             guard parse(bytes, old, width: 4) != nil else { return nil }
@@ -137,7 +137,7 @@ struct ZoneFile: Sendable, Equatable {
     }
 
     /// The seconds by which local time is ahead of UTC at `time` (seconds since 1970).
-    func offset(at time: Int) -> Int {
+    package func offset(at time: Int) -> Int {
         guard let last = changes.last else { return rule?.offset(at: time) ?? first }
         if time >= last.time { return rule?.offset(at: time) ?? last.offset }
         var (low, high) = (0, changes.count)
@@ -202,7 +202,7 @@ struct ZoneFile: Sendable, Equatable {
 }
 
 /// A rule for a zone's offset in all years, as the variable TZ of POSIX has it: `CET-1CEST,M3.5.0,M10.5.0/3`.
-struct ZoneRule: Sendable, Equatable {
+package struct ZoneRule: Sendable, Equatable {
     /// When clocks change, in each year.
     private enum Day: Sendable, Equatable {
         /// Day 1 to 365; 29 February is never counted.
@@ -223,13 +223,13 @@ struct ZoneRule: Sendable, Equatable {
     private var standard = 0
     private var summer: (offset: Int, start: Change, end: Change)?
 
-    static func == (left: Self, right: Self) -> Bool {
+    package static func == (left: Self, right: Self) -> Bool {
         left.standard == right.standard && left.summer?.offset == right.summer?.offset
             && left.summer?.start == right.summer?.start && left.summer?.end == right.summer?.end
     }
 
     /// Parses a rule; nil if the text is not one.
-    init?(_ text: String) {
+    package init?(_ text: String) {
         var rest = Array(text.utf8)[...]
         guard text.utf8.count <= 128, Self.name(&rest), let standard = Self.time(&rest) else { return nil }
         // POSIX counts westwards.
@@ -248,7 +248,7 @@ struct ZoneRule: Sendable, Equatable {
     }
 
     /// The seconds by which local time is ahead of UTC at `time` (seconds since 1970).
-    func offset(at time: Int) -> Int {
+    package func offset(at time: Int) -> Int {
         guard let summer else { return standard }
         let year = CivilDate(dayNumber: CivilDate.floor(time + standard, 86_400)).year
         let start = Self.moment(summer.start, year) - standard

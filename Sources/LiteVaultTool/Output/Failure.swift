@@ -4,14 +4,14 @@ internal import LiteVaultKeyring
 internal import LiteVaultSystem
 
 /// Why a command failed. Reporters print it, and its code decides the exit status.
-struct Failure: Error, Equatable {
-    var code: FailureCode
+package struct Failure: Error, Equatable {
+    package var code: FailureCode
     /// What happened: a phrase in lower case, without a full stop.
-    var message: String
+    package var message: String
     /// The file concerned.
-    var path: String?
+    package var path: String?
     /// What to do next: one or more sentences.
-    var remedy: String?
+    package var remedy: String?
     /// Lines that show the place in the text that the message is about.
     var excerpt: [String] = []
     /// That place.
@@ -20,19 +20,19 @@ struct Failure: Error, Equatable {
     var times: Times?
 
     /// A place in a text, counted from 1.
-    struct Place: Equatable {
+    package struct Place: Equatable {
         let line: Int
         /// In characters.
         let column: Int
     }
 
     /// The wanted time, and the newest that can be restored.
-    struct Times: Equatable {
+    package struct Times: Equatable {
         let wanted: String
         let reachable: String
     }
 
-    init(_ code: FailureCode, _ message: String, path: String? = nil, remedy: String? = nil) {
+    package init(_ code: FailureCode, _ message: String, path: String? = nil, remedy: String? = nil) {
         self.code = code
         self.message = message
         self.path = path
@@ -41,7 +41,7 @@ struct Failure: Error, Equatable {
 }
 
 /// The `code` of a failure in JSON output. Several codes share an exit status.
-enum FailureCode: String, CaseIterable {
+package enum FailureCode: String, CaseIterable {
     case `internal`
     case usage
     case damaged

@@ -3,10 +3,10 @@ internal import LiteVaultQuoting
 internal import LiteVaultSystem
 
 /// A service of systemd, as its file and drop-ins describe it: a unit of its own, or an instance of a template.
-struct InstalledService {
-    let name: String
+package struct InstalledService {
+    package let name: String
     /// The file that systemd reads.
-    let path: String
+    package let path: String
     private let files: UnitFiles
     private let settings: [(name: String, value: String)]
     /// The name by which specifiers get their values.
@@ -16,15 +16,15 @@ struct InstalledService {
     /// The timers that start it.
     private let timers: [String]
     /// Whether its file is that of a template.
-    let isInstance: Bool
+    package let isInstance: Bool
 
     /// The name of the service that a link among the units leads to; its own for any other.
-    let target: String
+    package let target: String
 
     /// All of them. A link to a service of the administrator is another name of that one, and left out.
     ///
     /// - Parameter running: units that run: instances of templates are found by them, too.
-    static func all(_ files: UnitFiles = UnitFiles(), running: [String] = []) -> [InstalledService] {
+    package static func all(_ files: UnitFiles = UnitFiles(), running: [String] = []) -> [InstalledService] {
         let timers = Dictionary(
             grouping: files.units(ofType: "timer", running: running), by: { started(by: $0, files) }
         ).mapValues { $0.map(\.text) }
@@ -67,27 +67,27 @@ struct InstalledService {
         settings = isOfInterest ? texts.flatMap { Quoting.systemdSettings(in: $0) } : []
     }
 
-    var user: String { last("User") ?? "root" }
+    package var user: String { last("User") ?? "root" }
     /// The name of its state directory.
-    var directoryName: String? { last("StateDirectory") }
+    package var directoryName: String? { last("StateDirectory") }
     /// Whether it is among the administrator's units. One of a package exists whether it is wanted or not.
-    var isOwn: Bool { path.hasPrefix(files.own + "/") }
+    package var isOwn: Bool { path.hasPrefix(files.own + "/") }
     /// Whether it, or a timer of it, is enabled.
-    var isEnabled: Bool { units.contains(where: files.isEnabled) }
+    package var isEnabled: Bool { units.contains(where: files.isEnabled) }
     /// The timers that start the service, and the service.
-    var units: [String] { Set(timers + Self.units(of: name, files).dropLast()).sorted() + ["\(name).service"] }
+    package var units: [String] { Set(timers + Self.units(of: name, files).dropLast()).sorted() + ["\(name).service"] }
     /// The commands that remove it; those that only stop and disable it if its files are not the administrator's.
-    var removal: String { Self.removal(units, files) }
+    package var removal: String { Self.removal(units, files) }
 
     /// The user of a service whose unit has this one, or none: drop-ins may change that.
-    static func user(of name: String, _ user: String?, _ files: UnitFiles = UnitFiles()) -> String {
+    package static func user(of name: String, _ user: String?, _ files: UnitFiles = UnitFiles()) -> String {
         let settings = read(files.dropIns(of: "\(name).service")).texts.flatMap { Quoting.systemdSettings(in: $0) }
         return settings.last { $0.name == "User" }?.value ?? user ?? "root"
     }
 
     /// Whether it runs the jobs of a configuration, however its command is quoted, by whatever variables and specifiers, and whatever links
     /// lead to the file.
-    func runs(_ configuration: String) -> Bool {
+    package func runs(_ configuration: String) -> Bool {
         let path = ExactText(LocalDirectory.resolved(configuration))
         return commands.contains { command in
             command.runs { word in
@@ -99,7 +99,7 @@ struct InstalledService {
     }
 
     /// Why it cannot be said that it does not run some configuration: phrases.
-    var doubts: [String] { unread + commands.flatMap(\.doubts) }
+    package var doubts: [String] { unread + commands.flatMap(\.doubts) }
 
     private var commands: [ServiceCommand] {
         let environment = ServiceEnvironment(settings, of: unit)
@@ -118,7 +118,7 @@ struct InstalledService {
         settings.last { $0.name == name }.map { (try? Quoting.systemdText($0.value, of: unit)) ?? $0.value }
     }
 
-    static func removal(of name: String, _ files: UnitFiles = UnitFiles()) -> String {
+    package static func removal(of name: String, _ files: UnitFiles = UnitFiles()) -> String {
         removal(units(of: name, files), files)
     }
 

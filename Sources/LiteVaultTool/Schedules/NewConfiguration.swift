@@ -105,7 +105,7 @@ struct NewConfigurationOptions: ParsableArguments {
 }
 
 /// A small file that everybody may read, written durably.
-enum PublicText {
+package enum PublicText {
     /// Creates the directories above a path that do not exist, for everybody to pass through.
     static func createParents(of path: String) throws {
         var missing: [String] = []
@@ -123,7 +123,7 @@ enum PublicText {
     /// Whether a file has exactly this text.
     ///
     /// - Throws: what keeps an existing file from being read.
-    static func isWritten(_ text: String, at path: String) throws -> Bool {
+    package static func isWritten(_ text: String, at path: String) throws -> Bool {
         guard FileManager.default.fileExists(atPath: path) else { return false }
         return try withErrorContext(path: path) {
             // By bytes: texts that are canonically equal are not the same file.

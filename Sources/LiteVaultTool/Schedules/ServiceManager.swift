@@ -2,22 +2,24 @@ internal import LiteVaultQuoting
 internal import LiteVaultSystem
 
 /// systemd as it runs here, by its commands `systemctl` and `journalctl`.
-struct ServiceManager: Sendable {
+package struct ServiceManager: Sendable {
     /// The directory of the administrator's units.
     static let directory = "/etc/systemd/system"
     /// The second line of a unit that 'schedule install' has written.
-    static let mark =
+    package static let mark =
         "# Made by 'litevault schedule install', which replaces it: your own settings belong in a drop-in."
 
     /// How long one call of a command may take. Reading all units again takes longest: seconds, on a machine with very many.
-    var limit = Duration.seconds(60)
+    package var limit = Duration.seconds(60)
     /// The command that speaks to systemd.
-    var command = "systemctl"
+    package var command = "systemctl"
     /// The call that runs, or was ended before it had answered: what it asked for may be done all the same.
     let unanswered = Locked<String?>(nil)
 
+    package init() {}
+
     /// How a service ended.
-    struct Ending {
+    package struct Ending {
         /// systemd's word for it: `success`, `exit-code`, `signal`, `timeout`, …
         let result: String
         /// The exit status of its process; 0 if none has ended.
@@ -60,7 +62,7 @@ struct ServiceManager: Sendable {
     /// Has systemd read all units again, which also shows whether it runs here and obeys this user.
     ///
     /// - Throws: `unsupported` without systemd, or for a user whom it does not obey.
-    func reload() throws {
+    package func reload() throws {
         let (ending, text) = try run("systemctl", ["daemon-reload"])
         // In a chroot it does nothing, and succeeds.
         guard ending == .status(0), Self.isHere else {
@@ -120,7 +122,7 @@ struct ServiceManager: Sendable {
     }
 
     /// Enables a unit: it is started whenever the machine starts. A timer is started now, too.
-    func enable(_ unit: String) throws {
+    package func enable(_ unit: String) throws {
         try require(unit.hasSuffix(".timer") ? ["enable", "--now", "--quiet"] : ["enable", "--quiet"], unit)
     }
 
@@ -144,7 +146,7 @@ struct ServiceManager: Sendable {
     ///   - accepted: called once systemd has taken the order to start it.
     /// - Returns: how it ended, or that it runs.
     /// - Throws: `job-failed` if systemd did not start it.
-    func start(_ unit: String, runsOn: Bool, accepted: () -> Void = {}) throws -> Ending {
+    package func start(_ unit: String, runsOn: Bool, accepted: () -> Void = {}) throws -> Ending {
         if !runsOn {
             let present = try state(of: unit)
             // It was one that follows logs.

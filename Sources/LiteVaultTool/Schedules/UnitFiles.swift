@@ -2,13 +2,15 @@ internal import LiteVaultQuoting
 internal import LiteVaultSystem
 
 /// The files from which systemd reads units, by their directories.
-struct UnitFiles {
+package struct UnitFiles {
     /// The directories that have units, the first of which wins: those of the administrator, of this boot, and of packages
     /// (systemd.unit(5)).
-    var directories = [
+    package var directories = [
         ServiceManager.directory, "/run/systemd/system", "/usr/local/lib/systemd/system", "/usr/lib/systemd/system",
         "/lib/systemd/system",
     ]
+
+    package init() {}
 
     /// The directory of the administrator's units.
     var own: String { directories.first ?? ServiceManager.directory }

@@ -4,11 +4,13 @@ internal import LiteVaultSchedule
 internal import LiteVaultSystem
 
 /// Puts the units of a configuration in place, and has the service run its jobs.
-struct UnitInstallation: Sendable {
-    struct Unit {
+package struct UnitInstallation: Sendable {
+    package struct Unit {
         let path: String
         /// Whether its file is a new one, or has another text than before.
         let changed: Bool
+
+        package init(path: String, changed: Bool) { (self.path, self.changed) = (path, changed) }
 
         var members: Members { ["path": path, "changed": changed] }
     }
@@ -336,19 +338,21 @@ struct UnitInstallation: Sendable {
 }
 
 /// What an installation has done so far. Each entry was observed: a step that failed adds only what it is known to have done.
-struct InstallationSteps {
+package struct InstallationSteps {
     /// The path of the configuration that was written.
-    var configuration: String?
+    package var configuration: String?
     /// The directories that were created.
-    var directories: [String] = []
+    package var directories: [String] = []
     /// The units, written or found up to date.
-    var units: [UnitInstallation.Unit] = []
+    package var units: [UnitInstallation.Unit] = []
     /// The units that were removed.
-    var removed: [String] = []
+    package var removed: [String] = []
     /// The unit that systemd has enabled.
-    var enabled: String?
+    package var enabled: String?
     /// The service that systemd was asked to start.
-    var started: String?
+    package var started: String?
+
+    package init() {}
 
     /// The files that were written.
     private var written: [String] { [configuration].compactMap(\.self) + units.filter(\.changed).map(\.path) }
@@ -374,7 +378,7 @@ struct InstallationSteps {
     /// - Parameters:
     ///   - again: the command that completes it.
     ///   - removal: the commands that remove the units; nil if none of them exists.
-    func completing(_ failure: Failure, again: String, removal: String?) -> Failure {
+    package func completing(_ failure: Failure, again: String, removal: String?) -> Failure {
         guard !phrases.isEmpty else { return failure }
         var failure = failure
         let done = Format.list(phrases)
@@ -397,7 +401,7 @@ struct InstallationSteps {
     ///   - again: the command that completes the installation.
     ///   - status: the command that shows what the jobs do.
     ///   - removal: the commands that remove the units; nil if none of them exists.
-    func interruption(
+    package func interruption(
         unanswered: String?, again: String, status: String, removal: String?
     ) -> (message: String, remedy: String)? {
         guard !phrases.isEmpty else { return nil }
@@ -420,18 +424,20 @@ struct InstallationSteps {
 }
 
 /// The steps of an installation, which the thread of signals may show at any time.
-final class InstallationRecord: Sendable {
+package final class InstallationRecord: Sendable {
     private let state = Locked(InstallationSteps())
     private let isAnnounced = Locked(false)
+
+    package init() {}
 
     /// What was done so far.
     var steps: InstallationSteps { state.value }
 
     /// Adds what was done, once that was observed.
-    func note(_ change: (inout InstallationSteps) -> Void) { state.withLock(change) }
+    package func note(_ change: (inout InstallationSteps) -> Void) { state.withLock(change) }
 
     /// Shows what was done, once. Another thread that asks for it meanwhile waits until it was shown.
-    func announce(_ show: (InstallationSteps) -> Void) {
+    package func announce(_ show: (InstallationSteps) -> Void) {
         isAnnounced.withLock { isAnnounced in
             guard !isAnnounced else { return }
             isAnnounced = true

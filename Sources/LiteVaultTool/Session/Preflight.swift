@@ -1,9 +1,9 @@
-internal import LiteVault
+package import LiteVault
 internal import LiteVaultSystem
 
 /// Checks before a key is read: nobody should have to type a passphrase to learn that a file is missing. The library repeats
 /// them where they matter.
-enum Preflight {
+package enum Preflight {
     /// - Throws: `no-encryption` if the linked engine does not encrypt.
     static func requireEncryption() throws(Failure) {
         guard case .none = EngineInfo.linked.encryption else { return }
@@ -16,7 +16,7 @@ enum Preflight {
     /// `verify` would call every page unauthenticated: such a build ends at its start.
     ///
     /// - Throws: `no-encryption` if the engine encrypts, and the digests are missing.
-    static func requireDigests(
+    package static func requireDigests(
         of encryption: EngineInfo.Encryption = EngineInfo.linked.encryption,
         areAvailable: Bool = PageDigests.areAvailable
     ) throws(Failure) {

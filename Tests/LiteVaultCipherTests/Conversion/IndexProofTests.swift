@@ -2,7 +2,7 @@ import LiteVaultCore
 import LiteVaultEngine
 import Testing
 
-@testable import LiteVaultCipher
+import LiteVaultCipher
 
 /// The proof that indexes have the entries of their tables, ended before it is done. What it finds in the end is in `TransferTests`.
 @Suite struct IndexProofTests {
