@@ -136,8 +136,9 @@ final class TestClock: Sendable {
         HostClock(
             time: { self.now }, now: { self.now.timeIntervalSince1970 },
             sleep: { seconds in
-                let end = self.now + seconds
-                while self.now < end, (try? await Task.sleep(for: .milliseconds(5))) != nil {}
+                // Or until real time has passed: a pause that begins after the clock was set is not as long as if it had begun before.
+                let (end, latest) = (self.now + seconds, ContinuousClock.now + .seconds(seconds))
+                while self.now < end, .now < latest, (try? await Task.sleep(for: .milliseconds(5))) != nil {}
             })
     }
 }
