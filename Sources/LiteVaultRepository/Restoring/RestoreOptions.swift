@@ -158,7 +158,8 @@ struct PendingKeyring {
 
     /// Gives the keyring its name, durably; the one that it replaces is kept, durably, before that.
     ///
-    /// - Throws: `cannotCreate` if the replaced one cannot be kept, `io`. The keyring of before then has its name.
+    /// - Throws: `cannotCreate` if the replaced one cannot be kept, `io`. The keyring of before then has its name, unless only the last sync of the
+    ///   directory failed: ``takingBack(_:)`` gives it back.
     func publish() throws {
         guard let file else { return }
         let path = planned.path

@@ -49,6 +49,31 @@ import Testing
         #expect(try followed.folder.apply(followed.image) == capture(followed.live.path).image)
     }
 
+    @Test func `nothing follows a part of a segment, even where the log started over after it`() throws {
+        var followed = try Followed()
+        for value in [10, 20] { try followed.db.execute("UPDATE t SET v = \(value)") }
+        _ = try followed.poll()
+        _ = try followed.db.number("PRAGMA wal_checkpoint(TRUNCATE)")
+        // The follower finds everything in the database, and lets the log start over.
+        _ = try followed.poll()
+        try followed.db.execute("UPDATE t SET v = 30")
+        _ = try followed.poll()
+        let stored = followed.folder.stored
+        try #require(stored.count == 2)
+        #expect(stored[0].segment.salts != stored[1].segment.salts && stored[1].segment.firstFrame == 1)
+        let first = try #require(try SegmentFile(stored[0].path).commits().first)
+        #expect(first < stored[0].segment.lastFrame)
+
+        let path = followed.live.directory + "/part.db"
+        try Data(followed.image).write(to: URL(fileURLWithPath: path))
+        var applier = try SegmentApplier(image: path)
+        try applier.apply(SegmentFile(stored[0].path, through: first))
+        #expect { try applier.apply(SegmentFile(stored[1].path)) } throws: { ($0 as? VaultError)?.code == .damaged }
+        #expect {
+            try SegmentFile(stored[0].path, through: stored[0].segment.lastFrame + 1)
+        } throws: { ($0 as? VaultError)?.code == .internalFailure }
+    }
+
     @Test func `the log starts over under the follower, and nothing is missed`() throws {
         var followed = try Followed()
         var logs: Set<UInt64> = []

@@ -27,6 +27,31 @@ import Testing
         #expect(await StoreCalls.code { _ = try await repository.forget(.init()) } == .config)
     }
 
+    /// A record of an older version has no list of segments, and what that version removed is taken from the gaps of those that exist.
+    @Test func `a record of an older version gets no segments where there never were any`() async throws {
+        let repository = try await repository()
+        var image = try TestImage(scratch.path("a.db"), blocks: 8)
+        for block in 0..<4 {
+            try image.change(block: block)
+            try await repository.snapshot(image)
+        }
+        _ = try await repository.forget(policy { $0.last = 3 })
+        let name = "forgotten/" + repository.databaseID("a.db")
+        let line = try #require(
+            String(decoding: try await repository.store.get(name), as: UTF8.self).split(separator: "\n").first)
+        var record = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+        #expect((record["ranges"] as? [[Int]]) == [[1, 1]])
+        record["segments"] = nil
+        let body = try [UInt8](JSONSerialization.data(withJSONObject: record)) + [UInt8(ascii: "\n")]
+        let bytes = body + Array("sha256 \(Hash256(of: body).hexadecimal)\n".utf8)
+        try await repository.store.put(name, bytes: bytes, condition: .none)
+
+        _ = try await repository.forget(policy { $0.last = 2 })
+        let text = String(decoding: try await repository.store.get(name), as: UTF8.self)
+        #expect(text.contains("[[1,2]]"), "\(text)")
+        #expect(!text.contains("segments"), "\(text)")
+    }
+
     @Test func `a forgotten snapshot affects no other, and its packs are deleted by a later run`() async throws {
         let repository = try await repository()
         var image = try TestImage(scratch.path("a.db"), blocks: 200)
