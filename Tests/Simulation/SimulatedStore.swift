@@ -13,9 +13,41 @@ final class SimulatedStore: ObjectStore {
     }
 
     private struct Content {
-        var objects: [String: (bytes: [UInt8], modified: Date, tag: ETag)] = [:]
+        private(set) var objects: [String: (bytes: [UInt8], modified: Date, tag: ETag)] = [:]
+        /// The names in order. They are ASCII, which `<` compares as bytes.
+        private var names: [String] = []
         var versions = 0
         var faults: [Fault] = []
+
+        mutating func set(_ name: String, _ object: (bytes: [UInt8], modified: Date, tag: ETag)) {
+            if objects.updateValue(object, forKey: name) == nil { names.insert(name, at: place(of: name)) }
+        }
+
+        mutating func remove(_ name: String) {
+            if objects.removeValue(forKey: name) != nil { names.remove(at: place(of: name)) }
+        }
+
+        mutating func removeAll() { (objects, names) = ([:], []) }
+
+        func names(with prefix: String) -> ArraySlice<String> {
+            names[place(of: prefix)...].prefix { $0.utf8.starts(with: prefix.utf8) }
+        }
+
+        func attributes(of name: String) -> ObjectAttributes? {
+            objects[name].map {
+                ObjectAttributes(name: name, size: Int64($0.bytes.count), modified: $0.modified, tag: $0.tag)
+            }
+        }
+
+        /// Where a name is, or would be.
+        private func place(of name: String) -> Int {
+            var (low, high) = (0, names.count)
+            while low < high {
+                let middle = (low + high) / 2
+                if names[middle] < name { low = middle + 1 } else { high = middle }
+            }
+            return low
+        }
     }
 
     let location: String
@@ -42,7 +74,8 @@ final class SimulatedStore: ObjectStore {
     func replace(_ objects: [String: [UInt8]]) {
         let now = Date(milliseconds: clock.shown)
         content.withLock { content in
-            content.objects = objects.mapValues { ($0, now, ETag("1")) }
+            content.removeAll()
+            for (name, bytes) in objects { content.set(name, (bytes, now, ETag("1"))) }
         }
     }
 
@@ -76,7 +109,7 @@ final class SimulatedStore: ObjectStore {
             guard holds else { throw VaultError(.conflict, "another writer was first", path: name) }
             content.versions += 1
             let tag = ETag(String(content.versions))
-            content.objects[name] = (bytes, now, tag)
+            content.set(name, (bytes, now, tag))
             if case .lostAnswer = fault { throw VaultError(.io, "no answer", path: name) }
             return tag
         }
@@ -115,27 +148,18 @@ final class SimulatedStore: ObjectStore {
 
     func attributes(_ name: String) async throws -> ObjectAttributes? {
         try ObjectName.validate(name)
-        return content.withLock { content in
-            content.objects[name].map {
-                ObjectAttributes(name: name, size: Int64($0.bytes.count), modified: $0.modified, tag: $0.tag)
-            }
-        }
+        return content.withLock { $0.attributes(of: name) }
     }
 
     func list(_ prefix: String) async throws -> [ObjectAttributes] {
         content.withLock { content in
-            content.objects.filter { $0.key.hasPrefix(prefix) }
-                .sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
-                .map {
-                    ObjectAttributes(
-                        name: $0.key, size: Int64($0.value.bytes.count), modified: $0.value.modified, tag: $0.value.tag)
-                }
+            content.names(with: prefix).compactMap { content.attributes(of: $0) }
         }
     }
 
     func remove(_ name: String) async throws {
         try ObjectName.validate(name)
-        content.withLock { $0.objects[name] = nil }
+        content.withLock { $0.remove(name) }
     }
 
     func now() async throws -> Date { Date(milliseconds: clock.shown) }

@@ -48,7 +48,7 @@ def select_build(which):
 
 class Plan:
     def __init__(self, chosen, temporary, relinked=True):
-        self.relinked = relinked  # whether the tests of plain SQLite are the default engine's objects: see ci/lib/relink
+        self.relinked = relinked  # whether tests of plain SQLite, and optimised ones, are made of objects of other builds: see ci/lib/relink
         self.engines = [engine for engine in ENGINES if engine in chosen]
         self.groups = [group for group in GROUPS if group in chosen]
         self.suites, self.temporary = suites(), temporary
@@ -77,7 +77,11 @@ class Plan:
             self.add("build sqlite", shell('engine_seed sqlite; engine_swift sqlite build'),
                      needs=["build sqlcipher"], weight=3, seconds=240, build=("sqlite", True),
                      environment={"LITEVAULT_TESTS": "none", **lean}, judge=self.compiled, timeout=3000)
-            self.add("tests sqlite", ["ci/lib/relink", home(DEFAULT), home("sqlite"), WORK / "sqlite"], needs=["build sqlite"], seconds=5)
+            self.add("tests sqlite", ["ci/lib/relink", "sqlite", home(DEFAULT), home("sqlite"), WORK / "sqlite"], needs=["build sqlite"], seconds=5)
+        for suite in self.suites.values():
+            if suite.optimised and DEFAULT in self.engines:
+                self.add(f"optimised {suite.name}", ["ci/lib/relink", "optimised", home(DEFAULT), ROOT / ".build-tool", WORK / "optimised", suite.name],
+                         needs=["build sqlcipher", "build tool"], seconds=5)
         for engine in SUBSTITUTED:
             if engine in self.engines:
                 needs = ["build sqlcipher"]
@@ -124,6 +128,9 @@ class Plan:
             return WORK / engine / "litevault", f"tool {engine}"
         return ROOT / ".build-tool/release/litevault", "build tool"
 
+    def is_optimised(self, engine, suite):
+        return self.relinked and engine == DEFAULT and bool(suite.optimised)
+
     def tests(self, engine):
         for suite in self.suites.values():
             for name, reason in suite.left_out(engine):
@@ -132,6 +139,8 @@ class Plan:
                 tool, made = self.tool(engine, suite.needs_debug_build)
                 made = [made] if suite.is_program or suite.name == "LiteVaultToolTests" else []
                 built = [self.built(engine)] if suite.needs_debug_build or not suite.is_program else []
+                if self.is_optimised(engine, suite):
+                    built = [f"optimised {suite.name}"]
                 self.suite(engine, suite, tool, [*made, *built])
 
     def suite(self, engine, suite, tool, needs, words=()):
@@ -155,12 +164,16 @@ class Plan:
             self.add(name, [suite.directory / "run", *words], **how,
                      judge=lambda log, status: self.judged(engine, report.ProgramRun(suite.name, log, status)))
             return
+        program = self.program(engine)
+        if self.is_optimised(engine, suite):
+            program = WORK / "optimised/litevaultPackageTests.xctest"
+            how["environment"] |= suite.optimised
         events = WORK / f"{engine}.{suite.name}.events"
         events.unlink(missing_ok=True)  # those of an earlier run would be judged if the program did not start
         chosen = list(words) or ["--filter", f"^{suite.name}[./]"]
         for once, _ in suite.left_out(engine):
             chosen += ["--skip", f"^{once.replace('.', '[.]')}[./]"]
-        command = [self.program(engine), "--testing-library", "swift-testing", "--event-stream-output-path", events, *chosen]
+        command = [program, "--testing-library", "swift-testing", "--event-stream-output-path", events, *chosen]
         self.add(name, command, **how, judge=lambda _, status: self.judged(engine, report.SwiftRun(events, status)))
 
     def judged(self, engine, run):
@@ -262,15 +275,15 @@ def renew_changed():
         printf '%s\\n' "$now" >"$known"'''), check=True)
 
 
-def finish(plan, lanes, done):
-    """Prints what has to be looked at, and returns the counts."""
+def finish(plan, lanes, done, is_whole):
+    """Prints what has to be looked at, and returns the counts. `is_whole`: nothing was left out by --only."""
     failures = [f"{name}: {text}" for name, outcome in done.items() for text in outcome.failures]
     results = []
     for engine in plan.engines:
         results.append(WORK / f"{engine}.result")
         results[-1].write_text("\n".join(["", *plan.passed[engine]]), encoding="utf-8")
-        plan.notes += [f"{engine}: on the list of skips, but was not skipped: {name}" for name in plan.expected[engine].unused()]
-    if plan.engines:
+        plan.notes += [f"{engine}: on the list of skips, but was not skipped: {name}" for name in plan.expected[engine].unused() if is_whole]
+    if plan.engines and is_whole:
         print("\n== hazards", flush=True)
         if subprocess.run([ROOT / "ci/hazards", *results]).returncode != 0:
             failures.append("hazards: see above")
@@ -339,7 +352,7 @@ def main():
             for name, outcome in again.run().items():
                 done[name].passed += outcome.passed
                 done[name].failures += outcome.failures
-        status = finish(plan, lanes, done)
+        status = finish(plan, lanes, done, not arguments.only)
     finally:
         if lanes:
             lanes.end()

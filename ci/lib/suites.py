@@ -10,6 +10,8 @@ A suite is a directory of Tests with that file: a target of Swift tests, or a pr
     weight          how much of the machine it uses, of 2 for each core (default: 2 for Swift tests, 1 for a program)
     derived-keys    "shared" if ci/test may derive the key of a passphrase once for all its processes (ci/lib/keytable.c), where most of its
                     time would go. Not for suites that look for secrets in memory or in all files, or that start a Python with an engine and a libcrypto of its own
+    [optimised]     for Swift tests: ci/test runs them with these variables, linked with the library as it is optimised in the tool. ci/try
+                    runs the debug build, without them
     [default-engine]  suites of a target of Swift tests that run on the default engine alone, each with the reason
 """
 import pathlib
@@ -19,7 +21,7 @@ import tomllib
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ENGINES = ["sqlcipher", "sqlite", "sqlcipher-3", "sqlcipher-4.19"]
 DEFAULT = ENGINES[0]
-KNOWN = {"drives", "engines", "elsewhere", "build", "seconds", "weight", "derived-keys", "default-engine"}
+KNOWN = {"drives", "engines", "elsewhere", "build", "seconds", "weight", "derived-keys", "optimised", "default-engine"}
 
 
 class Suite:
@@ -35,6 +37,7 @@ class Suite:
         self.seconds = declared.get("seconds", 10)
         self.weight = declared.get("weight", 1 if self.is_program else 2)
         self.shares_derived_keys = declared.get("derived-keys") == "shared"
+        self.optimised = declared.get("optimised", {})
         self.once = declared.get("default-engine", {})
         faults = sorted(set(declared) - KNOWN) + sorted(set(self.engines) - set(ENGINES))
         if faults or bool(self.elsewhere) == (set(self.engines) == set(ENGINES)) or self.is_program != ("drives" in declared):
