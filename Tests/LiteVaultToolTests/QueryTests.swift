@@ -219,6 +219,16 @@ import Testing
                 == "key-rejected")
     }
 
+    @Test(arguments: ["PRAGMA key = 'SECRET'", "EXPLAIN PRAGMA rekey('SECRET')", "ATTACH 'b.db' AS b KEY 'SECRET'"])
+    func `a key in the statement is refused, and not repeated`(_ sql: String) throws {
+        for (arguments, input) in [(["a.db", sql], ""), (["a.db", "-"], sql), (["new.db", sql, "--create"], "")] {
+            let run = try workspace.tool.run(["query"] + arguments, input: input)
+            #expect(run.status == 64 && run.errors.contains("a key does not belong in SQL"), "\(run.errors)")
+            #expect(!(run.output + run.errors).contains("SECRET"))
+        }
+        #expect(try workspace.names() == ["a.db"])
+    }
+
     @Test func `a reader that closes the pipe ends the query`() throws {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/bin/sh")

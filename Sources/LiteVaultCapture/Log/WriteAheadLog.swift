@@ -283,7 +283,7 @@ struct PageOverlay {
 
     var byteCount: Int64 { Int64(pageCount) * Int64(pageSize) }
 
-    /// Copies the pages, or parts of them, that belong into `buffer`, which holds the image's bytes from `offset` on. Called
+    /// Copies the pages, or parts of them, that belong in `buffer`, which holds the image's bytes from `offset` on. Called
     /// with runs in their order; there may be gaps between them.
     mutating func apply(to buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws {
         while next < pages.count {
@@ -296,7 +296,7 @@ struct PageOverlay {
                 guard try file.read(into: place, at: pages[next].offset + own.lowerBound - start) == place.count else {
                     throw VaultError(.damaged, "was truncated during the read", path: file.path)
                 }
-                // The rest of the page belongs into the next run.
+                // The rest of the page belongs in the next run.
                 guard end <= Int64(buffer.count) else { return }
             }
             next += 1

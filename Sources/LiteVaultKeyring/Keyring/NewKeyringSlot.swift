@@ -94,7 +94,7 @@ public struct NewKeyringSlot: Sendable {
             throw VaultError(
                 .keyMaterialRejected, "The secret has \(secret.count) bytes; it needs \(leastSecretLength)",
                 remedy:
-                    "Generate a random one. A passphrase belongs into a slot of its own kind, which makes guessing slow."
+                    "Generate a random one. A passphrase belongs in a slot of its own kind, which makes guessing slow."
             )
         }
         return NewKeyringSlot(.secret(kind, secret))

@@ -12,7 +12,7 @@ struct Query: VaultCommand {
         """
         Reads the database without writing a byte, pending log included, even if it is in use. With --write the \
         statement may change the database. SQL is one statement; '-' reads it from standard input. The key never \
-        belongs into SQL: it is given by the options below.
+        belongs in SQL: PRAGMA key and ATTACH … KEY are refused. The options below give it.
 
         Rows are printed as they come, so a result may be of any size; --quiet does not silence them. NULL is an empty \
         field in CSV and null in JSON. A blob is x'…' in hexadecimal digits, and {"blob": "…"} in typed-json. On a terminal, \
@@ -69,6 +69,7 @@ struct Query: VaultCommand {
 
     func perform(_ session: Session) throws -> Report {
         let path = database.path
+        try MisplacedKey.refuse(inStatement: sql)
         try session.reserveKeySources(source.secret, database.key)
         if output.json, format != nil {
             throw Failure(
@@ -87,6 +88,7 @@ struct Query: VaultCommand {
                 ? session.suggestingCreate { try session.open(database, source) } : session.open(database, source))
         let sql =
             sql == "-" ? String(decoding: try InputFile(descriptor: STDIN_FILENO).readToEnd(), as: UTF8.self) : sql
+        try MisplacedKey.refuse(inStatement: sql)
         let stream = ResultStream(session.terminal)
         var changed: Int?
         do {

@@ -58,7 +58,7 @@ enum MisplacedKey {
         guard first == "pragma" else {
             // As a word, or as a parameter of a URI.
             guard words.contains("key") || words.contains(where: { containsText($0, "key=") }) else { return }
-            throw refusal("'litevault diff' and 'litevault export' work on databases with keys of their own.")
+            throw refusal("'litevault diff' and 'litevault export' take two databases, each with its key.")
         }
         // PRAGMA NAME, or PRAGMA SCHEMA . NAME
         let names = words.dropFirst(words.dropFirst(2).first == "." ? 3 : 1)
@@ -66,7 +66,7 @@ enum MisplacedKey {
         guard let name = names.first?.drop(while: { ":@$#?".contains($0) }), pragmas.contains(String(name)) else {
             return
         }
-        throw refusal("'.open PATH --key-file …' takes the key options, 'litevault rekey' changes a key.")
+        throw refusal("Give the key by an option, in the shell to '.open'; 'litevault rekey' changes a key.")
     }
 
     /// Whether text that was typed into a shell may have a key in it, so that it must not be kept.
@@ -117,7 +117,7 @@ enum MisplacedKey {
 
     private static func refusal(_ remedy: String) -> Failure {
         Failure(
-            .usage, "a key does not belong into SQL: the statement was not run",
+            .usage, "a key does not belong in SQL: the statement was not run",
             remedy: remedy + " Change a key that you have typed.")
     }
 }
