@@ -1,18 +1,19 @@
 import Foundation
 import Testing
 
-/// The page CommandLine.md is the contract of the command line: it has every command and every option.
+/// Pages that list what there is: CommandLine.md, the contract of the command line, and the products in README.md.
 @Suite struct CommandLinePageTests {
     let workspace: Workspace
 
     init() throws { workspace = try Workspace() }
 
-    private func page() throws -> String {
+    private func text(_ path: String) throws -> String {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
-        let file = root.appendingPathComponent("Sources/LiteVault/Documentation.docc/CommandLine.md")
-        return try String(contentsOf: file, encoding: .utf8)
+        return try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
     }
+
+    private func page() throws -> String { try text("Sources/LiteVault/Documentation.docc/CommandLine.md") }
 
     /// A command as the tool describes it to those who make man pages.
     private struct Command: Decodable {
@@ -88,5 +89,15 @@ import Testing
         let result = try workspace.tool.run("schedule", "check", config, "--json").json()
         #expect(result["command"] as? String == "check")
         #expect(try page().contains("`command` is the last word of the command"))
+    }
+
+    @Test func `the README's table has every product of the package`() throws {
+        let rows = try text("README.md").split(separator: "\n").filter { $0.hasPrefix("| `") }
+        let declared = try text("Package.swift").split(separator: "\n").filter { line in
+            [".library(name: ", ".executable(name: ", ".plugin(name: "].contains { line.contains($0) && line.contains(", targets: ") }
+        }
+        let products = declared.compactMap { $0.split(separator: "\"").dropFirst().first }
+        #expect(products.count > 5)
+        for product in products { #expect(rows.contains { $0.contains("`\(product)`") }, "\(product)") }
     }
 }
