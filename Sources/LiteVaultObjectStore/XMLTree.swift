@@ -129,7 +129,7 @@ package struct XMLTree: Sendable {
             return result
         }
 
-        /// `&lt;` and its like, `&#65;`, `&#x41;`.
+        /// `&lt;` and other named ones, `&#65;`, `&#x41;`.
         private mutating func reference() -> Unicode.Scalar? {
             guard let end = bytes[position...].prefix(12).firstIndex(of: UInt8(ascii: ";")) else { return nil }
             let body = Self.string(bytes[(position + 1)..<end])

@@ -19,7 +19,7 @@ extension ObjectStoreConformance.Rule {
 
     private static let absent = Self(
         "a put with the condition absent creates an object, and conflicts with one that exists",
-        because: "A manifest's name is a fence: who stores it first decides (decision 0010)."
+        because: "A manifest's name is a fence: the writer that stores it first decides (decision 0010)."
     ) { x in
         try await x.requireConditions()
         let path = try x.file("other", [7, 8])

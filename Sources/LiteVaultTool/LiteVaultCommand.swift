@@ -27,7 +27,7 @@ struct LiteVaultCommand: ParsableCommand {
                     Keygen.self, Key.self,
                 ]),
             CommandGroup(
-                name: "Looking inside",
+                name: "Inspection",
                 subcommands: [
                     Info.self, Verify.self, Query.self, Shell.self, Dump.self, Stats.self, Diff.self,
                 ]),
@@ -38,7 +38,7 @@ struct LiteVaultCommand: ParsableCommand {
                     Schedule.self, Doctor.self,
                 ]),
             CommandGroup(
-                name: "Care of repositories",
+                name: "Repository maintenance",
                 subcommands: [
                     Init.self, Upgrade.self, Secret.self, Forget.self, Compact.self, Check.self, Repair.self, Copy.self,
                 ]),

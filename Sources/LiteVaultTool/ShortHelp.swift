@@ -1,4 +1,4 @@
-/// Help that fits a screen, which `-h` prints; `--help` prints all of it.
+/// Short help, which `-h` prints; `--help` prints all of it.
 enum ShortHelp {
     /// What is left of a command's help: what it does, examples, how it is called, its own options with a line each, and the first of each
     /// other group.

@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test(arguments: [[], ["encrypt"], ["rekey"], ["snapshot"], ["restore"], ["query"], ["key", "add"], ["schedule"]])
-    func `-h prints help that fits a screen, and --help all of it`(command: [String]) throws {
+    func `-h prints a short help, and --help all of it`(command: [String]) throws {
         let (short, full) = (try workspace.tool.run(command + ["-h"]), try workspace.tool.run(command + ["--help"]))
         #expect(short.status == 0 && full.status == 0)
         let lines = short.output.split(separator: "\n", omittingEmptySubsequences: false)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 
 class Section(NamedTuple):
-    """A piece of a command's discussion: paragraphs have no heading, `EXAMPLES:` and its like have one."""
+    """A piece of a command's discussion: paragraphs have no heading, `EXAMPLES:` and similar sections have one."""
 
     heading: str | None
     text: str

@@ -66,7 +66,7 @@ package final class StandbyDatabase {
             return
         }
         var status = stat()
-        // As SQLite does: who may open the database may open its log.
+        // As SQLite does: a user who may open the database may open its log.
         if stat(database, &status) == 0 {
             chmod(name, status.st_mode & 0o777)
             _ = chown(name, status.st_uid, status.st_gid)

@@ -40,7 +40,7 @@ public struct SecretServiceKeyStore: KeyStore {
     private func script(_ arguments: String, input: Bool) -> String {
         let attributes = "service \(Quoting.shellWord(service)) account \(Quoting.shellWord(account))"
         let tool = Quoting.shellWord(program)
-        // secret-tool ends with status 1 in silence when there is no such item, and complains about everything else.
+        // secret-tool ends with status 1 and no message when there is no such item, and complains about everything else.
         return """
             command -v \(tool) >/dev/null || exit \(Self.notInstalled)
             { complaint=$(\(tool) \(arguments) \(attributes) 2>&1 >&3 \(input ? "" : "</dev/null")); status=$?; } 3>&1

@@ -64,8 +64,8 @@ extension SealedDocument {
 /// The key that every object of a sealed repository is encrypted under.
 ///
 /// It is random, and stays when the repository's secrets and its authentication key change: `repository.json` has it under the
-/// present authentication key. So a new key need not store all data again, and who once opened the repository can read what
-/// is stored later as well.
+/// present authentication key. So a new key need not store all data again, and anyone who once opened the repository can read
+/// what is stored later as well.
 struct SealingKey: Sendable {
     private let key: SymmetricKey
     /// The 16 bytes of the repository's identifier.

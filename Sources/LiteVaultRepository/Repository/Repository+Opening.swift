@@ -20,7 +20,7 @@ extension Repository {
         try await Opening(store: store, secret: secret, local: local, acceptsReplacement: acceptsReplacement).existing()
     }
 
-    /// Opens a repository of which nothing but ``secretSlots`` and its like will be asked for: a sealed one tells these without a secret, too.
+    /// Opens a repository only for ``secretSlots`` and similar properties, which a sealed one shows without a secret, too.
     ///
     /// The parameters and errors are those of ``open(_:secret:local:acceptsReplacement:)``.
     package static func openForItsSecrets(

@@ -40,7 +40,7 @@ public struct UploadOptions: Sendable, Hashable {
         /// A retention from each object's upload on.
         ///
         /// - Parameters:
-        ///   - mode: who can shorten it.
+        ///   - mode: whether privileged users can shorten it.
         ///   - retention: 1 to 36,500 days.
         public init(_ mode: Mode, for retention: Duration) {
             self.mode = mode

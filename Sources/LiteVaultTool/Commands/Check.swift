@@ -12,8 +12,8 @@ struct Check: VaultCommand {
         exists; with --read-data, every byte. With the key: --authenticate verifies the pages of the newest snapshot \
         of each database; --restore-test restores it and runs integrity_check, foreign_key_check and the --assert \
         queries, each of which must return a value other than 0. Foreign keys that refer to missing rows, which SQLite \
-        allows, are remarks. A snapshot that cannot be opened does not keep the others \
-        from being checked. A snapshot that failed stays failed until a check that is as thorough passes. The results are \
+        allows, are remarks. If a snapshot cannot be opened, the others \
+        are still checked. A snapshot that failed stays failed until a check at least as thorough passes. The results are \
         recorded in the repository and shown by 'snapshots', unless the repository cannot be written or --read-only is given.
         """,
         examples: [

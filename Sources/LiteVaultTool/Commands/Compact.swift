@@ -7,7 +7,7 @@ struct Compact: VaultCommand {
         "compact", "Join the segments of followed logs, so that restores read fewer objects.",
         """
         Needs no database key. Segments are joined in windows of 10 seconds, a minute, 10 minutes, an hour, 6 hours and \
-        a day, with only the newest version of each page. What was joined is removed when it is older than --fine: then the \
+        a day, with only the newest version of each page. The sources are removed when they are older than --fine: then the \
         last commit of each minute can be restored; beyond --minutes, that of each hour. A damaged segment is neither \
         joined nor removed. Safe beside followers, restores, copies and other compactions.
         """,
@@ -34,7 +34,7 @@ struct Compact: VaultCommand {
 
     @Option(
         help: .init(
-            "How long a joined segment has to have existed before what was joined is removed (default: 1h).",
+            "Minimum age of a joined segment before its sources are removed (default: 1h).",
             valueName: "time"),
         transform: TimeArgument.duration(parsing:))
     var grace: Duration = .seconds(3600)

@@ -12,8 +12,8 @@ struct Copy: VaultCommand {
         copy are not copied again. Every pack is compared with its hashes on the way. Snapshots that need a damaged \
         object are left out, and the exit status is 65; the next copy adds them if they are whole again. Those whose losses \
         'repair' has recorded are left out for good, and the copy is intact without them; if one of them is the newest of its \
-        database, the status is 65 as well. What 'check' has found out about the databases in the snapshots is recorded in \
-        the copy, as found of the original. An interrupted copy is continued by the next one.
+        database, the status is 65 as well. The results of 'check' about the databases in the snapshots are recorded in \
+        the copy, marked as those of the original. An interrupted copy is continued by the next one.
         """,
         examples: [
             "litevault copy /backup/vaults s3://bucket/vaults",

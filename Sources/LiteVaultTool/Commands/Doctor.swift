@@ -14,7 +14,7 @@ struct Doctor: VaultCommand {
         repositories and their secrets, clocks, locks and leases, leftovers of interrupted operations, free space, the \
         age of the newest snapshots, followers and hooks (which are not run; commands that print a key are). With \
         --repository instead, examines that repository, and DATABASE for it. Run it as the user and in the environment \
-        of the backups; as root, --as USER examines what that user may do, with its home directory and state. Each finding has a severity: ok, warning, or problem, and a remedy. The exit status is 1 if \
+        of the backups; as root, --as USER runs the checks with that user's rights, home directory and state. Each finding has a severity: ok, warning, or problem, and a remedy. The exit status is 1 if \
         there is a problem.
         """,
         examples: [
@@ -49,7 +49,7 @@ struct Doctor: VaultCommand {
     var allowPlaintext = false
 
     @Option(
-        name: .customLong("as"), help: .init("Examine what this user may do, who runs the backups.", valueName: "user"))
+        name: .customLong("as"), help: .init("Run the checks as this user, who runs the backups.", valueName: "user"))
     var user: String?
 
     @OptionGroup var stores: StoreOptions

@@ -5,21 +5,21 @@ internal import LiteVaultSystem
 /// `litevault follow-restore`: keeps a copy of a database current from a repository.
 struct FollowRestore: VaultCommand {
     static let configuration = configured(
-        "follow-restore", "Keep a copy of a database current from a repository: a standby.",
+        "follow-restore", "Keep a copy of a database up to date from a repository: a standby.",
         """
         Needs no database key. Restores the newest state to DEST, then applies what a follower stores, until a signal ends \
         it. SQLite readers, with the key, may have DEST open meanwhile: they see commits only, and cannot write. After a \
         restart, or a kill at any moment, it continues from DEST as it is, which DEST.standby describes; a DEST that anything else \
         has changed is refused. A newer state that segments do not lead to is restored as a whole, as one commit for \
-        readers; with another salt or page size, or not in WAL mode, only while nobody has DEST open. A damaged segment ends \
-        it: DEST stays at the last commit before. A store that does not respond is tried again. Looking each second \
+        readers; with another salt or page size, or not in WAL mode, only while no process has DEST open. A damaged segment ends \
+        it: DEST stays at the last commit before. A store that does not respond is retried. Polling every second \
         costs 87,840 LIST requests a day, and one GET for each segment.
 
         --promote makes DEST the database, in seconds if it is current: the process that keeps it is asked to end; what is \
         stored is applied; the repository is fenced, so that nothing that the old primary stores from then on counts; and DEST is an \
         ordinary database. The old follower stops with the code 'promoted' (status 73) when it next renews its lease, within 200 seconds. \
         DEST.promoted shows that DEST continues the history: move it with DEST. After a kill or a lost connection repeat the \
-        command. Without the repository it refuses, unless --force says that what may be lost is accepted.
+        command. Without the repository it refuses, unless --force accepts what may be lost.
         """,
         examples: [
             "litevault follow-restore --repository /backup/vaults --database vault.db \\",
@@ -30,7 +30,7 @@ struct FollowRestore: VaultCommand {
         ])
 
     @Argument(
-        help: "The copy: a new file, or one that this command has left.", completion: .file(),
+        help: "The copy: a new file, or one that this command created.", completion: .file(),
         transform: PathArgument.literal)
     var dest: String
 
@@ -40,11 +40,11 @@ struct FollowRestore: VaultCommand {
     var database: String?
 
     @Option(
-        help: .init("The time between two looks at the repository (default: 1s).", valueName: "time"),
+        help: .init("Polling interval (default: 1s).", valueName: "time"),
         transform: TimeArgument.duration(parsing:))
     var interval: Duration = .seconds(1)
 
-    @Flag(help: "Apply what the repository has, and end.")
+    @Flag(help: "Apply what the repository has, then exit.")
     var once = false
 
     @Flag(help: "Make DEST the database, instead of a copy of it, and end the old one's line of backups.")

@@ -59,7 +59,7 @@ struct Info: VaultCommand {
         case .plain: "plain, a SQLite database without encryption"
         case .encryptedOrUnknown: "encrypted (or unknown: only the key can tell)"
         case .plaintextHeader: "plaintext-header, an encrypted database with a readable header"
-        case .empty: "empty, which SQLite opens as a database without tables under any key"
+        case .empty: "empty (SQLite opens the file as an empty database with any key)"
         case .notADatabase: "not-a-database"
         }
     }

@@ -6,7 +6,7 @@ struct Init: VaultCommand {
     static let configuration = configured(
         "init", "Create a repository.",
         """
-        Only a sealed repository has to be created; others are created by their first snapshot. With --sealed, everything that is \
+        Only a sealed repository must be created first; others are created by their first snapshot. With --sealed, everything that is \
         stored in it is compressed and encrypted: pages of databases without encryption, and the names, paths and hosts \
         of all. It needs a secret, without which it cannot be read at all; keep that and a copy of its \
         repository.json, because the secret alone does not lead to the key. Sizes, times and numbers of objects stay visible. \
@@ -39,9 +39,9 @@ struct Upgrade: VaultCommand {
         """
         For a repository that was created without 'init --sealed' and has a secret. Every object but repository.json is \
         stored again, one after the other, and what is stored from now on is sealed. Older versions refuse the \
-        repository from the first step on. Nobody may write to it meanwhile (busy). If it is interrupted, the repository \
-        works, and the same command completes it. Old versions of objects that a bucket keeps are not changed, and the names \
-        of databases can still be tried by who has access to the store: for new repositories, use 'init --sealed'.
+        repository from the first step on. No other process may write to it meanwhile (busy). If it is interrupted, the repository \
+        works, and the same command completes it. Old versions of objects that a bucket keeps are not changed, and anyone \
+        with access to the store can still guess database names: for new repositories, use 'init --sealed'.
         """,
         examples: ["litevault upgrade --repository r --repository-secret-file secret"])
 

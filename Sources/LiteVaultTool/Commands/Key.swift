@@ -70,7 +70,7 @@ struct KeyList: VaultCommand {
     static let configuration = configured(
         "list", "Show the slots of a keyring.",
         """
-        Needs no secret and shows none. That nobody else has changed the keyring is known only once it was opened: \
+        Needs no secret and shows none. Changes by others are detected only when the keyring is opened: \
         'litevault key test'.
         """,
         examples: ["litevault key list vault.db.keys", "litevault key list vault.db.keys --json"])

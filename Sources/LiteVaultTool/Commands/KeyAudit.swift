@@ -9,7 +9,7 @@ struct KeyAudit: VaultCommand {
         "audit", "Show which snapshots of a repository need which database key, and which slots open them.",
         """
         Reads the keyrings that snapshots carry, without any secret. A key is shown by an identifier that reveals \
-        nothing of it. A slot that was removed without a new key, and one whose secret was changed, still opens the \
+        nothing about it. A slot that was removed without a new key, and one whose secret was changed, still opens the \
         snapshots of its key, together with an older copy of the keyring: forget these snapshots, or take new ones \
         after 'litevault key remove --rekey'. With --keyring, slots are compared with keyrings in use, instead of the \
         newest ones in the repository.

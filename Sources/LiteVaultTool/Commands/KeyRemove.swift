@@ -32,10 +32,10 @@ struct KeyRemove: VaultCommand {
         transform: PathArgument.literal)
     var rekey: [String] = []
 
-    @Flag(help: "Drop older keys: what still has one opens with an older copy of the keyring only.")
+    @Flag(help: "Delete older keys. Databases still encrypted with one then need an older copy of the keyring.")
     var forgetOldKeys = false
 
-    @Flag(help: "Drop them although databases in these directories have one.")
+    @Flag(help: "Delete older keys even if databases in these directories still use them.")
     var yes = false
 
     @OptionGroup(title: "Cipher settings of the databases") var cipher: CipherOptions<ReadSide>

@@ -14,7 +14,7 @@ struct Rekey: VaultCommand {
         the old key.
 
         With several databases, --from-file, --glob or --own-keyrings, several are changed at a time. Those in use are \
-        passed over, and tried again once the others are done. What is done is written to a journal: after a kill, \
+        skipped, and retried once the others are done. What is done is written to a journal: after a kill, \
         run the same command again. With --own-keyrings the key is a new random one for each database, and the \
         --key-… options open the keyrings; all slots stay.
         """,
@@ -39,7 +39,7 @@ struct Rekey: VaultCommand {
     @OptionGroup(title: "New key") var newKey: KeyOptions<NewKeyRole>
     @OptionGroup(title: "New key") var trust: TrustOptions
 
-    @Flag(help: "With --own-keyrings: drop older keys, which only old copies of the databases need.")
+    @Flag(help: "With --own-keyrings: delete older keys, which only old copies of the databases need.")
     var forgetOldKeys = false
 
     @OptionGroup(title: "Output") var output: OutputOptions

@@ -12,7 +12,7 @@ struct Restore: VaultCommand {
         Every block is checked against its hash, and DEST appears only when it is complete. It has the key that the \
         database had at that time. If segments of the followed log that are needed for that time are missing or \
         damaged, nothing is restored, the exit status is 65, and the newest time that can be restored is shown. \
-        With --in-place, DEST is replaced in one step, unless a process has it open; it stays as it was, complete, until then.
+        With --in-place, DEST is replaced in one step, unless a process has it open; until then it stays complete and unchanged.
         A keyring that the snapshot carries is restored beside DEST (DEST.keys), and opens with the slots of its time. \
         An existing keyring stays, unless --replace-keyring is given.
         """,
@@ -40,13 +40,13 @@ struct Restore: VaultCommand {
 
     @Option(
         help: .init(
-            "Restore the state at this time: UTC without a zone, local time with 'local' behind it, 'latest', or "
+            "Restore the state at this time: UTC without a zone, local time with 'local' after it, 'latest', or "
                 + "'latest-reachable', the newest without missing segments.",
             valueName: "time"),
         transform: TimeArgument.selection(parsing:))
     var at: SnapshotSelection?
 
-    @Flag(help: "Replace DEST, in one step. Nobody may have it open.")
+    @Flag(help: "Replace DEST, in one step. No process may have it open.")
     var inPlace = false
 
     @Option(
@@ -57,18 +57,18 @@ struct Restore: VaultCommand {
     @Flag(help: "With --in-place: fetch only the blocks that differ from those of DEST.")
     var delta = false
 
-    @Flag(help: "Do nothing, successfully, if DEST exists: for the start of a container.")
+    @Flag(help: "Succeed without doing anything if DEST exists (for container start-up).")
     var ifMissing = false
 
     @Flag(
         help: .init(
-            "Do nothing, successfully, if the repository has no snapshot of the database, or does not exist yet: for the "
-                + "first start of a container."))
+            "Succeed without doing anything if the repository has no snapshot of the database, or does not exist yet (for "
+                + "the first start of a container)."))
     var ifBackedUp = false
 
     @Option(
         help: .init(
-            "The number of requests to the store under way at a time (default: as many as 32 MiB of blocks take; 16 for manifests and segments).",
+            "Maximum number of concurrent requests to the store (default: as many as 32 MiB of blocks take; 16 for manifests and segments).",
             valueName: "n"))
     var parallel: Int?
 
@@ -92,7 +92,7 @@ struct Restore: VaultCommand {
 
     @OptionGroup var ownership: OwnerOption
 
-    @Flag(help: "Verify the restored database with its key before it gets its name.")
+    @Flag(help: "Verify the restored database with its key before it appears as DEST.")
     var verifyWithKey = false
 
     @OptionGroup(title: "Key of the database (with --verify-with-key)") var key: KeyOptions<DatabaseKeyRole>

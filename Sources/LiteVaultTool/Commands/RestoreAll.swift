@@ -8,10 +8,10 @@ struct RestoreAll: VaultCommand {
         "restore-all", "Restore all databases of a repository, as they were at one moment.",
         """
         Restores each database into the directory DIR, under its name in the repository, as 'restore' does: its newest \
-        state, or with --at the last one before that time. Needs no database key. A database of which there was no \
-        snapshot yet at that time is left out. DIR must be empty or absent. Databases that cannot be restored do not \
-        keep others from being restored; the exit status is that of their failure. Only a full disk or a signal ends \
-        the command: what has its name then is complete, and the same command with --if-missing restores the rest.
+        state, or with --at the last one before that time. Needs no database key. A database that had no snapshot yet at that \
+        time is left out. DIR must be empty or absent. If a database cannot \
+        be restored, the others still are; the exit status is that of the failure. Only a full disk or a signal ends \
+        the command early: restored files are complete then, and the same command with --if-missing restores the rest.
         """,
         examples: [
             "litevault restore-all --repository /backup/vaults restored",
@@ -27,7 +27,7 @@ struct RestoreAll: VaultCommand {
     @Option(
         name: .shortAndLong,
         help: .init(
-            "Only databases with this name; * and ? match any text and character. Can be repeated.", valueName: "name"))
+            "Only databases with this name; * matches any text, ? any character. May be repeated.", valueName: "name"))
     var database: [String] = []
 
     @OptionGroup var options: RestoreOfManyOptions

@@ -42,8 +42,8 @@ struct ScheduleCheck: VaultCommand {
     static let configuration = configured(
         "check", "Find the mistakes in a configuration.",
         """
-        Reads the file alone, and reports all mistakes at once, each with its line and column; the exit status is 78 if \
-        there is one. No repository, database or key is touched: 'litevault doctor' tries what the jobs will do. A \
+        Reads only the file, and reports all mistakes at once, each with its line and column; the exit status is 78 if \
+        there is one. No repository, database or key is touched: 'litevault doctor' examines what the jobs need. A \
         running service keeps its configuration until it gets SIGHUP.
         """,
         examples: [

@@ -12,7 +12,7 @@ struct ScheduleRestore: VaultCommand {
         'database': those that were backed up from such a path. The databases themselves need not exist. Each is \
         restored into DIR under its name in the repository, or with --to-sources to the path that it was backed up \
         from. Nothing is overwritten; --if-missing skips existing databases. Needs no database key. \
-        A database that cannot be restored does not keep the others from being restored.
+        If a database cannot be restored, the others still are.
         """,
         examples: [
             "litevault schedule restore /etc/litevault/backup.yml hourly restored",

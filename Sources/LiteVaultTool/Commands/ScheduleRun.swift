@@ -17,14 +17,14 @@ struct ScheduleRun: VaultCommand {
         first, which takes up to ten seconds.
 
         SIGHUP, unless the command runs on a terminal, reads the configuration again, and logs which jobs were added, removed \
-        and changed; runs and followers under way begin again. A wrong configuration is logged, and the previous one kept.
+        and changed; runs and followers in progress start over. An invalid configuration is logged, and the previous one kept.
 
-        With --listen, or 'listen' in the configuration, the state at this moment is served by HTTP: /health (200 if every job \
+        With --listen, or 'listen' in the configuration, the current state is served by HTTP: /health (200 if every job \
         ran and every followed database is stored up to its limit, otherwise 503 with the reasons as JSON) and /metrics for \
-        Prometheus. A port alone serves this machine only. There is no encryption and no password: give another address \
-        where only those reach it who may know the names of databases.
+        Prometheus. A port alone serves this machine only. There is no encryption and no password: bind to another \
+        address only on a network whose users may see database names.
 
-        A database of which a standby was promoted is no longer followed. If there is nothing else to do, the command ends \
+        A database whose standby was promoted is no longer followed. If there is nothing else to do, the command ends \
         with status 73.
         """,
         examples: [
@@ -147,7 +147,7 @@ struct ScheduleRunDue: VaultCommand {
     static let configuration = configured(
         "run-due", "Run the jobs that are due, then exit.",
         """
-        For timers and cron. Jobs that are not due are skipped, however often this is called, and one run makes up for \
+        For timers and cron. Jobs that are not due are skipped, so it can be called at any time, and one run makes up for \
         all missed ones. A failed job does not stop the others; the exit status is then 1. For a job with 'follow', \
         only snapshots are taken: following requires 'schedule run'.
         """,

@@ -8,9 +8,9 @@ struct ScheduleStatus: VaultCommand {
     static let configuration = configured(
         "status", "Show the last run and failures of each job, and when it is due.",
         """
-        Reads the configuration, the local state, and from the repositories what verifications have found since the last \
-        run; one that does not respond within 10 seconds is a warning. With --check, the exit status is 1 if \
-        the last run of a job failed, if a verification by anybody has found that a snapshot cannot be restored, if a job \
+        Reads the configuration, the local state, and the results of verifications since the last run from the repositories; \
+        a repository that does not respond within 10 seconds is a warning. With --check, the exit status is 1 if \
+        the last run of a job failed, if a verification, wherever it ran, has found that a snapshot cannot be restored, if a job \
         is overdue by more than an hour or has not run in the hour since the \
         configuration was changed, or if a database with 'follow' is not followed. --watch shows the local state until \
         Ctrl-C, without contacting repositories: redrawn in place on a terminal, elsewhere whenever it has changed.

@@ -12,8 +12,8 @@ struct ScheduleInstall: VaultCommand {
         """
         Writes NAME.service, and NAME.timer unless a job follows logs, to /etc/systemd/system as 'print-units' prints them, and \
         enables them. Then it starts the service, so that all jobs run now as they will tonight: as the same user, in the \
-        same sandbox. It waits for their end and shows what they did; the exit status is 1 if one of them failed, and the \
-        units stay enabled. Ctrl-C ends the waiting, not the service. The error of a step that fails, and a message after Ctrl-C, lists what was done before it, \
+        same sandbox. It waits until they end and shows their results; the exit status is 1 if one of them failed, and the \
+        units stay enabled. Ctrl-C stops waiting; the service continues. The error of a step that fails, and a message after Ctrl-C, lists what was done before it, \
         with the commands that complete the installation and that remove it.
 
         Sources that a job will refuse, such as a database without encryption that is not allowed or a pattern without a match, are warnings before \
@@ -21,7 +21,7 @@ struct ScheduleInstall: VaultCommand {
 
         With --source, the configuration is written first: one job, every night at 4. The file must not exist.
 
-        One service runs a configuration: a second name for it is refused. Each service has its own state, in /var/lib/litevault-NAME \
+        A configuration has one service: a second name for it is refused. Each service has its own state, in /var/lib/litevault-NAME \
         (/var/lib/litevault without --name).
 
         Installing again replaces the units and runs all jobs again; units that this command has not written are refused. Your own settings belong \
@@ -45,7 +45,7 @@ struct ScheduleInstall: VaultCommand {
 
     @OptionGroup(title: "A new configuration") var new: NewConfigurationOptions
 
-    @Flag(help: "Show what would be written and run, look at the sources, and change nothing.")
+    @Flag(help: "Show what would be written and run, examine the sources, and change nothing.")
     var dryRun = false
 
     @OptionGroup(title: "Output") var output: OutputOptions

@@ -9,8 +9,8 @@ struct Secret: ParsableCommand {
         abstract: "Manage the secrets of a repository: one for each machine or person, added and removed.",
         discussion: """
             A repository that was created with a secret can have several. Each of them opens it, and each can be removed \
-            without the others: one small object of the repository is changed. What somebody who had a removed secret can \
-            still do is ended by 'rotate', which gives the repository a new key.
+            without the others: one small object of the repository is changed. Anyone who had a removed secret may still be able \
+            to forge snapshots, until 'rotate' gives the repository a new key.
 
             EXAMPLES:
               litevault secret list --repository /backup/vaults
@@ -119,9 +119,9 @@ struct SecretRemove: VaultCommand {
     static let configuration = configured(
         "remove", "Remove a secret of a repository.",
         """
-        It no longer opens the repository; the last secret cannot be removed. The repository keeps its key: somebody who had \
-        the secret may have kept that key, or a copy of repository.json that the secret opens, and with the right to \
-        write to the store could still store forged snapshots. Take that right away, too.
+        It no longer opens the repository; the last secret cannot be removed. The repository keeps its key: anyone who had \
+        the secret may have kept that key, or a copy of repository.json that the secret opens, and with write access to \
+        the store could still store forged snapshots. Revoke that access as well.
         """,
         examples: ["litevault secret remove 1 --repository r --repository-secret-file secret"])
 
@@ -143,7 +143,7 @@ struct SecretRemove: VaultCommand {
         ])
         report.appendLine("Removed secret \(number) of \(Format.visible(repository.location)).")
         report.appendLine(
-            "Who had it may have kept the repository's key: take away the right to write to the store, too.")
+            "Anyone who had it may have kept the repository's key. Revoke their write access to the store as well.")
         session.add(opened.notices, of: repository.location, after: nil, to: &report)
         return report
     }
@@ -154,11 +154,11 @@ struct SecretRotate: VaultCommand {
     static let configuration = configured(
         "rotate", "Give a repository a new key, which only the given secret opens.",
         """
-        For when somebody who knew a secret must not be able to forge snapshots any more. All other secrets are removed; \
-        add those that stay again. Every manifest, segment and list is stored again with a code of the new key; packs \
-        are not touched. What the old key authenticated is taken over as it is: run 'litevault check' before. Nobody may \
+        Use this when someone who knew a secret must no longer be able to forge snapshots. All other secrets are removed; \
+        add those that are to stay again. Every manifest, segment and list is stored again with a code of the new key; packs \
+        are not touched. What the old key authenticated is accepted as it is: run 'litevault check' first. No other process may \
         write to the repository meanwhile (busy). If it is interrupted, the given secret opens the repository, and \
-        the same command completes it. A copy elsewhere keeps the old key: begin a new one.
+        the same command completes it. A copy elsewhere keeps the old key: start a new one.
         """,
         examples: ["litevault secret rotate --repository r --repository-secret-file secret"])
 
@@ -202,7 +202,7 @@ struct SecretList: VaultCommand {
     static let configuration = configured(
         "list", "Show the secrets of a repository.",
         """
-        Shows numbers, kinds and names, and never a secret. Without a secret, the list is what the store says; with \
+        Shows numbers, kinds and names, and never a secret. Without a secret, the list is unauthenticated; with \
         one, it is authenticated, and shows which of them was given.
         """,
         examples: ["litevault secret list --repository r --repository-secret-file secret"])

@@ -48,7 +48,7 @@ struct Shell: VaultCommand {
     var mode: RowFormat?
 
     @Option(
-        help: .init("Keep the lines that are typed in this file (default: until the shell ends).", valueName: "path"),
+        help: .init("Keep typed lines in this file (default: only until the shell ends).", valueName: "path"),
         completion: .file())
     var history: String?
 

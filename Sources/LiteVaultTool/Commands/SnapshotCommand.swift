@@ -9,7 +9,7 @@ struct SnapshotCommand: VaultCommand {
         """
         Needs no database key. The snapshot is one committed state of SOURCE. Only blocks that changed since the last \
         snapshot are stored, but each snapshot can be restored by itself. The repository is created on first use. With \
-        a --repository-secret-… option everything in it is authenticated: nobody who can write to the store can change \
+        a --repository-secret-… option everything in it is authenticated: no one with write access to the store can change \
         it unnoticed. If another object of the repository is damaged, the snapshot is stored, and the exit status is \
         65. A plaintext database requires --allow-plaintext. The keyring beside SOURCE (SOURCE.keys) is stored with the \
         snapshot: it is ciphertext, and a restore then needs the secret of one of its slots and nothing else.
@@ -56,8 +56,8 @@ struct SnapshotCommand: VaultCommand {
 
     @Option(
         help: .init(
-            "Read the whole database if it was not for this long, and compare (default: 7d). Otherwise only what its log or "
-                + "its times show to be changed is read.", valueName: "time"),
+            "Reread and compare the whole database at this interval (default: 7d). In between, read only what changed.",
+            valueName: "time"),
         transform: TimeArgument.duration(parsing:))
     var fullRead: Duration = .seconds(7 * 86400)
 

@@ -7,11 +7,11 @@ struct SnapshotsCommand: VaultCommand {
     static let configuration = configured(
         "snapshots", "List the snapshots of a repository.",
         """
-        Shows the ID, time, size, bytes added and last verification of each snapshot, and since when it fails. With the \
+        Shows the ID, time, size, bytes added and last verification of each snapshot and, if it failed, since when. With the \
         repository secret, manifests are authenticated. The list is compared with the snapshots that this machine has \
         seen. Damaged, missing or rolled-back snapshots and log segments, and snapshots that fail their verification, are \
         listed at the end, and the exit status is 65. Losses that 'repair' has recorded are only shown. If the log \
-        was followed, the list shows until when every commit after a snapshot can be restored, and which gap precedes \
+        was followed, the list shows until when every commit after a snapshot can be restored, and the gap before \
         a snapshot.
         """,
         examples: [

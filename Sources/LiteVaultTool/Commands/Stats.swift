@@ -7,7 +7,7 @@ internal import LiteVaultSystem
 /// `litevault stats`: what tables and indexes take in the file.
 struct Stats: VaultCommand {
     static let configuration = configured(
-        "stats", "Show what each table and index takes in the file.",
+        "stats", "Show how much of the file each table and index takes.",
         """
         Lists tables and indexes, the largest first, with rows, pages, size and share of the file. Reads the whole \
         database, pending log included, and writes nothing; it may be in use. With an engine without SQLite's 'dbstat', \

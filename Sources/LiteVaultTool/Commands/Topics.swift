@@ -5,7 +5,7 @@ internal import LiteVaultSystem
 struct Topics: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "topics",
-        abstract: "Explain what several commands have in common: keys, times, JSON, exit statuses.",
+        abstract: "Explain what several commands share: keys, times, JSON, exit statuses.",
         discussion: """
             EXAMPLES:
               litevault help topics
@@ -48,7 +48,7 @@ private struct KeysTopic: Topic {
     static let name = "keys"
     static let abstract = "Where keys and secrets come from."
     static let page = """
-        A key is never an argument: other users of the machine could see it. One of these options says where it is read:
+        A key is never an argument: other users of the machine could see it. One of these options names its source:
 
         SOURCES:
           -k, --key-file PATH    a file, which only its owner should be able to read
@@ -71,22 +71,22 @@ private struct KeysTopic: Topic {
 
 private struct RepositoriesTopic: Topic {
     static let name = "repositories"
-    static let abstract = "Where repositories are, and what this machine remembers of them."
+    static let abstract = "Repository locations, and what this machine remembers of them."
     static let page = """
         A repository is a directory, s3://BUCKET/PREFIX, or sftp://[USER@]HOST[:PORT]/PATH.
 
         s3:// is an object store: Amazon's, or another with --s3-endpoint. Credentials are found as the AWS tools find them: \
         in the environment, in shared files (keys, roles, 'aws sso login', credential_process), or by the machine's role.
 
-        A proxy is taken from HTTPS_PROXY, HTTP_PROXY and NO_PROXY, unless --s3-proxy names one, or 'none'. One that wants a \
-        password has to be in the environment.
+        A proxy is taken from HTTPS_PROXY, HTTP_PROXY and NO_PROXY, unless --s3-proxy names one, or 'none'. One that requires a \
+        password must be set in the environment.
 
         --s3-storage-class, --s3-encryption and --s3-lock-mode with --s3-lock-days set how the object store keeps what a command \
         stores. Locked versions remain after 'forget --prune' until their retention is over.
 
         sftp:// is a directory on an SSH server; /~/PATH starts at the user's home directory. The system's ssh connects, \
-        with its configuration, keys and known hosts, and never asks anything: 'ssh HOST' has to work without a question \
-        first. --sftp-command names another program that connects standard input and output to an SFTP server.
+        with its configuration, keys and known hosts, and never prompts: make sure that 'ssh HOST' works \
+        non-interactively. --sftp-command names another program that connects standard input and output to an SFTP server.
 
         Snapshots need no database key, and neither does restoring them. A repository secret authenticates what is \
         stored; the content of an encrypted database is encrypted by its own key.
@@ -106,7 +106,7 @@ private struct TimesTopic: Topic {
     static let abstract = "How times and durations are written."
     static let page = """
         A time is ISO 8601, in UTC without a zone: 2026-11-21T12:30:00Z, 2026-11-21T13:30:00+01:00, '2026-11-21 12:30', \
-        2026-11-21. With 'local' behind it, it is the time of clocks here: '2026-11-21 13:30 local'.
+        2026-11-21. With 'local' after it, it is in this machine's local time zone: '2026-11-21 13:30 local'.
 
         A duration is a number with a unit: 90s, 15m, 36h, 30d, 8w.
 
@@ -116,7 +116,7 @@ private struct TimesTopic: Topic {
 
 private struct JSONTopic: Topic {
     static let name = "json"
-    static let abstract = "What scripts get."
+    static let abstract = "JSON output for scripts."
     static let page = """
         With --json, standard output is one object on one line, and standard error has an object on each line.
 
@@ -151,6 +151,6 @@ private struct EnvironmentTopic: Topic {
                                     proxies of object stores and heartbeats, also in
                                     lowercase, which comes first
 
-        The variables that --key-env and its like name are wiped before any work begins, and not passed on.
+        The variables that --key-env and similar options name are wiped before any work begins, and not passed on.
         """
 }

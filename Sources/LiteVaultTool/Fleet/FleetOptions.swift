@@ -6,7 +6,7 @@ internal import LiteVaultSystem
 /// The options of a command that works on many databases.
 struct FleetOptions: ParsableArguments {
     @Option(
-        help: .init("Also the files that LIST names, one path a line.", valueName: "list"), completion: .file())
+        help: .init("Also the files listed in LIST, one path per line.", valueName: "list"), completion: .file())
     var fromFile: String?
 
     @Option(help: .init("Also the files that match a pattern, such as 'data/*.db'.", valueName: "pattern"))
@@ -15,12 +15,12 @@ struct FleetOptions: ParsableArguments {
     @Flag(help: "Each database has a keyring of its own beside it: DATABASE.keys.")
     var ownKeyrings = false
 
-    @Option(help: .init("How many at a time (default: as many as there are cores, 8 at most).", valueName: "n"))
+    @Option(help: .init("Databases processed at a time (default: the number of cores, 8 at most).", valueName: "n"))
     var jobs: Int?
 
     @Option(
         help: .init(
-            "How long to come back to those in use, once the others are done (default: 60s).", valueName: "time"),
+            "How long to keep retrying databases that are in use, after the others (default: 60s).", valueName: "time"),
         transform: TimeArgument.duration(parsing:))
     var wait: Duration = .seconds(60)
 
@@ -29,7 +29,7 @@ struct FleetOptions: ParsableArguments {
         completion: .file(), transform: PathArgument.literal)
     var journal: String?
 
-    @Flag(help: "Change nothing: show what would be done, and what stands in its way.")
+    @Flag(help: "Change nothing: show what would be done, and what would prevent it.")
     var dryRun = false
 
     func validate() throws {

@@ -47,7 +47,7 @@ enum MisplacedKey {
 
     /// Refuses a statement with a key: what is typed may end up in histories and logs.
     ///
-    /// - Throws: `usage` for `PRAGMA key` and its like, and for `ATTACH … KEY`.
+    /// - Throws: `usage` for `PRAGMA key` and similar pragmas, and for `ATTACH … KEY`.
     static func refuse(inStatement sql: String) throws(Failure) {
         let text = SQLTokens(sql).lazy.filter { $0.isSignificant && $0.text != ";" }
             .map { foldedName($0.unquoted) }

@@ -50,8 +50,8 @@ extension Remedy {
                 + "forget --snapshot \(snapshot)' removes this one."
         case .damagedContent(let snapshot, let good):
             "'litevault repair' does not help: the repository has the database as it was. "
-                + (good.map { "Restore one that passed ('litevault restore --snapshot \($0)'), or mend the database" }
-                    ?? "Mend the database, or find an earlier snapshot that passes ('litevault check --restore-test --snapshot ID')")
+                + (good.map { "Restore one that passed ('litevault restore --snapshot \($0)'), or fix the database" }
+                    ?? "Fix the database, or find an earlier snapshot that passes ('litevault check --restore-test --snapshot ID')")
                 + "; then take a snapshot and check it as thoroughly. 'litevault forget --snapshot \(snapshot)' removes this one."
         case .snapshotAndCopy:
             "Take a snapshot ('litevault snapshot'), which stores the lost blocks again; then 'litevault copy' again."

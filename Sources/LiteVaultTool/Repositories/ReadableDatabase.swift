@@ -26,7 +26,7 @@ struct SnapshotSource: ParsableArguments {
 
     @Option(
         help: .init(
-            "Read the state at this time, as 'restore' would restore it: UTC without a zone, local time with 'local' behind "
+            "Read the state at this time, as 'restore' would restore it: UTC without a zone, local time with 'local' after "
                 + "it, 'latest' or 'latest-reachable'.",
             valueName: "time"),
         transform: TimeArgument.selection(parsing:))

@@ -7,13 +7,13 @@ internal import LiteVaultSystem
 struct RestoreOfManyOptions: ParsableArguments {
     @Option(
         help: .init(
-            "The moment: UTC without a zone, local time with 'local' behind it, 'latest' (default), or "
+            "The moment: UTC without a zone, local time with 'local' after it, 'latest' (default), or "
                 + "'latest-reachable'.",
             valueName: "time"),
         transform: TimeArgument.selection(parsing:))
     var at: SnapshotSelection?
 
-    @Flag(help: "Skip existing databases: continues a restore that was interrupted.")
+    @Flag(help: "Skip existing databases, to continue an interrupted restore.")
     var ifMissing = false
 
     @Flag(help: "Restore nothing: show what would be restored.")
@@ -30,11 +30,11 @@ extension RestoredKeyring {
     var writtenPath: String? { [.written, .replaced].contains(outcome) ? path : nil }
 }
 
-/// Whom what is restored belongs to.
+/// The owner of what is restored.
 struct OwnerOption: ParsableArguments {
     @Option(
         help: .init(
-            "The user whom restored files belong to (as root; default: root, or the owner of the directory with --to-sources).",
+            "Owner of the restored files (as root; default: root, or the owner of the directory with --to-sources).",
             valueName: "user"))
     var owner: String?
 

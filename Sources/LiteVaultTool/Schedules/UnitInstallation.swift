@@ -174,7 +174,7 @@ package struct UnitInstallation: Sendable {
             try PublicText.createParents(of: path)
             try LocalDirectory.create(path)
             if let (user, group) = try account {
-                // Not by its path: who owns the directory above could have put a link in its place.
+                // Not by its path: the owner of the directory above could have put a link in its place.
                 let directory = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
                 defer { if directory >= 0 { close(directory) } }
                 guard directory >= 0, fchown(directory, user, group) == 0 else {

@@ -7,7 +7,7 @@ struct UnitOptions: ParsableArguments {
     @Option(help: .init("Name of the units, without a suffix.", valueName: "name"))
     var name = SystemdUnits.standardName
 
-    @Option(help: .init("User of the service, who owns the databases (default: root).", valueName: "user"))
+    @Option(help: .init("User to run the service as; it should own the databases (default: root).", valueName: "user"))
     var user: String?
 
     @Option(help: .init("Unit to start when the service fails, such as 'notify@%n.service'.", valueName: "unit"))

@@ -18,7 +18,7 @@ final class ShellSettings {
 
     init(_ format: RowFormat, bails: Bool?) { (self.format, self.bails) = (format, bails) }
 
-    /// The meaning of `on`, `off` and their like.
+    /// The meaning of `on`, `off` and their synonyms.
     static func isOn(_ word: String) throws(Failure) -> Bool {
         switch word.lowercased() {
         case "on", "yes", "true", "1": return true

@@ -13,7 +13,7 @@ final class Terminal {
     ///   - kind: the value of TERM; nil for that of this process.
     ///   - setting: another variable of the environment, as in `NAME=VALUE`.
     init(_ arguments: [String], in directory: URL, kind: String? = nil, setting: String? = nil) throws {
-        // Swift's view of glibc has no posix_openpt and its like; these are what they are made of.
+        // Swift's view of glibc has no posix_openpt and related functions; these are what they are made of.
         master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
         var (number, unlocked): (Int32, Int32) = (0, 0)
         guard master >= 0, ioctl(master, 0x4004_5431, &unlocked) == 0, ioctl(master, 0x8004_5430, &number) == 0 else {
