@@ -75,7 +75,7 @@ func insert(scale: Int) throws -> Workload {
                         for i in 0..<rows {
                             try db.run(
                                 "INSERT INTO t VALUES (\(i), \(i &* 7), \(Double(i) * 0.5), \(texts[i % 64]), \(i & 1 == 1 ? i : nil))"
-                                    as SQL)
+                                    as LiteVault.SQL)
                         }
                     }
                 }
