@@ -41,9 +41,8 @@ struct JobRun: Sendable {
             await snapshots(list, repository, known, &outcome)
             let names = outcome.stored.map(\.database)
             if !outcome.isInterrupted { await retention(names, repository, &outcome) }
-            let began = Date()
             if !outcome.isInterrupted { await verification(all, repository, &outcome) }
-            if !outcome.isInterrupted { await recordDamage(all, repository, known, verifiedSince: began, &outcome) }
+            if !outcome.isInterrupted { await recordDamage(all, repository, known, &outcome) }
         } catch {
             record(error, "repository", nil, &outcome)
         }
@@ -299,7 +298,11 @@ extension JobRun {
                 passed = false
                 record(one.error, "verification", nil, &outcome)
             }
-            if report.recorded.contains(where: { $0.state == .damaged }) { passed = false }
+            outcome.reported = Set(report.found.map(\.snapshot.object))
+            for warning in report.recorded.compactMap(\.warning) {
+                passed = false
+                record(warning, &outcome)
+            }
             // Nothing was verified where nothing is stored yet: the next run verifies.
             if passed, report.snapshots.isEmpty { return }
             outcome.verified = passed
@@ -365,6 +368,8 @@ package struct JobOutcome: Sendable {
     package internal(set) var unrestorable: [JobState.Unrestorable]?
     /// What ``JobState/examined`` becomes.
     var examined: [String: String]?
+    /// The objects of the snapshots that its verification itself has found not to be restorable: its problems say so.
+    var reported: Set<String> = []
     /// Whether the repository was pruned.
     package internal(set) var pruned = false
     /// Whether retention or pruning could remove from the repository.
