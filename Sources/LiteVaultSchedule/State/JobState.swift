@@ -5,8 +5,8 @@ package import LiteVaultSystem
 package struct ScheduleState: CheckedDocument, Sendable, Equatable {
     package var version = 1
     package var jobs: [String: JobState] = [:]
-    /// When the service has read its configuration; nil in the state of an earlier version, and where none ran.
-    package var loaded: Double?
+    /// A digest of the configuration that the service has read; nil in the state of an earlier version, and where none ran.
+    package var loadedDigest: String?
 
     package static let byteLimit = 16 << 20
     package static let isSnakeCase = false
@@ -19,7 +19,7 @@ package struct ScheduleState: CheckedDocument, Sendable, Equatable {
     }
 
     package func check() throws(OutOfLimits) {
-        var times = [loaded]
+        var times: [Double?] = []
         var counts: [Int64] = []
         for job in jobs.values {
             times += [

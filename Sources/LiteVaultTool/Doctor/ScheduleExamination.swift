@@ -99,7 +99,7 @@ struct ScheduleExamination {
                 findings.problem(
                     .runner, "process \(process), which runs the jobs, is stopped", path: state.path,
                     remedy: "Resume it (kill -CONT \(process)) or terminate it: no other one can run them meanwhile.")
-            case .process where try state.isOutdated(configured: configuration.modified ?? now):
+            case .process where try state.isOutdated(configuration):
                 findings.warning(
                     .runner, "the running service has an older configuration", path: state.path,
                     remedy: "Restart it, or send it SIGHUP (systemctl reload).")
