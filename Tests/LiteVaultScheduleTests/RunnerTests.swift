@@ -462,6 +462,25 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
         #expect(!next.pruned)
     }
 
+    @Test(arguments: [-1_700_000_000.0, 10_000_000])
+    func `H-CLOCK-16 a run that a wrong clock has dated is overdue once it is late, not once the clock is right`(
+        wrong: Double
+    ) async throws {
+        try makeDatabase("a1")
+        let jobs = job("a", "every: 1d")
+        func isOverdue() throws -> Bool { try runner(jobs).health().jobs.contains { $0.reasons.contains("is overdue") } }
+        clock.step(wrong)
+        #expect(try await runner(jobs).runDue().count == 1)
+        clock.step(-wrong)
+        #expect(try !isOverdue())
+        clock.advance(86_400 + 3500)
+        #expect(try !isOverdue())
+        clock.advance(200)
+        #expect(try isOverdue())
+        #expect(try await runner(jobs).runDue().count == 1)
+        #expect(try !isOverdue())
+    }
+
     @Test func `H-CLOCK-02 a run that failed while the clock was set back is retried after its retry time`() throws {
         let text = "repository: r\njobs:\n" + job("a", "every: 1d, retry: 10m")
         let job = try #require(try ScheduleConfiguration(text: text, path: scratch.path("b.yml")).jobs.first)

@@ -349,6 +349,8 @@ package struct JobOutcome: Sendable {
     package let job: String
     package let start: Date
     package internal(set) var end: Date
+    /// What ``JobState/lastUptime`` becomes.
+    var uptime: Double?
     package internal(set) var stored: [Stored] = []
     package internal(set) var problems: [JobState.Problem] = []
     /// What did not keep the run from doing its work: heartbeats that could not be sent, snapshots that continue the history of another
@@ -407,6 +409,7 @@ extension JobState {
     mutating func apply(_ outcome: JobOutcome, verifying level: SnapshotVerification.Level?) {
         lastStart = outcome.start.timeIntervalSince1970
         lastEnd = outcome.end.timeIntervalSince1970
+        (lastUptime, lastBoot) = (outcome.uptime, Platform.boot)
         if outcome.isSuccess { lastSuccess = lastStart }
         problems = Array(outcome.problems.prefix(100))
         failed = outcome.problems.count

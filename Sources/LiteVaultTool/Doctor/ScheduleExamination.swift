@@ -117,7 +117,9 @@ struct ScheduleExamination {
     /// The last run of a job, its last verification, and what it follows.
     private func results(_ job: BackupJob, _ state: StateFile, into findings: inout Findings) {
         let decision = DueDecision(job, state.job(job.name), host: Self.host, now: now)
-        if let since = decision.overdue(state.job(job.name), configured: configuration.modified ?? now, now: now) {
+        if let since = decision.overdue(
+            job, state.job(job.name), configured: configuration.modified ?? now, host: Self.host, clock: .system)
+        {
             findings.problem(
                 .lastRun, "has been due for \(age(since.timeIntervalSince1970)), and did not run",
                 remedy:
