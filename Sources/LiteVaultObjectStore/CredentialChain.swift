@@ -8,10 +8,12 @@ struct CredentialChain: Sendable {
     private let machine: MachineCredentials
     private let tokens: SecurityTokenService
     private let sessions: SingleSignOn
+    private let time: @Sendable () async -> Date
 
-    init(environment: AWSEnvironment, http: any HTTPTransport) {
+    /// - Parameter time: the store's time.
+    init(environment: AWSEnvironment, http: any HTTPTransport, time: @escaping @Sendable () async -> Date) {
         let service = CredentialService(http: http)
-        self.environment = environment
+        (self.environment, self.time) = (environment, time)
         machine = MachineCredentials(environment: environment, service: service)
         tokens = SecurityTokenService(environment: environment, service: service)
         sessions = SingleSignOn(environment: environment, service: service)
@@ -82,7 +84,9 @@ struct CredentialChain: Sendable {
         if SingleSignOn.isConfigured(settings) { return try await sessions.credentials(profile, settings) }
         if let keys = Self.keys(settings) { return keys }
         if let command = settings["credential_process"] {
-            return try await CredentialProcess(command, profile: profile, variables: environment.variables).run()
+            return try await CredentialProcess(
+                command, profile: profile, variables: environment.variables, time: time
+            ).run()
         }
         return nil
     }

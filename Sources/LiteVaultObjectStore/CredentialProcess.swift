@@ -10,6 +10,7 @@ package struct CredentialProcess: Sendable {
     private let profile: String
     private let variables: [String: String]
     private let timeLimit: Duration
+    private let time: @Sendable () async -> Date
 
     private static let outputLimit = SecretBuffer.limit
 
@@ -18,11 +19,16 @@ package struct CredentialProcess: Sendable {
     ///   - profile: the profile, for errors. The command is not shown: it may contain a secret.
     ///   - variables: the environment of the program.
     ///   - timeLimit: the time after which it is killed with everything that it started.
-    package init(_ command: String, profile: String, variables: [String: String], timeLimit: Duration = .seconds(60)) {
+    ///   - time: the store's time, which is asked for where the local clock says that the credentials have expired.
+    package init(
+        _ command: String, profile: String, variables: [String: String], timeLimit: Duration = .seconds(60),
+        time: @escaping @Sendable () async -> Date = { Date() }
+    ) {
         self.command = command
         self.profile = profile
         self.variables = variables
         self.timeLimit = timeLimit
+        self.time = time
     }
 
     /// Runs the program, and reads the credentials that it prints.
@@ -42,7 +48,7 @@ package struct CredentialProcess: Sendable {
             guard let end = HTTPDate.isoDate(text) else { throw failure("printed an expiration that is not a time") }
             return end
         }
-        if let end, end <= Date() { throw failure("printed credentials that have expired") }
+        if let end, end <= Date(), await end <= time() { throw failure("printed credentials that have expired") }
         return AWSCredentials(
             accessKey: found.AccessKeyId, secretKey: found.SecretAccessKey, sessionToken: found.SessionToken,
             expiration: end)

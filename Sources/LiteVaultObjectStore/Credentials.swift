@@ -21,21 +21,39 @@ package struct AWSCredentials: Sendable, CustomStringConvertible, CustomDebugStr
     package var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// Keeps credentials until they are about to expire, then renews them.
+/// Keeps credentials until they are about to expire, or a server refuses them, then renews them. Whether they have expired is judged by the
+/// store's clock: the one here may be wrong.
 actor CredentialCache {
     /// How long before their expiration credentials are renewed at the earliest.
     private static let renewalTime = Duration.seconds(300)
 
+    private struct Held {
+        let credentials: AWSCredentials
+        let obtained = ContinuousClock.now
+        /// When they have to be renewed; nil for permanent ones.
+        var renewal: Date?
+    }
+
     private let source: @Sendable () async throws -> AWSCredentials
-    /// The credentials, and when they have to be renewed; nil for permanent ones.
-    private var held: (credentials: AWSCredentials, renewal: Date?)?
+    private let clock: ServerClock
+    private let shortestUse: Duration
+    private var held: Held?
     private var renewal: Task<AWSCredentials, any Error>?
 
-    init(_ source: @escaping @Sendable () async throws -> AWSCredentials) { self.source = source }
+    /// - Parameters:
+    ///   - clock: the store's clock.
+    ///   - shortestUse: how long credentials are used at least, unless the server says that they have expired.
+    ///   - source: obtains credentials.
+    init(
+        _ clock: ServerClock, shortestUse: Duration, _ source: @escaping @Sendable () async throws -> AWSCredentials
+    ) {
+        (self.clock, self.shortestUse, self.source) = (clock, shortestUse, source)
+    }
+
+    private var now: Date { clock.serverTime ?? clock.now() }
 
     /// The credentials to sign with now.
     func current() async throws -> AWSCredentials {
-        let now = Date()
         if let held, held.renewal.map({ $0 > now }) ?? true { return held.credentials }
         let task = renewal ?? Task { [source] in try await source() }
         renewal = task
@@ -46,12 +64,29 @@ actor CredentialCache {
             let due = new.expiration.map { end in
                 end - min(Self.renewalTime.seconds, max(0, end.timeIntervalSince(now)) / 4)
             }
-            held = (new, due)
+            held = Held(credentials: new, renewal: due)
             return new
         } catch {
             // Still valid: a failed renewal does not matter yet.
-            if let held, let end = held.credentials.expiration, end > now { return held.credentials }
+            if let held, held.credentials.expiration.map({ $0 > now }) ?? true { return held.credentials }
             throw error
         }
+    }
+
+    /// Takes note of a refusal.
+    ///
+    /// - Parameter used: the credentials of the request.
+    /// - Returns: whether they may have expired, so that the request is worth another attempt with those of ``current()``.
+    func renew(_ used: AWSCredentials, after failure: S3Failure) -> Bool {
+        let mayBeExpiration = failure.isExpiration || (used.expiration != nil && failure.mayBeExpiration)
+        guard mayBeExpiration, let held else { return false }
+        // Another request has renewed them.
+        if (held.credentials.accessKey, held.credentials.sessionToken) != (used.accessKey, used.sessionToken) {
+            return true
+        }
+        // If it is a missing permission, the next ones are refused as well: they are not obtained for each request.
+        guard failure.isExpiration || ContinuousClock.now - held.obtained >= shortestUse else { return false }
+        self.held?.renewal = .distantPast
+        return true
     }
 }

@@ -29,11 +29,14 @@ struct S3Client: Sendable {
             withMD5: request.body.count <= Self.alwaysWithMD5 || needsMD5.value
                 || request.headers.contains { $0.0.hasPrefix("x-amz-object-lock") })
         var number = 1
-        var wasCorrected = false
+        var (wasCorrected, wasRenewed) = (false, false)
         while true {
             let begin = ContinuousClock.now
+            var used: AWSCredentials?
             do {
-                let result = try await attempt(request, digests, accepting, receive)
+                let current = try await credentials.current()
+                used = current
+                let result = try await attempt(request, digests, current, accepting, receive)
                 retries.succeeded()
                 return result
             } catch var failure as S3Failure {
@@ -47,6 +50,10 @@ struct S3Client: Sendable {
                 if !wasCorrected, clock.correct(after: failure) {
                     // The server did nothing: the request with the corrected time still is a first attempt.
                     wasCorrected = true
+                    continue
+                }
+                if !wasRenewed, let used, await credentials.renew(used, after: failure) {
+                    wasRenewed = true
                     continue
                 }
                 guard failure.isTransient,
@@ -68,15 +75,15 @@ struct S3Client: Sendable {
     }
 
     private func attempt<T>(
-        _ request: S3Request, _ digests: (sha256: String, md5: String?), _ accepting: @Sendable (Int) -> Bool,
-        _ receive: (HTTPResponse) async throws -> T
+        _ request: S3Request, _ digests: (sha256: String, md5: String?), _ credentials: AWSCredentials,
+        _ accepting: @Sendable (Int) -> Bool, _ receive: (HTTPResponse) async throws -> T
     ) async throws -> T {
         var headers = [("host", endpoint.host)] + request.headers
         if let md5 = digests.md5 { headers.append(("content-md5", md5)) }
         let path = endpoint.root + URIEncoding.encode(request.key ?? "", keepingSlashes: true)
         let query = URIEncoding.query(request.query)
         let now = clock.now()
-        let signed = SignatureV4(credentials: try await credentials.current(), region: region)
+        let signed = SignatureV4(credentials: credentials, region: region)
             .sign(
                 method: request.method, path: path, query: query, headers: headers, payloadHash: digests.sha256,
                 time: now)
@@ -88,7 +95,7 @@ struct S3Client: Sendable {
         // Silence ends requests that hang; this ends those that trickle.
         made.timeLimit = .seconds(3600)
         let answer = try await http.send(made)
-        if let time = answer.headers["date"].flatMap(HTTPDate.date) { clock.observe(time) }
+        clock.observe(answer)
         guard (200..<300).contains(answer.status) || accepting(answer.status) else {
             // A response to HEAD has no body, and so no error code.
             let body = request.method == "HEAD" ? [] : try await answer.bytes(upTo: 256 << 10)
@@ -117,9 +124,21 @@ final class ServerClock: Sendable {
     var serverTime: Date? { observed.value.map { local() + $0.seconds } }
 
     /// Takes note of the time in a response.
-    func observe(_ time: Date) {
+    func observe(_ answer: HTTPResponse) {
+        guard let time = answer.headers["date"].flatMap(HTTPDate.date) else { return }
         let difference = Duration(seconds: time.timeIntervalSince(local()))
         observed.withLock { $0 = difference }
+    }
+
+    /// The server's time, asked for without credentials if no response has told it; the local one if the server does not tell.
+    func time(of endpoint: Endpoint, by http: any HTTPTransport) async -> Date {
+        if serverTime == nil {
+            var request = HTTPRequest(url: "\(endpoint.scheme)://\(endpoint.host)\(endpoint.root)")
+            request.method = "HEAD"
+            request.timeLimit = .seconds(10)
+            if let answer = try? await http.send(request) { observe(answer) }
+        }
+        return serverTime ?? now()
     }
 
     /// Adopts the server's time where clock skew may be the reason for a refusal.

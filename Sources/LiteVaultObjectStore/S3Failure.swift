@@ -52,6 +52,16 @@ struct S3Failure: Error {
         }
     }
 
+    /// Whether the server says that the credentials have expired.
+    var isExpiration: Bool { ["ExpiredToken", "ExpiredTokenException", "TokenRefreshRequired"].contains(code) }
+
+    /// Whether that may be the reason. A response to HEAD has no code, and some servers have none for it.
+    var mayBeExpiration: Bool {
+        [400, 401, 403].contains(status)
+            && ["", "AccessDenied", "InvalidToken", "InvalidTokenId", "InvalidAccessKeyId", "InvalidClientTokenId"]
+                .contains(code)
+    }
+
     /// Whether the request was refused because it has no `Content-MD5`.
     var wantsMD5: Bool { status == 400 && (message.contains("Content-MD5") || code.contains("MD5")) }
 
@@ -66,10 +76,10 @@ struct S3Failure: Error {
 
     private var mayBeSignature: Bool {
         switch code {
-        case "SignatureDoesNotMatch", "InvalidAccessKeyId", "InvalidToken", "InvalidClientTokenId", "ExpiredToken",
+        case "SignatureDoesNotMatch", "InvalidAccessKeyId", "InvalidToken", "InvalidClientTokenId",
             "RequestTimeTooSkewed", "RequestExpired", "AuthorizationHeaderMalformed":
             true
-        default: false
+        default: isExpiration
         }
     }
 
@@ -101,7 +111,7 @@ extension S3Failure {
             return error(
                 .config,
                 "Check which credentials are used: environment variables take precedence over the shared files.")
-        case "ExpiredToken", "ExpiredTokenException", "TokenRefreshRequired":
+        case _ where isExpiration:
             return error(.config, "The credentials have expired; renew them.")
         case "SignatureDoesNotMatch":
             return error(.config, "Check the secret access key and the region.")

@@ -46,17 +46,20 @@ public final class S3Store: ObjectStore {
             url: url, bucket: settings.bucket,
             usesPathStyle: settings.usesPathStyle)
         let http = try S3Client.transport(settings, variables, environment)
-        let chain = CredentialChain(environment: variables, http: http)
+        let clock = ServerClock(local: settings.clock)
+        let chain = CredentialChain(environment: variables, http: http) { await clock.time(of: endpoint, by: http) }
         self.settings = settings
         location = settings.location
         let identity = "\(endpoint.scheme)://\(endpoint.host)\(endpoint.root)\(settings.prefix)"
         probe = ConditionalWriteProbe(directory: settings.cacheDirectory, identity: identity, clock: settings.clock)
         self.identity = identity
         client = S3Client(
-            endpoint: endpoint, region: region, credentials: CredentialCache { try await chain.resolve() }, http: http,
+            endpoint: endpoint, region: region,
+            credentials: CredentialCache(clock, shortestUse: settings.shortestUse) { try await chain.resolve() },
+            http: http,
             retries: RetryBudget(
                 settings.retryTimeLimit, attempts: settings.attempts, firstPause: settings.firstPause),
-            clock: ServerClock(local: settings.clock))
+            clock: clock)
     }
 
     /// Whether the server supports conditional writes. It is probed with the object `leases/conditions`, which stays; the

@@ -17,7 +17,11 @@ extension ScheduleConfiguration {
     /// Reads the file at `path`.
     ///
     /// - Throws: `VaultError` `config`, which names the line.
-    package init(path: String) throws { try self.init(text: Self.text(of: path), path: path) }
+    package init(path: String) throws {
+        let text = try Self.text(of: path)
+        try self.init(text: text, path: path)
+        self.text = text
+    }
 
     static func text(of path: String) throws -> String {
         let bytes: [UInt8]

@@ -93,6 +93,71 @@ import Testing
         #expect(kill(child, 0) != 0 || Self.isZombie(child))
     }
 
+    /// A store whose credentials a program prints, others each time: AKIA1, AKIA2 and so on.
+    ///
+    /// - Parameter lifetime: after how many seconds they expire, by this machine's clock.
+    private func renewing(
+        lifetime: Int, _ change: (inout S3Settings) -> Void = { _ in }
+    ) throws -> (FaultProxy, S3Store) {
+        try write(
+            """
+            echo run >> "$HOME/runs"
+            n=$(grep -c run "$HOME/runs")
+            end=$(date -u -d '\(lifetime) seconds' +%Y-%m-%dT%H:%M:%SZ)
+            printf '{"Version": 1, "AccessKeyId": "AKIA%s", "SecretAccessKey": "s", "SessionToken": "t%s", "Expiration": "%s"}' $n $n $end
+            """, "printer")
+        try write("[profile x]\ncredential_process = sh '\(scratch.path("printer"))'\n", ".aws/config")
+        let environment = [
+            "HOME": scratch.directory, "AWS_PROFILE": "x", "AWS_EC2_METADATA_DISABLED": "true", "PATH": "/usr/bin:/bin",
+        ]
+        let proxy = try #require(FaultProxy())
+        return (proxy, try FaultyS3.store(port: proxy.server.port, environment: environment, change))
+    }
+
+    @Test func `H-CLOCK-14 credentials expire by the store's clock where the one here is behind`() async throws {
+        // They are valid for half a minute, and seem to be for ten more.
+        let (proxy, store) = try renewing(lifetime: 630)
+        try await proxy.setClock(ahead: 600)
+        for name in ["a", "b"] { try await store.put(name, bytes: [1], condition: .none) }
+        #expect(try await proxy.log().map(\.accessKey) == ["AKIA1", "AKIA2"])
+    }
+
+    @Test func `H-CLOCK-14 credentials have not expired because the clock here is a day ahead`() async throws {
+        let (proxy, store) = try renewing(lifetime: -82_800)
+        try await proxy.setClock(ahead: -86_400)
+        for name in ["a", "b"] { try await store.put(name, bytes: [1], condition: .none) }
+        #expect(try scratch.text("runs") == "run\n")
+        #expect(try await store.get("b") == [1])
+    }
+
+    @Test func `H-CLOCK-14 credentials that the store calls expired are renewed, and the request repeated, once`()
+        async throws
+    {
+        let (proxy, store) = try renewing(lifetime: 3600)
+        try await proxy.plan(.init(method: "PUT", fault: "expired"))
+        try await store.put("a", bytes: [1], condition: .absent)
+        let log = try await proxy.log()
+        #expect(log.map(\.status) == [400, 200] && log.map(\.accessKey) == ["AKIA1", "AKIA2"])
+        try await proxy.plan(.init(method: "PUT", times: 9, fault: "expired"))
+        #expect(await StoreCalls.code { try await store.put("b", bytes: [1], condition: .none) } == .config)
+        #expect(try await proxy.log().map(\.accessKey) == ["AKIA2", "AKIA3"])
+    }
+
+    @Test(arguments: ["expired", "403"])
+    func `H-CLOCK-14 a refusal without a reason renews credentials that were in use for a minute`(fault: String)
+        async throws
+    {
+        for (use, keys) in [(Duration.seconds(86_400), ["AKIA1"]), (Duration.zero, ["AKIA2", "AKIA3"])] {
+            // A response to HEAD has no body.
+            let (proxy, store) = try renewing(lifetime: 86_400) { $0.shortestUse = use }
+            try await store.put("a", bytes: [1], condition: .none)
+            try await proxy.plan(.init(method: "HEAD", fault: fault))
+            let code = await StoreCalls.code { _ = try await store.attributes("a") }
+            #expect((code == nil) == (use == .zero))
+            #expect(try await proxy.log().map(\.accessKey) == keys)
+        }
+    }
+
     /// Whether a process has ended, and only its number is left: in a container nobody may wait for it.
     private static func isZombie(_ id: pid_t) -> Bool {
         let status = try? String(contentsOfFile: "/proc/\(id)/stat", encoding: .utf8)

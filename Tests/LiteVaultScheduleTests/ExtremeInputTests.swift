@@ -74,6 +74,32 @@ import Testing
         #expect(try String(contentsOfFile: state.path, encoding: .utf8).contains("\"lastStart\""))
     }
 
+    @Test func `H-CLOCK-15 a service has an older configuration if the text differs, whatever the clock says`() throws {
+        let path = scratch.path("backup.yml")
+        func configuration(every: String, changed: Double) throws -> ScheduleConfiguration {
+            try Data("repository: /r\njobs: [{name: a, sources: /x, every: \(every)}]\n".utf8)
+                .write(to: URL(fileURLWithPath: path))
+            let time = Date(timeIntervalSince1970: changed)
+            try FileManager.default.setAttributes([.modificationDate: time], ofItemAtPath: path)
+            return try ScheduleConfiguration(path: path)
+        }
+        func isOutdated(_ configuration: ScheduleConfiguration) throws -> Bool {
+            try StateFile(directory: scratch.directory, configuration: path).isOutdated(configuration)
+        }
+        // An earlier version noted the time.
+        let service = try StateFile(directory: scratch.directory, configuration: path)
+        try Data("{\"version\":1,\"jobs\":{},\"loaded\":1}".utf8).write(to: URL(fileURLWithPath: service.path))
+        try service.lock()
+        let now = Date().timeIntervalSince1970
+        #expect(try !isOutdated(configuration(every: "1h", changed: now)))
+        try service.noteLoaded(configuration(every: "1h", changed: now))
+        // It was read in 1970, or with a clock that was ahead.
+        for time in [now + 90_000, 1] {
+            #expect(try !isOutdated(configuration(every: "1h", changed: time)))
+            #expect(try isOutdated(configuration(every: "2h", changed: time)))
+        }
+    }
+
     @Test func `H-DEC-10 a clock at the end of time has no next time, and does not trap`() throws {
         let zone = try #require(TimeZone(identifier: "Europe/Berlin"))
         let expression = try CalendarExpression(parsing: "daily", zone: Zone(zone))

@@ -289,6 +289,49 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
         #expect(try state().unrestorable == [])
     }
 
+    @Test func `H-CLOCK-13 what a verifier with a clock ahead has found fails a run whose verification does not see it`()
+        async throws
+    {
+        let jobs = job("a", "every: 1h, unchanged: skip, verify: {level: structure, every: 1h}")
+        func run() async throws -> JobOutcome {
+            clock.advance(3600)
+            return try #require(try await runner(jobs).runDue().first)
+        }
+        try makeDatabase("a1")
+        #expect(try await run().isSuccess)
+        try makeDatabase("a1", seed: 2)
+        // Times of the last two seconds do not identify a file.
+        try await Task.sleep(for: .seconds(2.2))
+        #expect(try await run().stored.count == 1)
+        var repository = try await Repository.open(
+            DirectoryStore(scratch.path("repository")),
+            local: LocalDirectories(state: nil, cache: scratch.path("cache"), spool: scratch.path("spool")))
+        repository.clock = HostClock(
+            time: { Date() + 86_400 }, now: HostClock.system.now, sleep: HostClock.system.sleep)
+        let old = try #require(try await repository.snapshots().first { $0.sequence == 1 })
+        let packs = try await repository.store.list("data/").sorted { $0.modified < $1.modified }
+        let pack = scratch.path("repository/" + (try #require(packs.first?.name)))
+        var bytes = try #require(FileManager.default.contents(atPath: pack))
+        bytes[100] ^= 1
+        try bytes.write(to: URL(fileURLWithPath: pack))
+        var options = CheckOptions()
+        options.readsData = true
+        #expect(try await !repository.check(options).isIntact)
+        // Nothing is stored that could warn of it, and the structure is intact.
+        for _ in 0..<2 {
+            let outcome = try await run()
+            #expect(outcome.stored.isEmpty && outcome.verified == false && !outcome.isSuccess)
+            #expect(outcome.problems.count == 1 && outcome.problems.first?.message.contains(old.id) == true)
+        }
+        let state = try #require(try runner(jobs).status().first?.state)
+        #expect(state.failed == 1 && state.lastSuccess != state.lastStart)
+        // What the run's own verification finds, it reports alone.
+        let thorough = jobs.replacing("level: structure", with: "level: data")
+        clock.advance(3600)
+        let found = try #require(try await runner(thorough).runDue().first)
+        #expect(Set(found.problems.map(\.step)) == ["verification"], "\(found.problems)")
+    }
+
     @Test func `H-REP-13 a runner whose repository is exchanged meanwhile stores nothing in the other one`()
         async throws
     {
@@ -417,6 +460,25 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
         let next = try #require(try await runner(jobs).runDue().first)
         #expect(next.verified == nil)
         #expect(!next.pruned)
+    }
+
+    @Test(arguments: [-1_700_000_000.0, 10_000_000])
+    func `H-CLOCK-16 a run that a wrong clock has dated is overdue once it is late, not once the clock is right`(
+        wrong: Double
+    ) async throws {
+        try makeDatabase("a1")
+        let jobs = job("a", "every: 1d")
+        func isOverdue() throws -> Bool { try runner(jobs).health().jobs.contains { $0.reasons.contains("is overdue") } }
+        clock.step(wrong)
+        #expect(try await runner(jobs).runDue().count == 1)
+        clock.step(-wrong)
+        #expect(try !isOverdue())
+        clock.advance(86_400 + 3500)
+        #expect(try !isOverdue())
+        clock.advance(200)
+        #expect(try isOverdue())
+        #expect(try await runner(jobs).runDue().count == 1)
+        #expect(try !isOverdue())
     }
 
     @Test func `H-CLOCK-02 a run that failed while the clock was set back is retried after its retry time`() throws {

@@ -33,7 +33,7 @@ import Testing
             [.modificationDate: Date(timeIntervalSinceNow: -seconds)], ofItemAtPath: workspace.path(name))
     }
 
-    /// Sets the times of the last run in the state file back.
+    /// Sets the times of the last run in the state file back, on a machine that was started since.
     private func age(stateBy seconds: Double) throws {
         let name = try #require(workspace.files("state").first { $0.hasPrefix("schedule-") && $0.hasSuffix(".json") })
         let path = workspace.path("state/" + name)
@@ -41,7 +41,8 @@ import Testing
             try JSONSerialization.jsonObject(with: Data(contentsOf: URL(fileURLWithPath: path))) as? [String: Any])
         var jobs = try #require(state["jobs"] as? [String: [String: Any]])
         for (job, value) in jobs {
-            jobs[job] = value.mapValues { ($0 as? Double).map { $0 > 1e9 ? $0 - seconds : $0 } ?? $0 }
+            jobs[job] = value.filter { !["lastUptime", "lastBoot"].contains($0.key) }
+                .mapValues { ($0 as? Double).map { $0 > 1e9 ? $0 - seconds : $0 } ?? $0 }
         }
         state["jobs"] = jobs
         try JSONSerialization.data(withJSONObject: state).write(to: URL(fileURLWithPath: path))

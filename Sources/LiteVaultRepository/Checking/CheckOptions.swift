@@ -80,8 +80,8 @@ public struct CheckReport: Sendable {
     /// Snapshots that failed a verification before, which this check did not repeat for them: it was less thorough, looked at others, or had not
     /// the same assertions. They are not intact, although it found no problem with them; one in the state `superseded` needs no attention.
     public internal(set) var recorded: [UnrestorableSnapshot] = []
-    /// Snapshots in which this check found a database that is not intact.
-    package internal(set) var failing: [UnrestorableSnapshot] = []
+    /// Snapshots with which this check itself found a problem: objects of the repository, or a database that is not intact.
+    package internal(set) var found: [UnrestorableSnapshot] = []
     /// Snapshots of which a repair has recorded the lost blocks, and that have a newer one. They are not counted as problems.
     public internal(set) var lost: [UnrestorableSnapshot] = []
     /// Snapshots that could not be authenticated or restored, because no key opens them for example, and why. The others were.
@@ -112,7 +112,7 @@ public struct CheckReport: Sendable {
             let all = UnrestorableSnapshot.all(of: group)
             lost += all.filter { $0.state == .lost }
             recorded += all.filter { $0.state != .lost && silent.contains($0.snapshot.id) }
-            failing += all.filter { $0.verification.concernsContent && !silent.contains($0.snapshot.id) }
+            found += all.filter { !silent.contains($0.snapshot.id) }
         }
     }
 }

@@ -17,6 +17,8 @@ public struct ScheduleConfiguration: Sendable, Equatable {
     public var metrics: String?
     /// Where the tool serves health and metrics while it runs the jobs; nil to serve none.
     package var listen: ListenAddress?
+    /// The content of the file that it was read from; nil without one.
+    package var text: String?
 
     /// Creates a schedule. Nothing is read or written.
     ///

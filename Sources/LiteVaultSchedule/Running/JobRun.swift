@@ -41,9 +41,8 @@ struct JobRun: Sendable {
             await snapshots(list, repository, known, &outcome)
             let names = outcome.stored.map(\.database)
             if !outcome.isInterrupted { await retention(names, repository, &outcome) }
-            let began = Date()
             if !outcome.isInterrupted { await verification(all, repository, &outcome) }
-            if !outcome.isInterrupted { await recordDamage(all, repository, known, verifiedSince: began, &outcome) }
+            if !outcome.isInterrupted { await recordDamage(all, repository, known, &outcome) }
         } catch {
             record(error, "repository", nil, &outcome)
         }
@@ -299,7 +298,11 @@ extension JobRun {
                 passed = false
                 record(one.error, "verification", nil, &outcome)
             }
-            if report.recorded.contains(where: { $0.state == .damaged }) { passed = false }
+            outcome.reported = Set(report.found.map(\.snapshot.object))
+            for warning in report.recorded.compactMap(\.warning) {
+                passed = false
+                record(warning, &outcome)
+            }
             // Nothing was verified where nothing is stored yet: the next run verifies.
             if passed, report.snapshots.isEmpty { return }
             outcome.verified = passed
@@ -346,6 +349,8 @@ package struct JobOutcome: Sendable {
     package let job: String
     package let start: Date
     package internal(set) var end: Date
+    /// What ``JobState/lastUptime`` becomes.
+    var uptime: Double?
     package internal(set) var stored: [Stored] = []
     package internal(set) var problems: [JobState.Problem] = []
     /// What did not keep the run from doing its work: heartbeats that could not be sent, snapshots that continue the history of another
@@ -365,6 +370,8 @@ package struct JobOutcome: Sendable {
     package internal(set) var unrestorable: [JobState.Unrestorable]?
     /// What ``JobState/examined`` becomes.
     var examined: [String: String]?
+    /// The objects of the snapshots that its verification itself has found not to be restorable: its problems say so.
+    var reported: Set<String> = []
     /// Whether the repository was pruned.
     package internal(set) var pruned = false
     /// Whether retention or pruning could remove from the repository.
@@ -402,6 +409,7 @@ extension JobState {
     mutating func apply(_ outcome: JobOutcome, verifying level: SnapshotVerification.Level?) {
         lastStart = outcome.start.timeIntervalSince1970
         lastEnd = outcome.end.timeIntervalSince1970
+        (lastUptime, lastBoot) = (outcome.uptime, Platform.boot)
         if outcome.isSuccess { lastSuccess = lastStart }
         problems = Array(outcome.problems.prefix(100))
         failed = outcome.problems.count

@@ -118,24 +118,20 @@ extension JobRun {
         }
     }
 
-    /// Records what cannot be restored and needs attention: a failure of the run, even if all of its own steps succeeded.
+    /// Records what cannot be restored and needs attention: a failure of the run, even if all of its own steps succeeded. What its
+    /// verification has found itself is recorded already.
     ///
-    /// - Parameters:
-    ///   - known: what was known before this run.
-    ///   - time: when its verification began, which has reported what it found itself.
+    /// - Parameter known: what was known before this run.
     func recordDamage(
-        _ names: [String], _ repository: Repository, _ known: [UnrestorableSnapshot]?, verifiedSince time: Date,
-        _ outcome: inout JobOutcome
+        _ names: [String], _ repository: Repository, _ known: [UnrestorableSnapshot]?, _ outcome: inout JobOutcome
     ) async {
         var all = known ?? []
         // A new snapshot, retention and the verification may have changed it.
         if outcome.verified != nil || !all.isEmpty {
             all = await damage(names, repository, examined: outcome.examined, &outcome) ?? all
         }
-        for one in all {
-            if let warning = one.warning, outcome.verified == nil || one.verification.time < time - 0.01 {
-                record(warning, &outcome)
-            }
+        for one in all where !outcome.reported.contains(one.snapshot.object) {
+            if let warning = one.warning { record(warning, &outcome) }
         }
     }
 }

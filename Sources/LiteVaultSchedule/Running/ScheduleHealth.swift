@@ -80,9 +80,9 @@ extension ScheduleRunner {
         }
         let damaged = (state.unrestorable ?? []).count(where: \.needsAttention)
         if damaged > 0 { reasons.append("\(damaged) snapshot\(damaged == 1 ? "" : "s") cannot be restored") }
-        if status.decision.overdue(state, configured: .distantPast, now: context.clock.time()) != nil {
-            reasons.append("is overdue")
-        }
+        let since = status.decision.overdue(
+            status.job, state, configured: .distantPast, host: context.host, clock: context.clock)
+        if since != nil { reasons.append("is overdue") }
         return reasons
     }
 

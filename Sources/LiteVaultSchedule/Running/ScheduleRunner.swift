@@ -261,7 +261,7 @@ package final class ScheduleRunner: Sendable {
             if ended == nil { abandoned.append(run) }
         }
         outcome = ended ?? outcome
-        outcome.end = context.clock.time()
+        (outcome.end, outcome.uptime) = (context.clock.time(), context.clock.now())
         return (outcome, abandoned)
     }
 

@@ -5,8 +5,8 @@ package import LiteVaultSystem
 package struct ScheduleState: CheckedDocument, Sendable, Equatable {
     package var version = 1
     package var jobs: [String: JobState] = [:]
-    /// When the service has read its configuration; nil in the state of an earlier version, and where none ran.
-    package var loaded: Double?
+    /// A digest of the configuration that the service has read; nil in the state of an earlier version, and where none ran.
+    package var loadedDigest: String?
 
     package static let byteLimit = 16 << 20
     package static let isSnakeCase = false
@@ -19,12 +19,12 @@ package struct ScheduleState: CheckedDocument, Sendable, Equatable {
     }
 
     package func check() throws(OutOfLimits) {
-        var times = [loaded]
+        var times: [Double?] = []
         var counts: [Int64] = []
         for job in jobs.values {
             times += [
                 job.lastStart, job.lastEnd, job.lastSuccess, job.lastVerification, job.lastVerified,
-                job.lastVerifiedRestore, job.lastPrune, job.pruneBusySince,
+                job.lastVerifiedRestore, job.lastPrune, job.pruneBusySince, job.lastUptime.map { abs($0) },
             ]
             times += (job.unrestorable ?? []).map { $0.since }
             counts += [Int64(job.failed), Int64(job.databases), Int64(job.unchanged ?? 0), job.stored]
@@ -99,6 +99,9 @@ package struct JobState: Codable, Sendable, Equatable {
     /// Start and end of the last run that was not interrupted.
     package var lastStart: Double?
     package var lastEnd: Double?
+    /// What a clock that nobody sets has said at the end, and since which start of the machine it counts; nil in the state of an earlier version.
+    package var lastUptime: Double?
+    package var lastBoot: UInt32?
     /// Start of the last run without a failure.
     package var lastSuccess: Double?
     /// The first hundred failures of the last run.
@@ -135,6 +138,16 @@ package struct JobState: Codable, Sendable, Equatable {
     package var following: FollowingState?
 
     package init() {}
+
+    /// The state with the times of the last run as the clock would say them now, which may have been set since. After a restart of the
+    /// machine that is not known, and they stay as they are.
+    fileprivate func dated(by clock: HostClock) -> JobState {
+        guard let lastEnd, let lastUptime, Platform.boot != 0, lastBoot == Platform.boot else { return self }
+        var state = self
+        let end = clock.time().timeIntervalSince1970 - (clock.now() - lastUptime)
+        (state.lastEnd, state.lastStart) = (end, lastStart.map { $0 + end - lastEnd })
+        return state
+    }
 }
 
 /// Whether a job is due.
@@ -172,15 +185,20 @@ package struct DueDecision: Sendable, Equatable {
     /// long are not failures. The alert `LiteVaultJobOverdue` of the examples allows as much.
     package static let grace = Duration.seconds(3600)
 
-    /// Since when a job has been due that should have run by now; nil if it is in time.
+    /// Since when a job has been due that should have run by now; nil if it is in time. A run that a wrong clock has dated is as old as it is,
+    /// and the time in which the machine sleeps does not count.
     ///
     /// - Parameters:
     ///   - known: the state of the job; nil if it never ran.
     ///   - configured: since when the job can have been in its configuration, for one that never ran.
-    package func overdue(_ known: JobState?, configured: Date, now: Date) -> Date? {
-        guard isDue, let next else { return nil }
+    package func overdue(
+        _ job: BackupJob, _ known: JobState?, configured: Date, host: String, clock: HostClock
+    ) -> Date? {
+        let (now, state) = (clock.time(), known?.dated(by: clock))
+        let decision = DueDecision(job, state, host: host, now: now)
+        guard isDue, decision.isDue, let next = decision.next else { return nil }
         // One that never ran, or ran in the future by a wrong clock, is due now, whenever one looks.
-        let since = known?.lastStart.map { $0 <= now.timeIntervalSince1970 + 300 } == true ? next : configured
+        let since = state?.lastStart.map { $0 <= now.timeIntervalSince1970 + 300 } == true ? next : configured
         return now.timeIntervalSince(since) > Self.grace.seconds ? since : nil
     }
 }

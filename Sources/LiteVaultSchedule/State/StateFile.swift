@@ -19,8 +19,11 @@ package final class StateFile: Sendable {
     }
 
     private static func path(_ directory: String, _ configuration: String) -> String {
-        let name = SHA256.hash(data: Array(configuration.utf8)).prefix(8)
-        return "\(directory)/schedule-\(Array(name).hexadecimal).json"
+        "\(directory)/schedule-\(digest(configuration)).json"
+    }
+
+    private static func digest(_ text: String) -> String {
+        Array(SHA256.hash(data: Array(text.utf8)).prefix(8)).hexadecimal
     }
 
     /// The directory of the state of a service whose unit has `StateDirectory=NAME`.
@@ -133,26 +136,25 @@ package final class StateFile: Sendable {
 
     /// The file that remembers which databases of a job are unchanged.
     func unchangedPath(_ job: String) -> String {
-        "\(path.dropLast(".json".count))-\(Array(SHA256.hash(data: Array(job.utf8)).prefix(8)).hexadecimal).unchanged"
+        "\(path.dropLast(".json".count))-\(Self.digest(job)).unchanged"
     }
 
     /// The state of a job; nil when it never ran.
     package func job(_ name: String) -> JobState? { state.withLock { $0.jobs[name] } }
 
-    /// When the running service has read its configuration, in seconds since 1970; nil if none has said so.
-    package var loaded: Double? { state.withLock { $0.loaded } }
-
-    /// Whether the service that runs now has read the configuration before it was changed. Nothing is written.
+    /// Whether the service that runs now has read another text of the configuration. Nothing is written.
     ///
-    /// - Parameter configured: when the configuration was changed.
+    /// - Parameter configuration: as its file is now.
     /// - Throws: as ``runner()``.
-    package func isOutdated(configured: Date) throws -> Bool {
-        guard let loaded, loaded < configured.timeIntervalSince1970 else { return false }
-        return try runner() != .none
+    package func isOutdated(_ configuration: ScheduleConfiguration) throws -> Bool {
+        guard let loaded = state.withLock({ $0.loadedDigest }), let text = configuration.text else { return false }
+        return try loaded != Self.digest(text) && runner() != .none
     }
 
-    /// Notes that the process that holds the lock has read its configuration.
-    package func noteLoaded(_ time: Date) throws { try change { $0.loaded = time.timeIntervalSince1970 } }
+    /// Notes which configuration the process that holds the lock has read.
+    package func noteLoaded(_ configuration: ScheduleConfiguration) throws {
+        try change { $0.loadedDigest = configuration.text.map(Self.digest) }
+    }
 
     /// Changes the state of a job, durably.
     package func update(_ name: String, _ change: (inout JobState) -> Void) throws {

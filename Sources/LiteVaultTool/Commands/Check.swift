@@ -211,7 +211,9 @@ struct Check: VaultCommand {
                 "First take new snapshots into another repository. Then see 'litevault repair'. Intact snapshots can be restored."
             )
         }
-        if found.problems.contains(where: \.isContent), let first = found.failing.first {
+        if found.problems.contains(where: \.isContent),
+            let first = found.found.first(where: \.verification.concernsContent)
+        {
             parts.append(
                 parts.isEmpty
                     ? first.advice.commandLineText

@@ -55,7 +55,7 @@ struct ScheduleRun: VaultCommand {
         defer { server?.end() }
         logger.info("started", metadata: ["jobs": "\(runner.configuration.jobs.count)"])
         while true {
-            try state.noteLoaded(Date())
+            try state.noteLoaded(runner.configuration)
             do {
                 try run(runner, session)
                 return Report()

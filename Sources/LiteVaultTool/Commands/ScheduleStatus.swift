@@ -37,13 +37,15 @@ struct ScheduleStatus: VaultCommand {
     }
 
     func perform(_ session: Session) throws -> Report {
-        let configuration = try schedule.configuration()
+        var configuration = try schedule.configuration()
         guard watch else {
             return try report(
                 configuration, try session.scheduleServices(configuration, schedule, output, onlyReading: true))
         }
         var shown: [String] = []
         while true {
+            // While it is being edited, the last valid one is shown.
+            configuration = (try? schedule.configuration()) ?? configuration
             var report = try report(configuration)
             let lines = output.json ? [report.jsonLine(of: Self.name)] : report.takeLines()
             if lines != shown, !output.quiet || output.json {
@@ -66,7 +68,7 @@ struct ScheduleStatus: VaultCommand {
         let state = try schedule.stateFile(configuration, onlyReading: true)
         let configured = configuration.modified ?? Date()
         let jobs = try JobReport.all(of: configuration, state, services, configured: configured)
-        let isOutdated = try state.isOutdated(configured: configured)
+        let isOutdated = try state.isOutdated(configuration)
         var report = Report([
             "config": configuration.name, "state": state.path,
             // Whether a service runs that has read an older configuration.

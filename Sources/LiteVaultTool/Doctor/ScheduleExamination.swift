@@ -99,7 +99,7 @@ struct ScheduleExamination {
                 findings.problem(
                     .runner, "process \(process), which runs the jobs, is stopped", path: state.path,
                     remedy: "Resume it (kill -CONT \(process)) or terminate it: no other one can run them meanwhile.")
-            case .process where try state.isOutdated(configured: configuration.modified ?? now):
+            case .process where try state.isOutdated(configuration):
                 findings.warning(
                     .runner, "the running service has an older configuration", path: state.path,
                     remedy: "Restart it, or send it SIGHUP (systemctl reload).")
@@ -117,7 +117,9 @@ struct ScheduleExamination {
     /// The last run of a job, its last verification, and what it follows.
     private func results(_ job: BackupJob, _ state: StateFile, into findings: inout Findings) {
         let decision = DueDecision(job, state.job(job.name), host: Self.host, now: now)
-        if let since = decision.overdue(state.job(job.name), configured: configuration.modified ?? now, now: now) {
+        if let since = decision.overdue(
+            job, state.job(job.name), configured: configuration.modified ?? now, host: Self.host, clock: .system)
+        {
             findings.problem(
                 .lastRun, "has been due for \(age(since.timeIntervalSince1970)), and did not run",
                 remedy:

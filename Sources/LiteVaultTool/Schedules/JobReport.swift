@@ -19,10 +19,11 @@ struct JobReport {
     private let isDamaged: Bool
 
     private init(_ job: BackupJob, _ state: JobState?, _ records: Records?, configured: Date) {
-        let now = Date()
         (settings, self.state) = (job, state)
-        decision = DueDecision(job, state, host: ProcessInfo.processInfo.hostName, now: now)
-        overdueSince = decision.overdue(state, configured: configured, now: now).map(Format.exactTime)
+        let host = ProcessInfo.processInfo.hostName
+        decision = DueDecision(job, state, host: host, now: Date())
+        overdueSince = decision.overdue(job, state, configured: configured, host: host, clock: .system)
+            .map(Format.exactTime)
         follow = FollowingSummary(job, state?.following)
         let known = state?.problems ?? []
         let found = (records?.failures ?? []).filter { one in !known.contains { $0.message == one.message } }

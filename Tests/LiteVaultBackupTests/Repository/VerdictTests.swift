@@ -291,9 +291,9 @@ import Testing
         try damage(path)
         let bad = try await take(path, repository)
         let found = try await check(repository) { $0.restores = true }
-        #expect(found.problems.allSatisfy(\.isContent) && found.failing.map(\.snapshot.id) == [bad.id])
-        #expect(found.failing.first?.advice == .damagedContent(snapshot: bad.id, good: good.id))
-        #expect(try await check(repository).failing.isEmpty)
+        #expect(found.problems.allSatisfy(\.isContent) && found.found.map(\.snapshot.id) == [bad.id])
+        #expect(found.found.first?.advice == .damagedContent(snapshot: bad.id, good: good.id))
+        #expect(try await check(repository).found.isEmpty)
     }
 
     @Test func `where the newest snapshot failed and none is known to be good, the newest that did not fail stays`() async throws {
