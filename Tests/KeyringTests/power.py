@@ -4,7 +4,7 @@ import json
 import os
 import shutil
 
-from faults import disk, tracing
+from faults import disk, durable, tracing
 from faults.powerloss import digest
 from faults.report import expect
 from suites import Box, by, data, reader, rows, write
@@ -161,4 +161,26 @@ def power(report, settings, place):
         return f"{len(seen)} states"
     cases.append(("H-KEY-32 encrypt --keyring after a key init that failed", created))
 
+    # hazard: H-KEY-33
+    def remembered():
+        """What the machine remembers of a keyring is durable when the command that used it ends, from the first time on."""
+        own = copy()
+        os.mkdir(own.file("home"))
+        elsewhere = ("XDG_STATE_HOME", "STATE_DIRECTORY")
+        variables = {name: value for name, value in os.environ.items() if name not in elsewhere}
+        variables["HOME"] = os.path.realpath(own.file("home"))
+        memory = variables["HOME"] + "/.local/state/litevault/keyrings"
+
+        def calls(*words):
+            status = own.trace(*words, calls=[*tracing.CALLS, "mkdir", "mkdirat"], env=variables)
+            expect(status == 0, f"{words}: exit {status}")
+            return tracing.read(own.path + ".log")
+
+        left = durable.unsynced(calls("key", "init", "n/keys", "--kind", "file", "--new-key-file", "a"), os.path.realpath(own.path))
+        expect(os.listdir(memory), "nothing is remembered")
+        expect(not left, lambda: "not synced: " + ", ".join(name.path for name in left))
+        # The process that remembered it may have been killed before that sync.
+        found = calls("encrypt", "plain.db", "d/new.db", "--keyring", "n/keys", *by("a"))
+        expect(any(call.name == "fsync" and call.path == memory for call in found), "the memory was not synced again")
     report.cases([(f"{name}: the power fails while it is repeated", body) for name, body in cases])
+    report.case("H-KEY-33 what a machine remembers of keyrings outlasts a power failure", remembered)
