@@ -288,6 +288,23 @@ def kills(report, settings, copy):
         expect(steps[start:start + 6] == wanted, str(steps))
         shutil.rmtree(own.path)
 
+    # hazard: H-BAK-13
+    def found():
+        """A keyring that is there may be of a restore that was killed: it is durable before the database gets its name."""
+        own = fresh()
+        own.restore("new.db")
+        os.unlink(own.file("new.db"))
+        done = tracing.trace([own.tool, "restore", "--repository", "r", "new.db"], own.path + ".log", cwd=own.path, env=own.machine)
+        expect(done.returncode == 0, lambda: str(done.stderr))
+        calls = tracing.read(own.path + ".log")
+        named = [i for i, call in enumerate(calls) if call.name.startswith(("rename", "link")) and call.result == "0"
+                 and os.path.basename((call.quoted() or [""])[-1]) == "new.db"][-1]
+        complete = [i for i, call in enumerate(calls[:named]) if call.name == "fsync" and ".litevault-" in call.path][-1]
+        expect(any(call.name == "fsync" and call.path == os.path.realpath(own.path) for call in calls[complete:named]),
+               "the directory of the keyring was not synced")
+        shutil.rmtree(own.path)
+
+    report.case("H-BAK-13 a keyring that a restore finds is kept for good before the database gets its name", found)
     report.case("H-BAK-15 the keyring that a restore replaces is kept for good before it is replaced", ordered)
 
     traced = fresh()

@@ -526,5 +526,10 @@ def typed(report, settings, place):
     prompts.prompts(report, settings, place)
 
 
-SUITES = {"reader": read, "commands": commands, "proofs": proven, "kills": kill, "fleet": many, "backups": stored,
+def lost(report, settings, place):
+    import power
+    power.power(report, settings, place)
+
+
+SUITES = {"reader": read, "commands": commands, "proofs": proven, "kills": kill, "power": lost, "fleet": many, "backups": stored,
           "prompts": typed, "secrets": secrets, "timing": timing}

@@ -5,8 +5,8 @@ package import LiteVaultSystem
 ///
 /// A write lease of the kernel shows that nobody else has it open, and blocks those that try, as long as this object is held. The
 /// log or journal that a crash has left belongs to the name, so it has to be gone before another file gets the name; and
-/// at each moment before that, the old database has to be complete. So its pages are first copied into the file, which is what
-/// SQLite would do: they are ciphertext, and need no key.
+/// at each moment before that, the old database has to be complete. So its pages are first synced, then copied into the file, which is
+/// what SQLite would do: they are ciphertext, and need no key.
 package final class UnusedDatabase {
     package let path: String
     package let original: FileMetadata
@@ -71,6 +71,9 @@ package final class UnusedDatabase {
     }
 
     private func merge(_ overlay: PageOverlay) throws {
+        // The writer that crashed may not have synced it. Without it, a file that has some of its pages is torn after a power failure.
+        try overlay.file.sync()
+        try LocalDirectory.sync(LocalDirectory.parent(of: path))
         try overlay.forEachPage { offset, page in try file.write(page, at: offset) }
         try file.truncate(to: overlay.byteCount)
         try file.sync()

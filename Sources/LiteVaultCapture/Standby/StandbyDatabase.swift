@@ -32,7 +32,7 @@ package final class StandbyDatabase {
     /// Whether frames of a commit that failed are in the log.
     private var hasTail = false
 
-    /// Takes the locks, and reads the log; without a valid index it makes one, as SQLite does after a crash.
+    /// Takes the locks, reads the log, and makes what it has durable; without a valid index it makes one, as SQLite does after a crash.
     ///
     /// - Parameters:
     ///   - path: a database in WAL mode, or one that nobody has opened yet.
@@ -58,6 +58,10 @@ package final class StandbyDatabase {
         log = try LocalFile(updating: name)
         try readLog()
         try dropTail()
+        // Whoever wrote the log, or created it, may have been killed before it synced. From here on its commits are recorded as durable,
+        // and copied into the file.
+        try log.sync()
+        try LocalDirectory.sync(LocalDirectory.parent(of: name))
     }
 
     private static func createLog(_ name: String, of database: String) throws {
@@ -71,7 +75,6 @@ package final class StandbyDatabase {
             chmod(name, status.st_mode & 0o777)
             _ = chown(name, status.st_uid, status.st_gid)
         }
-        try LocalDirectory.sync(LocalDirectory.parent(of: name))
     }
 
     private static func wait(_ seconds: Double, _ busy: VaultError, _ lock: () throws -> Bool) throws {

@@ -1,4 +1,5 @@
 internal import LiteVaultCore
+internal import LiteVaultSystem
 
 // What a key does with a file, observed: nothing that was meant or returned counts here, only what the file answers.
 
@@ -18,15 +19,16 @@ extension DatabaseFile {
         }
     }
 
-    /// Verifies that the key was changed: the file opens with the new one, and with no other of those that are named.
+    /// Verifies that the key was changed: the file opens with the new one, and with no other of those that are named. That is durable
+    /// afterwards, also if an earlier call changed it and was killed before it synced the directory.
     ///
     /// - Parameters:
     ///   - old: the key of before, whose salt a file with a plaintext header keeps if the new one has none.
     ///   - new: the key of now.
     ///   - others: further keys that must not open it.
     ///   - settings: the settings that the file is encrypted with.
-    /// - Throws: ``VaultError`` `keyRejected` when it does not open with the new key, or does with another one; otherwise
-    ///   as ``opens(with:settings:)``.
+    /// - Throws: ``VaultError`` `keyRejected` when it does not open with the new key, or does with another one; `io` when the directory
+    ///   cannot be synced; otherwise as ``opens(with:settings:)``.
     package func requireChanged(
         from old: DatabaseKey, to new: DatabaseKey, refusing others: [DatabaseKey] = [],
         settings: CipherSettings = .init()
@@ -43,6 +45,7 @@ extension DatabaseFile {
                     remedy: "Use a new key that is another one.")
             }
         }
+        try withErrorContext(path: path) { try DurableName.sync(path) }
     }
 
     /// As ``opens(with:settings:)``; the file is known to be sound, so what an old key makes of it says nothing more.

@@ -1,4 +1,5 @@
 internal import Crypto
+internal import LiteVaultCapture
 internal import LiteVaultCore
 internal import LiteVaultSystem
 
@@ -63,17 +64,18 @@ public struct KeyringMemory: Sendable {
         return Entry(id: id, generation: generation, fingerprint: fingerprint)
     }
 
-    /// Replaces what is known of a path, unless it is the same or newer. It is durable afterwards.
+    /// Replaces what is known of a path, unless it is the same or newer. It is durable afterwards, in either case, with the directory.
     ///
     /// - Throws: `noSpace`, `io`, `cannotCreate`.
     func remember(_ entry: Entry, for path: String) throws {
+        try LocalDirectory.create(directory)
+        let file = try file(for: path)
         // One that cannot be read is replaced: the caller has proof.
         if let known = try? self.entry(for: path), known.id == entry.id, known.fingerprint == entry.fingerprint,
             known.generation >= entry.generation
         {
-            return
+            return try SecretFile.settle(file)
         }
-        try createDirectory()
         let text = Array(
             """
             \(Entry.header)
@@ -83,20 +85,8 @@ public struct KeyringMemory: Sendable {
             path \(Array(path.utf8).hexadecimal)
 
             """.utf8)
-        let file = try file(for: path)
         // Of processes that remember at the same time, each replaces the whole file.
         try text.withUnsafeBytes { try SecretFile.write($0, to: file, replacesAny: true) }
-    }
-
-    /// Creates the directory and those above it that are missing, for this user alone.
-    private func createDirectory() throws {
-        var path = ""
-        for component in directory.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
-            path += String(decoding: component, as: UTF8.self) + "/"
-            guard path == "/" || mkdir(path, 0o700) == 0 || errno == EEXIST else {
-                throw VaultError.file("mkdir", path, code: errno)
-            }
-        }
     }
 
     /// By a hash: a path may be longer than a name.

@@ -9,8 +9,8 @@ extension UnlockedKeyring {
     /// - Parameters:
     ///   - path: the path of the database. For a file that is missing or empty it is the newest key, as for a new database.
     ///   - settings: the settings that the file is encrypted with.
-    /// - Throws: `VaultError` `io`, `wrongKind`; for a file that is missing or empty, `keyringUntrusted` as
-    ///   ``databaseKey()``. Where no key opens the file, it is the newest key: opening then explains why.
+    /// - Throws: `VaultError` `io`, `wrongKind`; for a file that is missing or empty, as ``databaseKey()``. Where no key opens
+    ///   the file, it is the newest key: opening then explains why.
     public func databaseKey(for path: String, settings: CipherSettings = .init()) throws -> DatabaseKey {
         guard try SecretFile.exists(path) else { return try databaseKey() }
         let kind = try DatabaseFile(path).kind()

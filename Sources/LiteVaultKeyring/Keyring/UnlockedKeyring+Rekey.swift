@@ -16,8 +16,8 @@ extension UnlockedKeyring {
     /// 3. The slots are removed.
     ///
     /// A kill at any moment leaves every database openable by all slots that stay. Call it again with the same slots to
-    /// finish: no other key is made, and what is done already is not done twice. Old keys stay in the keyring for the slots
-    /// that stay, for snapshots and backups of the time before, until ``forgetOldKeys()``.
+    /// finish: no other key is made, and what is done already is not done twice, but made durable. Old keys stay in the
+    /// keyring for the slots that stay, for snapshots and backups of the time before, until ``forgetOldKeys()``.
     ///
     /// - Parameters:
     ///   - ids: the numbers of the slots.
@@ -97,6 +97,8 @@ extension UnlockedKeyring {
             if try copy.proof() == .contradicted { try copy.requireProof() }
             copy.isTrusted = true
             try prepare(&copy)
+            // An earlier call that wrote it may have been killed before it synced the directory.
+            try SecretFile.settle(copy.file.path)
             let all = try copy.databaseKeys()
             for path in databases {
                 let old = try copy.observedKey(of: path, settings: settings, lockTimeout: lockTimeout)

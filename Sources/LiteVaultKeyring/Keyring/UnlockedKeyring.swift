@@ -47,10 +47,13 @@ public struct UnlockedKeyring: Sendable {
     /// The newest database key, for new databases. Databases that exist may still have an older one: see
     /// ``databaseKey(for:settings:)``.
     ///
+    /// The directory of the keyring is synced first: a database must not outlast the only file that has its key.
+    ///
     /// - Throws: `VaultError` `keyringUntrusted` when nothing shows that this is the right keyring: see ``proof()`` and
-    ///   ``trust(_:)``.
+    ///   ``trust(_:)``; `io`; `noInput` when the keyring is gone.
     public func databaseKey() throws -> DatabaseKey {
         try requireProof()
+        try SecretFile.settle(file.path)
         return try newestKey()
     }
 

@@ -97,6 +97,17 @@ enum SecretFile {
         }
     }
 
+    /// Makes the name of a file durable: the process that wrote it may have been killed before it synced the directory. What needs the
+    /// file, such as a database under its key, is written after that.
+    ///
+    /// - Throws: `io`; `noInput` when the file is gone.
+    static func settle(_ path: String) throws {
+        do throws(DurableFileError) { try DurableName.sync(path) } catch {
+            // LiteVault writes to no directory that it cannot read: somebody else has put the file there.
+            guard error.code == EACCES else { throw VaultError.file(error.operation, path, code: error.code) }
+        }
+    }
+
     /// Whether something has the name, be it a file or a broken link.
     static func exists(_ path: String) throws -> Bool {
         try withErrorContext(path: path) { try FileMetadata.ifExists(path: path) != nil }

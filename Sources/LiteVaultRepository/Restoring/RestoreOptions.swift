@@ -156,13 +156,14 @@ struct PendingKeyring {
 
     private var kept: String { planned.path + ".replaced" }
 
-    /// Gives the keyring its name, durably; the one that it replaces is kept, durably, before that.
+    /// Gives the keyring its name, durably, also if it is there already; the one that it replaces is kept, durably, before that.
     ///
     /// - Throws: `cannotCreate` if the replaced one cannot be kept, `io`. The keyring of before then has its name, unless only the last sync of the
     ///   directory failed: ``takingBack(_:)`` gives it back.
     func publish() throws {
-        guard let file else { return }
         let path = planned.path
+        // One that is there may be of a restore that was killed before it synced the directory.
+        guard let file else { return try LocalDirectory.sync(LocalDirectory.parent(of: path)) }
         try withErrorContext(path: path) {
             guard planned.outcome == .replaced else { return try file.publish() }
             let original = try FileMetadata(path: path)

@@ -81,6 +81,8 @@ struct KeyRemove: VaultCommand {
     private func requireUnusedKeys(_ unlocked: UnlockedKeyring) throws {
         let directories = ([keyring.path] + rekey).map { LocalDirectory.parent(of: $0) }
         let distinct = Set(directories.map { ExactText($0) }).map(\.text)
+        // A database that has the newest key must not have its older one again after a power failure.
+        for directory in distinct { try LocalDirectory.sync(directory) }
         let found = try unlocked.databases(in: distinct, sparingNewest: rekey.isEmpty, settings: cipher.settings())
         let other = try found.first { file in
             try !rekey.contains { named in

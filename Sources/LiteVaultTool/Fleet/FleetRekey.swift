@@ -86,15 +86,16 @@ struct FleetRekey: Sendable {
     ) throws -> FleetRun.State {
         let file = DatabaseFile(member.path, lockTimeout: timeout)
         let key = try old(member.path)
+        var state = FleetRun.State.done
         do {
             try file.rekey(from: key, to: new, settings: settings, progress: Self.progress)
         } catch let error as VaultError where error.code == .keyRejected {
             // Killed after the database was replaced and before the journal was written, or there was no journal.
             guard try opens(member.path, new, insteadOf: key, timeout) else { throw error }
-            return .already
+            state = .already
         }
         try file.requireChanged(from: key, to: new, settings: settings)
-        return .done
+        return state
     }
 
     private func rekey(
@@ -201,7 +202,10 @@ struct FleetAddition: Sendable {
             $0.kind == .recipient && $0.publicKey == recipient.publicKey && !$0.isBeingRemoved
         }
         guard !isDryRun else { return isThere ? .already : .ready }
-        if !isThere {
+        if isThere {
+            // By a run that may have been killed before it synced the directory.
+            try withErrorContext(path: member.path) { try DurableName.sync(member.path) }
+        } else {
             var slot = NewKeyringSlot.recipient(recipient)
             slot.name = slotName
             try unlocked.add(slot)

@@ -3,6 +3,7 @@ import os
 import re
 import shutil
 import subprocess
+import types
 
 from . import crashed, judge, tracing
 from .operations import KEY, Sandbox, Templates
@@ -170,6 +171,27 @@ def run(report, settings, engine, operations, directory):
         synced = [c for c in calls[removed:renamed] if c.name == "fsync" and c.path == os.path.realpath(box.files)]
         expect(synced, f"no sync of the directory between the removal of the {ending} and the rename")
         box.remove()
+
+    # hazard: H-BAK-18
+    def synced_first(ending):
+        """What a crash has left beside a database is durable there before its pages are copied into the file."""
+        own = place()
+        own.run(*snapshot(engine, "r"))
+        path, work = own.file("vault.db"), own.path + ".crash"
+        os.mkdir(work)
+        source = types.SimpleNamespace(
+            directory=work, source=path, fingerprint=Sandbox.fingerprint, before=Sandbox.fingerprint(path))
+        crashed.crash(source, own.key, engine.compatibility or 4, ending)
+        calls = own.trace("restore", "--repository", "r", "--in-place", "vault.db")
+        written = [i for i, c in enumerate(calls) if c.name in ("pwrite64", "write", "ftruncate") and c.path == path]
+        expect(written, "nothing was copied into the file")
+        synced = {c.path for c in calls[:written[0]] if c.name in ("fsync", "fdatasync") and c.result == "0"}
+        missed = {path + ending, own.path} - synced
+        expect(not missed, lambda: f"written to before a sync of {sorted(missed)}")
+        shutil.rmtree(own.path)
+
+    cases += [(f"H-BAK-18 restore --in-place: a {ending} of a crash is synced before it is copied into the file",
+               lambda e=ending: synced_first(e)) for ending in ("-journal", "-wal")]
 
     templates = Templates(directory, megabytes=0)
     cases += [

@@ -2,18 +2,20 @@
 import itertools
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
 
-from faults import judge, tracing
+from faults import disk, judge, powerloss, tracing
 from faults.report import Skip, expect
 
 from .box import KEY, Box, Database, state_of, until
 from .kills import Writer
 
 KILLS = 20
+STATES = 6  # What a disk may hold after a power failure, for each kill; all of it with LITEVAULT_FAULT_FULL.
 INJECTIONS = 10  # Cases, chosen at random; all of them with LITEVAULT_FAULT_FULL.
 STAGES = "first restore", "segments", "gap", "replacement"
 # How many of each call a thread of the command makes about.
@@ -150,6 +152,7 @@ def run(report, settings, folder):
     case("a damaged segment ends it, at the last commit before", damage)
     case("joined segments are applied", joined)
     case("a database that is not in WAL mode is replaced when nobody has it open", snapshots)
+    case("H-BAK-19 what a standby that was killed has not synced is durable before another one records it", unsynced)
     case("lag", lag)
     report.cases(cases)
     injected(report, settings, folder)
@@ -377,6 +380,61 @@ def snapshots(settings, box, standby):
     reader.close()
     standby.once()
     expect(state_of(standby.path) == 2, "another state")
+
+
+# hazard: H-BAK-19
+def unsynced(settings, box, standby):
+    """Killed at each sync of its log; then another one goes on from there, and the power fails at any moment of that."""
+    tracing.require_strace()
+    folder, kept = box.path("copy"), box.path("kept")
+    os.mkdir(folder)
+    standby.path = os.path.join(folder, "standby.db")
+    log = standby.path + "-wal"
+
+    def content():
+        if not os.path.exists(log):
+            return b""
+        with open(log, "rb") as file:
+            return file.read()
+
+    db = followed(box)
+    db.commit()
+    until("stored", lambda: box.restored() == 1)
+    standby.once()
+    for _ in range(3):
+        db.commit("UPDATE account SET filler = randomblob(40000) WHERE id = 1")
+        time.sleep(0.15)
+    box.stop()
+    shutil.copytree(folder, kept)
+    judged = lost = 0
+    for number in itertools.count(1):
+        shutil.rmtree(folder)
+        shutil.copytree(kept, folder)
+        before = content()
+        status = standby.once(status=None, command=[
+            "strace", "-f", "-q", "-o", box.path("trace"), "-P", log, "-e", "trace=fsync,fdatasync",
+            "-e", f"inject=fsync,fdatasync:signal=SIGKILL:when={number}"])[0]
+        if status == 0:
+            break
+        expect(status in (-9, 137), lambda: f"exit {status}")
+        model = disk.Disk(folder)
+        node = model.top.now.get("standby.db-wal")
+        # Its header was synced before there was a frame.
+        synced = max(32, len(os.path.commonprefix([before, bytes(node.now)]))) if node else 0
+        if node and synced < len(node.now):
+            node.synced, node.pending = bytes(node.now[:synced]), [(synced, bytes(node.now[synced:]))]
+            lost += 1
+        powerloss.recorded(standby.arguments("--once"), box.path("trace"), env=box.environment())
+        found, _ = powerloss.states(settings, f"unsynced {number}", model, box.path("trace"), os.getcwd(), STATES)
+        for place, (tree, _) in enumerate(found):
+            other = Standby(box, f"lost-{number}-{place}/standby.db")
+            disk.store(tree, os.path.dirname(other.path))
+            other.once()
+            expect(state_of(other.path) == len(db.commits), lambda: f"{state_of(other.path)} of {len(db.commits)} commits")
+            shutil.rmtree(os.path.dirname(other.path))
+            judged += 1
+    expect(lost, "it was never killed with frames in its log")
+    return f"{number - 1} kills, {judged} states"
 
 
 def lag(settings, box, standby):
