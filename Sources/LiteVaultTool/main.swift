@@ -18,9 +18,12 @@ enum Main {
         _ = Interruption.shared.onEnd { TemporaryFileRegistry.shared.removeAll() }
         let terminal = Terminal()
         let reporter = OutputOptions.reporter(beforeParsing: arguments, on: terminal)
-        if let failure = MisplacedKey.failure(inArguments: arguments) {
-            reporter.failure(failure)
-            return failure.code.status.rawValue
+        do throws(Failure) {
+            try Preflight.requireUTF8()
+            if let failure = MisplacedKey.failure(inArguments: arguments) { throw failure }
+        } catch {
+            reporter.failure(error)
+            return error.code.status.rawValue
         }
         do {
             var command = try LiteVaultCommand.parseAsRoot(arguments)

@@ -4,6 +4,27 @@ internal import LiteVaultSystem
 /// Checks before a key is read: nobody should have to type a passphrase to learn that a file is missing. The library repeats
 /// them where they matter.
 package enum Preflight {
+    /// Swift repairs text that is not UTF-8: a path would become that of another file.
+    ///
+    /// - Throws: `usage` if an argument, the path of the working directory, or a variable with a path is not UTF-8. None is repeated.
+    static func requireUTF8() throws(Failure) {
+        func require(_ text: UnsafePointer<CChar>?, _ name: String) throws(Failure) {
+            guard let text, String(validatingCString: text) == nil else { return }
+            throw Failure(
+                .usage, "\(name) is not UTF-8", remedy: "Rename the file or directory, or correct what is given.")
+        }
+        for index in 1..<max(1, Int(CommandLine.argc)) {
+            try require(CommandLine.unsafeArgv[index], "argument \(index)")
+        }
+        for name in [
+            "HOME", "TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "CACHE_DIRECTORY",
+            "CREDENTIALS_DIRECTORY", "STATE_DIRECTORY", "LITEVAULT_REPOSITORY",
+        ] { try require(getenv(name), "the value of \(name)") }
+        let directory = realpath(".", nil)
+        defer { free(directory) }
+        try require(directory, "the path of the working directory")
+    }
+
     /// - Throws: `no-encryption` if the linked engine does not encrypt.
     static func requireEncryption() throws(Failure) {
         guard case .none = EngineInfo.linked.encryption else { return }
