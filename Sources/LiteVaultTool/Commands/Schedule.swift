@@ -47,7 +47,8 @@ struct ScheduleCheck: VaultCommand {
         running service keeps its configuration until it gets SIGHUP.
         """,
         examples: [
-            "litevault schedule check /etc/litevault/backup.yml && systemctl reload litevault-backup"
+            "litevault schedule check /etc/litevault/backup.yml \\",
+            "    && systemctl reload litevault-backup",
         ])
 
     @Argument(help: "The configuration file.", completion: .file(), transform: PathArgument.literal)

@@ -33,9 +33,7 @@ extension RestoredKeyring {
 /// Whom what is restored belongs to.
 struct OwnerOption: ParsableArguments {
     @Option(
-        help: .init(
-            "The user whom restored files belong to (as root; default: root, or the owner of the directory with --to-sources).",
-            valueName: "user"))
+        help: .init("The user whom restored files belong to (as root; default: root).", valueName: "user"))
     var owner: String?
 
     /// - Throws: `no-input` if there is no such user: before anything is restored.
