@@ -36,13 +36,26 @@ import Testing
     @Test(arguments: [
         (["help", "nothing-like-it"], "The commands of 'litevault' are "), (["help", "snapshto"], "Did you mean 'litevault snapshot'?"),
         (["help", "key", "ad"], "Did you mean 'litevault key add'?"),
-        (["help", "verify", "x"], "'litevault verify' has no commands"),
+        (["help", "verify", "x"], "'litevault verify' has no commands"), (["help", "nope"], "The commands of 'litevault' are "),
+        (["version"], "'litevault --version'"),
     ])
     func `help of a command that does not exist is an error that names those that do`(_ words: [String], _ hint: String) throws {
         let run = try workspace.tool.run(words)
         #expect(run.status == 64 && run.output.isEmpty)
         #expect(run.errors.contains("unknown command") && run.errors.contains(hint), "\(run.errors)")
         #expect(try workspace.tool.run("help", "key", "add").output.contains("litevault key add"))
+    }
+
+    @Test(arguments: [
+        (["help", "verify", "--json"], "'litevault verify --help'"), (["-V"], "'litevault --version'"),
+        (["snapshots", "-R", "rj"], "unknown option '-R'"), (["info", "a", "-x"], "unknown option '-x'"),
+    ])
+    func `an option is not taken for a command, and an unknown one is named before what is missing`(
+        _ words: [String], _ hint: String
+    ) throws {
+        let run = try workspace.tool.run(words)
+        #expect(run.status == 64 && run.errors.contains(hint), "\(run.errors)")
+        #expect(!run.errors.contains("unknown command") && !run.errors.lowercased().contains("missing"))
     }
 
     @Test func `topics are listed, and each page is printed in 80 columns`() throws {

@@ -253,7 +253,7 @@ package enum LocalDirectory {
         case EEXIST:
             var status = stat()
             guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
-                throw VaultError(.cannotCreate, "is not a directory", path: path)
+                throw VaultError(.cannotCreate, "is not a directory", path: path, remedy: "Name a directory.")
             }
             try settle(path)
         case ENOENT:

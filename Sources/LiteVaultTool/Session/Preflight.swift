@@ -87,10 +87,11 @@ package enum Preflight {
             remedy: "Use 'litevault rekey' to change its key, or 'litevault export' to copy it under another key.")
     }
 
+    /// - Parameter remedy: what to do about a plaintext database.
     /// - Throws: as ``requireEncryption()``; `no-input`, or `wrong-kind` if the file cannot be an encrypted database.
-    static func requireEncrypted(_ path: String) throws {
+    static func requireEncrypted(_ path: String, remedy: String = "Encrypt it with 'litevault encrypt'.") throws {
         try requireEncryption()
-        if try databaseKind(path) == .plain { throw Failure.notEncrypted(path) }
+        if try databaseKind(path) == .plain { throw Failure.notEncrypted(path, remedy: remedy) }
     }
 
     private static func databaseKind(_ path: String) throws -> FileKind {
@@ -98,9 +99,7 @@ package enum Preflight {
         let kind = try DatabaseFile(path).kind()
         switch kind {
         case .plain, .encryptedOrUnknown, .plaintextHeader: return kind
-        case .empty:
-            throw Failure(
-                .wrongKind, "the file is empty", path: path, remedy: "Name a file that contains a database.")
+        case .empty: throw Failure.isEmpty(path)
         case .notADatabase: throw Failure.notADatabase(path)
         }
     }
@@ -130,9 +129,14 @@ package enum Preflight {
 extension Failure {
     /// A plaintext database where an encrypted one is required.
     static func notEncrypted(
-        _ path: String, remedy: String = "Leave the key out if the command allows it, or run 'litevault encrypt'."
+        _ path: String, remedy: String = "Leave the key out, or run 'litevault encrypt'."
     ) -> Failure {
         Failure(.wrongKind, "this database is not encrypted", path: path, remedy: remedy)
+    }
+
+    /// An empty file where a database is required.
+    static func isEmpty(_ path: String) -> Failure {
+        Failure(.wrongKind, "the file is empty: it does not contain a database", path: path, remedy: "Check the path.")
     }
 
     /// A file that is not a database of any kind.
