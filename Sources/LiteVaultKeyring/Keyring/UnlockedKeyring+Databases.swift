@@ -65,12 +65,11 @@ extension UnlockedKeyring {
             }
             for name in names.sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) {
                 let file = directory + "/" + name
-                let metadata = try? FileMetadata.ifExists(path: file, followingLinks: true)
-                // A name that is not UTF-8 comes repaired, and nothing has that name.
-                if metadata == nil, name.unicodeScalars.contains("\u{FFFD}") {
+                // A name that is not UTF-8 comes repaired: no file has that name, or another one.
+                if name.unicodeScalars.contains("\u{FFFD}") {
                     throw VaultError(.io, "A file whose name is not UTF-8 cannot be read: rename it", path: file)
                 }
-                guard let status = metadata,
+                guard let status = try? FileMetadata.ifExists(path: file, followingLinks: true),
                     status.kind == .regular, let salt = try? EngineFile(path: file).read(at: 0, count: 16),
                     salt.count == 16
                 else { continue }

@@ -148,7 +148,8 @@ package struct SourceList: Sendable {
 
     /// What a pattern matches; of any other text, that itself.
     private static func matches(_ source: String) -> (paths: [String], notUTF8: [String]) {
-        isPattern(source) ? PathPattern.matches(source, flags: GLOB_NOSORT) ?? (paths: [], notUTF8: []) : (paths: [source], notUTF8: [])
+        guard isPattern(source) else { return ([source], []) }
+        return PathPattern.matches(source, flags: GLOB_NOSORT) ?? (paths: [], notUTF8: [])
     }
 
     /// The symbolic links that lead nowhere among what a pattern matches, or its directories, whether they have wildcards or not: of an

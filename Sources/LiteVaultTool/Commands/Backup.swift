@@ -8,8 +8,8 @@ struct Backup: VaultCommand {
         """
         The copy is one committed state of SOURCE. In WAL mode, writers continue; in other journal modes they wait \
         until the copy is complete. The copy is verified before it appears as DEST. It has the key of SOURCE unless a \
-        --to-key-… option sets another one. A plaintext database needs no key, and its copy is plaintext unless a --to-key-… \
-        option sets one.
+        --to-key-… option sets another one. A plaintext database needs no key, and its copy is plaintext unless a \
+        --to-key-… option sets one.
         """,
         examples: [
             "litevault backup vault.db /backup/vault.db --key-file ~/.vault-key",
@@ -52,7 +52,8 @@ struct Backup: VaultCommand {
         if key == nil {
             report.appendLine(
                 newKey == nil
-                    ? "Neither of them is encrypted." : "\(Format.visible(source.path)) is plaintext; the copy is encrypted.")
+                    ? "Neither of them is encrypted."
+                    : "\(Format.visible(source.path)) is plaintext; the copy is encrypted.")
         }
         return report
     }
