@@ -23,7 +23,10 @@ extension ScheduleConfiguration {
         self.text = text
     }
 
-    static func text(of path: String) throws -> String {
+    /// The text of the file at `path`.
+    ///
+    /// - Throws: `VaultError` `config` if it cannot be read.
+    package static func text(of path: String) throws -> String {
         let bytes: [UInt8]
         do {
             // At most one byte above the limit, however large the file is.
@@ -34,7 +37,9 @@ extension ScheduleConfiguration {
                 remedy: "Check its path and permissions.")
         }
         guard bytes.count <= Self.limit, let text = String(bytes: bytes, encoding: .utf8) else {
-            throw VaultError(.config, "the configuration file is not UTF-8 text of at most 1 MiB", path: path)
+            throw VaultError(
+                .config, "the configuration file is not UTF-8 text of at most 1 MiB", path: path,
+                remedy: "Check its path.")
         }
         return text
     }

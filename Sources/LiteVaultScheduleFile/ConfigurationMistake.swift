@@ -22,24 +22,17 @@ package struct ConfigurationMistake: Error, Sendable {
 }
 
 extension ScheduleConfiguration {
-    /// Reads the file at `path`, and finds everything in it that is wrong, not only what comes first.
+    /// Reads the text of the file at `path`, and finds everything in it that is wrong, not only what comes first.
     ///
     /// What is wrong is left out, or replaced where others depend on it, and the rest is read again. What then is missing because of that is
     /// not reported. Of a file that is full of mistakes, the first 200 are enough.
     ///
     /// - Returns: the configuration, if nothing is wrong; else the mistakes, in the order of the file.
-    package static func examine(path: String) -> Result<ScheduleConfiguration, Mistakes> {
-        examine(path: path) { try text(of: path) }
-    }
-
-    /// As ``examine(path:)``, of a text.
-    package static func examine(
-        path: String, text: () throws -> String
-    ) -> Result<ScheduleConfiguration, Mistakes> {
+    package static func examine(path: String, text: String) -> Result<ScheduleConfiguration, Mistakes> {
         var found: [ConfigurationMistake] = []
         do {
             var duplicates: [YAMLError] = []
-            var root = try document(text(), path, duplicates: &duplicates)
+            var root = try document(text, path, duplicates: &duplicates)
             found = duplicates.prefix(rereadLimit).map {
                 .init(place: $0.place, message: $0.message, remedy: "Keep one of them.", part: nil)
             }

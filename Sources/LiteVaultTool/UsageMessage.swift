@@ -16,33 +16,46 @@ enum UsageMessage {
     /// Names of commands, and nothing else, are repeated.
     private static func command(
         in arguments: [String]
-    ) -> (words: [String], unknown: (name: String, commands: [any ParsableCommand.Type])?) {
+    ) -> (
+        type: any ParsableCommand.Type, words: [String],
+        unknown: (name: String, commands: [any ParsableCommand.Type])?
+    ) {
         var (command, words): (any ParsableCommand.Type, [String]) = (LiteVaultCommand.self, ["litevault"])
         for argument in arguments {
             let commands = command.configuration.subcommands
             guard let next = commands.first(where: { $0._commandName == argument }) else {
-                return (words, (argument, commands))
+                return (command, words, (argument, commands))
             }
             (command, words) = (next, words + [argument])
         }
-        return (words, nil)
+        return (command, words, nil)
     }
 
     /// The failure for an error of the parser.
     static func failure(for error: any Error, arguments: [String]) -> Failure {
-        let (words, unknown) = command(in: arguments)
+        let (type, words, unknown) = command(in: Array(arguments.drop { $0 == "help" }))
         if let unknown, !unknown.commands.isEmpty, !unknown.name.hasPrefix("-") {
             return unknownCommand(unknown.name, unknown.commands, words)
         }
         let help = (words + ["--help"]).joined(separator: " ")
+        let letter = unknownLetter(in: arguments, of: type)
         return Failure(
-            .usage, redacted(LiteVaultCommand.message(for: error)), remedy: "See '\(help)' for arguments and examples.")
+            .usage, letter.map { "unknown option '\($0)'" } ?? redacted(LiteVaultCommand.message(for: error)),
+            remedy: ["-v", "-V"].contains(letter)
+                ? "The version is shown by 'litevault --version'." : "See '\(help)' for arguments and examples.")
+    }
+
+    /// The first option of one letter that a command does not have. The parser may say what is missing instead. A letter is no key.
+    private static func unknownLetter(in arguments: [String], of command: any ParsableCommand.Type) -> String? {
+        let words = Set(LiteVaultCommand.helpMessage(for: command).split { " ,\n".contains($0) })
+        return arguments.prefix { $0 != "--" }
+            .first { $0.utf8.count == 2 && $0.hasPrefix("-") && !words.contains($0[...]) }
     }
 
     /// The failure for `help WORD…` of a command that does not exist; nil if it does. The parser shows the help of another one then.
     static func unknownHelp(arguments: [String]) -> Failure? {
         guard arguments.first == "help" else { return nil }
-        let (words, unknown) = command(in: arguments.dropFirst().filter { !$0.hasPrefix("-") && $0 != "help" })
+        let (_, words, unknown) = command(in: arguments.dropFirst().filter { !$0.hasPrefix("-") && $0 != "help" })
         return unknown.map { unknownCommand($0.name, $0.commands, words) }
     }
 
@@ -52,7 +65,9 @@ enum UsageMessage {
         let names = commands.map { $0._commandName }
         let parent = words.joined(separator: " ")
         let remedy =
-            if names.isEmpty {
+            if name == "version" {
+                "The version is shown by 'litevault --version'."
+            } else if names.isEmpty {
                 "'\(parent)' has no commands: see '\(parent) --help'."
             } else if let close = Spelling.closest(to: name, in: names) {
                 "Did you mean '\(parent) \(close)'?"

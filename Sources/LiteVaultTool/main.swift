@@ -18,9 +18,12 @@ enum Main {
         _ = Interruption.shared.onEnd { TemporaryFileRegistry.shared.removeAll() }
         let terminal = Terminal()
         let reporter = OutputOptions.reporter(beforeParsing: arguments, on: terminal)
-        if let failure = MisplacedKey.failure(inArguments: arguments) {
-            reporter.failure(failure)
-            return failure.code.status.rawValue
+        do throws(Failure) {
+            try Preflight.requireUTF8()
+            if let failure = MisplacedKey.failure(inArguments: arguments) { throw failure }
+        } catch {
+            reporter.failure(error)
+            return error.code.status.rawValue
         }
         do {
             var command = try LiteVaultCommand.parseAsRoot(arguments)
@@ -34,9 +37,10 @@ enum Main {
 
     private static func run(_ command: any VaultCommand, _ arguments: [String], on terminal: Terminal) -> Int32 {
         let reporter = command.output.reporter(on: terminal, logsJSON: command.logsJSON)
+        let session = Session(reporter)
         do {
             try Preflight.requireDigests()
-            let report = try command.perform(Session(reporter))
+            let report = try command.perform(session)
             terminal.drawStatus("")
             if !report.isPrinted { try reporter.report(report, of: type(of: command).name) }
             guard let failure = report.failure else { return report.status.rawValue }
@@ -50,6 +54,7 @@ enum Main {
             }
             var failure = Failure(error)
             failure.nameKeyring(unlessIn: arguments)
+            session.nameFormat(in: &failure)
             reporter.failure(failure)
             return failure.code.status.rawValue
         }

@@ -66,6 +66,22 @@ import LiteVaultKeyring
         #expect(try unlocked.databases(in: [directory], sparingNewest: true) == [other])
     }
 
+    @Test func `H-SEC-31 beside a file whose name is not UTF-8, no old key is taken for unused`() throws {
+        var unlocked = try keyring.create(with: [.quick(first)])
+        let db = try Connection(database, keyring: keyring, unlockedBy: .passphrase(first), creation: .ifMissing)
+        try db.execute("CREATE TABLE note (text TEXT)")
+        try db.close()
+        try unlocked.rekey([database])
+        let raw = Array(scratch.path("b").utf8CString.dropLast()) + [CChar(bitPattern: 0xff), 0]
+        let file = creat(raw, 0o600)
+        #expect(file >= 0)
+        close(file)
+        let error = #expect(throws: VaultError.self) {
+            try unlocked.databases(in: [scratch.directory], sparingNewest: true)
+        }
+        #expect(error?.code == .io && error?.path == scratch.path("b\u{FFFD}"))
+    }
+
     @Test func `H-KEY-18 a removal whose database no key opens is an error that names it, and removes nothing`() throws
     {
         var unlocked = try makeForgotten()

@@ -322,7 +322,10 @@ import LiteVaultKeyring
         let expected = home + "/.local/state/litevault/keyrings"
         #expect(KeyringMemory.standard([:])?.directory == expected)
         #expect(KeyringMemory.standard(["HOME": "relative", "XDG_STATE_HOME": ""])?.directory == expected)
-        #expect(KeyringMemory.standard(["HOME": "/h"])?.directory == "/h/.local/state/litevault/keyrings")
+        // '/nonexistent' is what services have: nothing is to be created there.
+        #expect(KeyringMemory.standard(["HOME": scratch.path("nonexistent")])?.directory == expected)
+        let own = scratch.directory
+        #expect(KeyringMemory.standard(["HOME": own])?.directory == own + "/.local/state/litevault/keyrings")
         #expect(KeyringMemory.standard(["XDG_STATE_HOME": "/s"])?.directory == "/s/litevault/keyrings")
     }
 

@@ -52,7 +52,7 @@ import Testing
 
     /// The mistakes of a text, as `line:column: message`.
     private func mistakes(_ text: String) -> [String] {
-        switch ScheduleConfiguration.examine(path: "/etc/litevault/backup.yml", text: { text }) {
+        switch ScheduleConfiguration.examine(path: "/etc/litevault/backup.yml", text: text) {
         case .success: []
         case .failure(let found): found.all.map { "\($0.line ?? 0):\($0.column ?? 0): \($0.message)" }
         }
@@ -232,11 +232,8 @@ import Testing
         #expect(mistakes("- a").map { $0.prefix(4) } == ["1:1:"])
         #expect(mistakes("jobs:\n" + String(repeating: "- {nme: a}\n", count: 5000)).count == 200)
         #expect(mistakes("jobs: []\nrepository: /b").count == 1)
-        guard case .failure(let found) = ScheduleConfiguration.examine(path: "/nowhere/a.yml") else {
-            Issue.record("it was read")
-            return
-        }
-        #expect(found.all.count == 1 && found.all[0].line == nil)
+        let error = #expect(throws: VaultError.self) { try ScheduleConfiguration.text(of: "/nowhere/a.yml") }
+        #expect(error?.code == .config && error?.remedy?.isEmpty == false)
     }
 
     @Test func `time limits are those of the job, of the configuration, or the usual ones`() throws {

@@ -49,6 +49,26 @@ private final class Counter: @unchecked Sendable {  // its lock guards the rest
         #expect(one == RepositoryReference("/caf\u{e9}"))
     }
 
+    @Test func `H-SEC-31 a file, or a directory, whose name is not UTF-8 is a failure that names it`() throws {
+        // What such names become when they are repaired exists as well: it is another file.
+        try write("db/b\u{FFFD}.db")
+        for name in ["db/b\u{FF}.db", "db/b\u{FF}.db-wal", "db/d\u{FF}/c.db"] {
+            // Each scalar as one byte: U+00FF is then not UTF-8.
+            let path = Array(scratch.path("").utf8) + name.unicodeScalars.map { UInt8($0.value) }
+            let directory = path[...(path.lastIndex(of: UInt8(ascii: "/")) ?? 0)]
+            mkdir(directory.map { CChar(bitPattern: $0) } + [0], 0o700)
+            let file = creat(path.map { CChar(bitPattern: $0) } + [0], 0o600)
+            #expect(file >= 0)
+            close(file)
+        }
+        let found = try list("sources: ['\(scratch.path("db/*.db"))', '\(scratch.path("db/*/*.db"))']")
+        #expect(found.databases.map(\.path) == [scratch.path("db/b\u{FFFD}.db")])
+        #expect(
+            found.problems.map(\.source) == [scratch.path("db/b\u{FFFD}.db"), scratch.path("db/d\u{FFFD}/c.db")])
+        #expect(found.problems.allSatisfy { $0.step == "sources" && $0.message.contains("UTF-8") })
+        #expect(try list("sources: '\(scratch.path("db/*.db*"))', exclude: 'b*', allow-none: true").problems.isEmpty)
+    }
+
     @Test func `a pattern that matches a link to nowhere is a failure, wherever in the path the link is`() throws {
         try write("db/one/a.db")
         try link("db/two", to: "/nowhere/volume")

@@ -80,6 +80,20 @@ struct ConversionTests {
         #expect(try workspace.tool.run("encrypt", "notes.db", "quiet.db", "--key-file", "weak", "--quiet").errors.isEmpty)
     }
 
+    @Test func `a backup of a plaintext database says whether the copy is encrypted`() throws {
+        let plain = try workspace.tool.run("backup", "notes.db", "plain.db")
+        #expect(plain.status == 0 && plain.output.contains("Neither of them is encrypted."), "\(plain.output)")
+        let text = try workspace.tool.run("backup", "notes.db", "one.db", "--to-key-file", "key")
+        #expect(text.output.contains("notes.db is plaintext; the copy is encrypted."), "\(text.output)\(text.errors)")
+        #expect(!text.output.contains("Neither"))
+        #expect(try run("backup", "notes.db", "two.db", "--to-key-file", "key")["encrypted"] as? Bool == true)
+        #expect(try run("backup", "two.db", "three.db", "--key-file", "key")["encrypted"] as? Bool == true)
+        #expect(try run("backup", "notes.db", "four.db")["encrypted"] as? Bool == false)
+        for name in ["one.db", "two.db", "three.db"] {
+            #expect(try !workspace.bytes(name).starts(with: Data("SQLite format".utf8)))
+        }
+    }
+
     @Test func `a raw key is not measured by the rule of passphrases`() throws {
         try workspace.write(String(repeating: "0", count: 64), to: "hex")
         let run = try workspace.tool.run("encrypt", "notes.db", "raw.db", "--key-file", "hex", "--key-format", "hex", "--json")

@@ -265,6 +265,36 @@ import Testing
         #expect(try run(["secret", "list"])["secrets"] as? [String] == [])
     }
 
+    @Test func `a refused first snapshot leaves no repository, and its remedy can be followed`() throws {
+        try workspace.write("no database at all, but text", to: "text")
+        try workspace.write("", to: "empty")
+        for name in ["notes.db", "text", "empty"] {
+            #expect(try status(["snapshot", name]) == 66)
+            #expect(try !workspace.names().contains("repository"), "\(name)")
+        }
+        try workspace.write("of the repository", to: "secret")
+        let secret = ["--repository-secret-file", "secret"]
+        _ = try run(["init", "--sealed"] + secret)
+        // Sealed, it takes plaintext.
+        _ = try run(["snapshot", "notes.db"] + secret)
+        #expect(try status(["snapshot", "empty"] + secret) == 66)
+    }
+
+    @Test func `a repository without a secret and without snapshots is to be made again, and the errors say so`() throws {
+        _ = try run(["init"])
+        try workspace.write("of the repository", to: "secret")
+        let secret = ["--repository-secret-file", "secret"]
+        let hint = "remove it, and create it with the secret"
+        for (words, code) in [
+            (["snapshots"] + secret, 77), (["init", "--sealed"] + secret, 73), (["upgrade"], 69),
+        ] as [([String], Int32)] {
+            let run = try workspace.tool.run(words + common)
+            #expect(run.status == code && run.errors.contains(hint), "\(words): \(run.errors)")
+        }
+        _ = try take()
+        #expect(try !workspace.tool.run(["snapshots"] + secret + common).errors.contains(hint))
+    }
+
     @Test(.enabled(if: EngineInfo.linked.encrypts, "the engine does not encrypt"))
     func `an encrypted database needs its key only for its content`() throws {
         try workspace.write("first passphrase", to: "key")

@@ -28,7 +28,7 @@ import Testing
     func `the exit statuses are on one page, and in the tool's own help`(_ arguments: [String]) throws {
         let run = try workspace.tool.run(arguments)
         #expect(run.status == 0)
-        for status in [0, 1, 64, 65, 66, 69, 73, 74, 75, 77, 78, 130, 143] {
+        for status in [0, 1, 64, 65, 66, 69, 73, 74, 75, 77, 78, 129, 130, 143] {
             #expect(run.output.contains("\n  \(status) "), "status \(status)")
         }
     }
@@ -36,13 +36,26 @@ import Testing
     @Test(arguments: [
         (["help", "nothing-like-it"], "The commands of 'litevault' are "), (["help", "snapshto"], "Did you mean 'litevault snapshot'?"),
         (["help", "key", "ad"], "Did you mean 'litevault key add'?"),
-        (["help", "verify", "x"], "'litevault verify' has no commands"),
+        (["help", "verify", "x"], "'litevault verify' has no commands"), (["help", "nope"], "The commands of 'litevault' are "),
+        (["version"], "'litevault --version'"),
     ])
     func `help of a command that does not exist is an error that names those that do`(_ words: [String], _ hint: String) throws {
         let run = try workspace.tool.run(words)
         #expect(run.status == 64 && run.output.isEmpty)
         #expect(run.errors.contains("unknown command") && run.errors.contains(hint), "\(run.errors)")
         #expect(try workspace.tool.run("help", "key", "add").output.contains("litevault key add"))
+    }
+
+    @Test(arguments: [
+        (["help", "verify", "--json"], "'litevault verify --help'"), (["-V"], "'litevault --version'"),
+        (["snapshots", "-R", "rj"], "unknown option '-R'"), (["info", "a", "-x"], "unknown option '-x'"),
+    ])
+    func `an option is not taken for a command, and an unknown one is named before what is missing`(
+        _ words: [String], _ hint: String
+    ) throws {
+        let run = try workspace.tool.run(words)
+        #expect(run.status == 64 && run.errors.contains(hint), "\(run.errors)")
+        #expect(!run.errors.contains("unknown command") && !run.errors.lowercased().contains("missing"))
     }
 
     @Test func `topics are listed, and each page is printed in 80 columns`() throws {
@@ -83,8 +96,8 @@ import Testing
 
     @Test(
         arguments: commands + [
-            "repair", "copy", "key init", "key add", "key test", "key recover", "key audit", "secret add",
-            "secret change",
+            "repair", "copy", "key init", "key add", "key test", "key recover", "key audit", "secret", "secret add",
+            "secret change", "schedule", "schedule check", "doctor",
         ])
     func `the examples in the help of a command fit 80 columns`(_ command: String) throws {
         let help = try workspace.tool.run(command.split(separator: " ").map(String.init) + ["--help"]).output
@@ -93,6 +106,25 @@ import Testing
         for line in examples.split(separator: "\n") {
             #expect(line.count <= 80 && line.hasPrefix("  "), "\(line)")
         }
+    }
+
+    @Test func `headings name A of a comparison, and no help names an option that its command does not have`() throws {
+        let diff = try workspace.tool.run("diff", "--help").output
+        #expect(diff.contains("KEY OF A:") && diff.contains("CIPHER SETTINGS OF A:") && !diff.contains("OF THE A"))
+        for command in ["restore", "restore-all"] {
+            #expect(try !workspace.tool.run(command, "--help").output.contains("--to-sources"))
+        }
+        let many = try workspace.tool.run("schedule", "restore", "--help").output
+        #expect(many.split(whereSeparator: \.isWhitespace).joined(separator: " ").contains("they belong to the owner of the directory"))
+    }
+
+    @Test(arguments: [
+        ["doctor", "-r", "missing"], ["query", "-r", "missing", "n", "SELECT 1"], ["dump", "-r", "missing", "n"],
+        ["stats", "-r", "missing", "n"],
+    ])
+    func `-r is short for --repository wherever that is`(_ arguments: [String]) throws {
+        let run = try workspace.tool.run(arguments)
+        #expect(run.status != 64 && !run.errors.contains("unknown"), "\(run.errors)")
     }
 
     @Test func `the version names the tool and the engine it runs on`() throws {

@@ -1,9 +1,10 @@
 """Names with what SQL, URIs, shells and terminals take for something else: each command of the tool does its work on
 such files, and makes no other. The bare engine splices names into SQL, or reads a URI out of them.
 """
-# hazard: H-MIG-04
+# hazard: H-MIG-04 H-SEC-31
 import os
 import pathlib
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -72,6 +73,40 @@ def problems(folder, name, encrypts, older):
             yield f"{copy.name} holds {rows(copy)}"
 
 
+def repairs(folder, encrypts):
+    """A name that is not UTF-8 is refused, whatever it is of, and the file of the repaired name is left alone."""
+    raw, repaired = folder / os.fsdecode(b"q\xff.db"), folder / "q\ufffd.db"
+    plain_database(raw)
+    shutil.copy(raw, repaired)
+    plain_database(folder / "p.db")
+    (folder / os.fsdecode(b"w\xff")).mkdir()
+    before = {path.name: path.is_file() and path.read_bytes() for path in folder.iterdir()}
+
+    def refused(words, place=folder, **variables):
+        done = subprocess.run(
+            [TOOL, *words], cwd=place, capture_output=True, text=True, env=os.environ | variables)
+        if done.returncode != 64 or "not UTF-8" not in done.stderr:
+            yield f"{words} ended with status {done.returncode}: {done.stderr}"
+        if {path.name: path.is_file() and path.read_bytes() for path in folder.iterdir()} != before:
+            yield f"{words} changed something"
+
+    yield from refused(["info", raw.name])
+    yield from refused(["backup", "p.db", os.fsdecode(b"b\xff.db")])
+    yield from refused(["snapshot", "p.db", "--repository", os.fsdecode(b"r\xff"), "--allow-plaintext"])
+    yield from refused(["info", "../p.db"], folder / os.fsdecode(b"w\xff"))
+    yield from refused(["info", "p.db"], HOME=os.fsdecode(b"/home/\xff"))
+    if encrypts:
+        yield from refused(["encrypt", raw.name, "--in-place", *KEY])
+        yield from refused(["rekey", "--glob", "q*.db", *KEY, *NEW_KEY])
+    # A link is followed by its own name, and not to another file.
+    (folder / "link.db").symlink_to(raw.name)
+    before = {path.name: path.is_file() and path.read_bytes() for path in folder.iterdir()}
+    for words in [["vacuum", "link.db"]] + [["encrypt", "link.db", "--in-place", *KEY]] * encrypts:
+        done = litevault(folder, *words)
+        if done.returncode == 0 or {path.name: path.is_file() and path.read_bytes() for path in folder.iterdir()} != before:
+            yield f"{words} of a link ended with status {done.returncode}: {done.stderr}"
+
+
 def main():
     counts = {"passed": 0, "failed": 0, "skipped": 0}
     with tempfile.TemporaryDirectory(prefix="litevault-paths-") as place:
@@ -92,6 +127,12 @@ def main():
             outcome = "failed" if found else "passed"
             counts[outcome] += 1
             print(f"{outcome}  a file called {ascii(name)}{': ' + found if found else ''}", flush=True)
+        folder = root / "raw"
+        folder.mkdir()
+        found = " ".join("; ".join(repairs(folder, encrypts)).split())
+        outcome = "failed" if found else "passed"
+        counts[outcome] += 1
+        print(f"{outcome}  names that are not UTF-8{': ' + ascii(found) if found else ''}", flush=True)
     print(", ".join(f"{count} {outcome}" for outcome, count in counts.items()))
     return 1 if counts["failed"] else 0
 

@@ -55,7 +55,10 @@ final class SourceFile {
         guard stat(resolved, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             throw VaultError(.noInput, "is not a regular file", path: path)
         }
-        return String(cString: resolved)
+        guard let text = String(validatingCString: resolved) else {
+            throw VaultError(.noInput, "is a link to a path that is not UTF-8", path: path)
+        }
+        return text
     }
 
     // MARK: Bytes

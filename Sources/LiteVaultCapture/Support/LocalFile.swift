@@ -253,7 +253,7 @@ package enum LocalDirectory {
         case EEXIST:
             var status = stat()
             guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
-                throw VaultError(.cannotCreate, "is not a directory", path: path)
+                throw VaultError(.cannotCreate, "is not a directory", path: path, remedy: "Name a directory.")
             }
             try settle(path)
         case ENOENT:
@@ -312,7 +312,7 @@ package enum LocalDirectory {
         do { try OpenFile.syncDirectory(descriptor) } catch { throw VaultError(errno: error.code, "fsync", path: path) }
     }
 
-    /// The absolute path with symbolic links resolved as far as it exists.
+    /// The absolute path with symbolic links resolved as far as it exists. One that leads to a path that is not UTF-8 stays as it is.
     package static func resolved(_ path: String) -> String {
         let absolute = path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
         var existing = absolute
@@ -320,7 +320,8 @@ package enum LocalDirectory {
         while true {
             if let found = realpath(existing, nil) {
                 defer { free(found) }
-                var parts = String(cString: found).split(separator: "/")
+                guard let text = String(validatingCString: found) else { return absolute }
+                var parts = text.split(separator: "/")
                 for part in missing.reversed() where part != "." {
                     if part != ".." { parts.append(part) } else if !parts.isEmpty { parts.removeLast() }
                 }

@@ -27,7 +27,8 @@ struct UnlockFailure {
                 remedy: "Open it without a key, or encrypt it first.",
                 cause: cause)
         case .notADatabase:
-            return VaultError(.wrongKind, "This is not a database", path: path, cause: cause)
+            return VaultError(
+                .wrongKind, "This is not a database", path: path, remedy: "Check the path.", cause: cause)
         case .empty:
             return VaultError(.damaged, "The file is empty", path: path, cause: cause)
         case .plaintextHeader where (held.plaintextHeaderSize ?? 0) == 0:
@@ -78,8 +79,15 @@ struct UnlockFailure {
             }
             return VaultError(
                 .wrongKind, "The key is right, but the database has the format of SQLCipher \(format)", path: path,
-                remedy: "Open it with compatibility \(format), or migrate it.", cause: cause)
+                typedRemedy: FormatRemedy(format: format), cause: cause)
         }
         return nil
     }
+}
+
+/// What to do about a database in an older format of SQLCipher.
+package struct FormatRemedy: Sendable, CustomStringConvertible {
+    package let format: Int
+
+    package var description: String { "Open it with compatibility \(format), or migrate it." }
 }

@@ -27,7 +27,7 @@ public struct KeyringMemory: Sendable {
     public init(directory: String) { self.directory = directory }
 
     /// The memory that the tool uses, too: `keyrings` in `$STATE_DIRECTORY` (systemd), else in `$XDG_STATE_HOME/litevault`,
-    /// else in `~/.local/state/litevault`. Without `$HOME`, the home directory is that of the password database, if it is this user's own.
+    /// else in `~/.local/state/litevault`. Without a `$HOME` that exists, the home directory is that of the password database, if it is this user's own.
     /// Nil where there is none.
     public static var standard: KeyringMemory? { standard(ProcessInfo.processInfo.environment) }
 

@@ -51,7 +51,7 @@ extension UnlockedKeyring {
     /// - Parameters:
     ///   - sparingNewest: whether databases with the newest key are left out.
     ///   - settings: the settings that the databases are encrypted with.
-    /// - Throws: `VaultError` `io` when a directory cannot be read.
+    /// - Throws: `VaultError` `io` when a directory cannot be read, or has a file whose name is not UTF-8.
     package func databases(
         in directories: [String], sparingNewest: Bool, settings: CipherSettings = .init()
     ) throws -> [String] {
@@ -65,6 +65,10 @@ extension UnlockedKeyring {
             }
             for name in names.sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) {
                 let file = directory + "/" + name
+                // A name that is not UTF-8 comes repaired: no file has that name, or another one.
+                if name.unicodeScalars.contains("\u{FFFD}") {
+                    throw VaultError(.io, "A file whose name is not UTF-8 cannot be read: rename it", path: file)
+                }
                 guard let status = try? FileMetadata.ifExists(path: file, followingLinks: true),
                     status.kind == .regular, let salt = try? EngineFile(path: file).read(at: 0, count: 16),
                     salt.count == 16

@@ -23,7 +23,7 @@ public struct LocalDirectories: Sendable {
     }
 
     /// `$STATE_DIRECTORY` and `$CACHE_DIRECTORY` (systemd), else `$XDG_STATE_HOME/litevault` and
-    /// `$XDG_CACHE_HOME/litevault`, else `~/.local/state/litevault` and `~/.cache/litevault`. Without `$HOME`, the home directory is that of the
+    /// `$XDG_CACHE_HOME/litevault`, else `~/.local/state/litevault` and `~/.cache/litevault`. Without a `$HOME` that exists, the home directory is that of the
     /// password database, if it is this user's own.
     public static var standard: LocalDirectories {
         let environment = ProcessInfo.processInfo.environment

@@ -136,7 +136,8 @@ private struct Opening: Sendable {
             guard config.hasSecret else {
                 throw VaultError(
                     .keyRejected, "the repository has no secret, but one was given", path: store.location,
-                    remedy: "Omit the secret. If the repository had one, its repository.json was replaced.")
+                    remedy: await store.remedyWithoutSecret(
+                        or: "Omit the secret. If the repository had one, its repository.json was replaced."))
             }
             opened = try config.unlock(secret) { candidate in
                 if document.isAuthentic(candidate.key) { return true }
@@ -192,9 +193,10 @@ extension Repository {
         acceptsReplacement: Bool = false
     ) async throws -> Repository {
         guard try await store.attributes(RepositoryFormat.config) == nil else {
+            let remedy = "Use it, or choose another place."
             throw VaultError(
                 .conflict, "there is a repository already", path: store.location,
-                remedy: "Use it, or choose another place.")
+                remedy: await secret == nil ? remedy : store.remedyWithoutSecret(or: remedy))
         }
         let made = try await openOrCreate(
             store, secret: secret, sealed: sealed, local: local, acceptsReplacement: acceptsReplacement)
@@ -205,5 +207,13 @@ extension Repository {
                 remedy: "Use it, or choose another place.")
         }
         return made
+    }
+}
+
+extension ObjectStore {
+    /// What to do about a repository that stands in the way of one with a secret: an empty one can be made again.
+    func remedyWithoutSecret(or other: String) async -> String {
+        let isEmpty = (try? await list("snapshots/").isEmpty) ?? false
+        return isEmpty ? "The repository has no snapshots: remove it, and create it with the secret." : other
     }
 }

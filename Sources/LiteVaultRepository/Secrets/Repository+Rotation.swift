@@ -41,7 +41,7 @@ extension Repository {
     public func rotateKey(
         secret: RepositorySecret, progress: @escaping BackupProgress.Report = { _ in }
     ) async throws -> KeyRotation {
-        let key = try requireKey()
+        let key = try await requireKey()
         guard try await store.supportsConditionalWrites() else {
             throw VaultError(
                 .unsupported, "the store has no conditional writes, which a new key needs", path: store.location,

@@ -129,7 +129,7 @@ extension Repository {
     private func newSlot(
         of secret: RepositorySecret, _ prepare: (inout RepositoryConfig) throws -> String
     ) async throws -> RepositorySecretSlot {
-        let key = try requireKey()
+        let key = try await requireKey()
         if let same = try config.unlock(secret, where: { $0.key == key.current }) {
             throw VaultError(
                 .usage, "slot \(same.slot) has this secret already", path: store.location,
@@ -149,12 +149,13 @@ extension Repository {
         return RepositorySecretSlot(slot)
     }
 
-    func requireKey() throws -> RepositoryKey {
+    func requireKey() async throws -> RepositoryKey {
         try requireWritable()
         guard let key else {
             throw VaultError(
                 .unsupported, "the repository was created without a secret", path: store.location,
-                remedy: "Store new snapshots in a repository that is created with one.")
+                remedy: await store.remedyWithoutSecret(
+                    or: "Store new snapshots in a repository that is created with one."))
         }
         return key
     }
@@ -173,7 +174,7 @@ extension Repository {
         isMade: (RepositoryConfig, T) -> Bool
     ) async throws -> T {
         let name = RepositoryFormat.config
-        let key = try requireKey()
+        let key = try await requireKey()
         let hasConditions = try await store.supportsConditionalWrites()
         for _ in 0..<10 {
             // The tag first: if the object changes after that, the write fails.

@@ -33,7 +33,7 @@ extension Repository {
     /// - Throws: `VaultError` `unsupported` for a repository without a secret, and in a store without conditional writes; `keyRejected` without the
     ///   secret; `busy` if another process works in it, or a new key was not completed; `io`, `noSpace`.
     public func seal(progress: @escaping BackupProgress.Report = { _ in }) async throws -> SealingResult {
-        let key = try requireKey()
+        let key = try await requireKey()
         if isSealed, !isSealingUnfinished { return SealingResult(isSealed: true) }
         guard try await store.supportsConditionalWrites() else {
             throw VaultError(

@@ -6,7 +6,7 @@ internal import LiteVaultSystem
 package struct SourceList: Sendable {
     /// The paths of the databases and their names in the repository, sorted by path.
     package private(set) var databases: [(path: String, name: String)] = []
-    /// Sources without a match, and colliding names.
+    /// Sources without a match, files that cannot be named, and colliding names.
     package private(set) var problems: [JobState.Problem] = []
 
     /// Expands the sources of a job.
@@ -22,12 +22,19 @@ package struct SourceList: Sendable {
                         "belongs to the pattern '\(source)' and is a link to '\(Self.target(link))', which does not exist",
                         remedy: "Mount or restore what it leads to, or add the link to 'exclude'."))
             }
-            let files = Self.matches(source).filter {
-                !Self.isCompanion($0) && !Self.isExcluded($0, job.exclude) && Self.isFile($0)
+            func isMeant(_ path: String) -> Bool { !Self.isCompanion(path) && !Self.isExcluded(path, job.exclude) }
+            let (matches, notUTF8) = Self.matches(source)
+            let (files, unnamed) = (matches.filter { isMeant($0) && Self.isFile($0) }, notUTF8.filter(isMeant))
+            for path in unnamed {
+                problems.append(
+                    JobState.Problem(
+                        source: path, .noInput,
+                        "belongs to the pattern '\(source)', and its name or that of a directory is not UTF-8",
+                        remedy: "Rename it, or exclude it."))
             }
             found.formUnion(files.map { ExactText($0) })
             // A missing file, or a pattern without a match, is most likely a mistake.
-            if files.isEmpty, dangling.isEmpty, !(isPattern && job.allowsNone) {
+            if files.isEmpty, dangling.isEmpty, unnamed.isEmpty, !(isPattern && job.allowsNone) {
                 problems.append(
                     JobState.Problem(
                         source: source, .noInput,
@@ -80,7 +87,7 @@ package struct SourceList: Sendable {
     /// The symbolic links to files that a source names. One that names no pattern may be gone with its disk, and may have been one.
     private static func links(_ source: String) -> [String] {
         let isPattern = isPattern(source)
-        return matches(source).filter { path in
+        return matches(source).paths.filter { path in
             (try? FileMetadata(path: path)).map { $0.kind == .symbolicLink } ?? !isPattern
         }
     }
@@ -89,7 +96,7 @@ package struct SourceList: Sendable {
     static func directories(of source: String) -> [String] {
         // Of a pattern, the directory before its first wildcard as well: more may match later.
         let start = source.prefix { !wildcards.contains($0) }
-        let files = isPattern(source) ? matches(source).filter(isFile) : [source]
+        let files = isPattern(source) ? matches(source).paths.filter(isFile) : [source]
         return Set(
             ([String(start)] + files.map { LocalDirectory.resolved($0) }).map { path in
                 ExactText(LocalDirectory.resolved(path.hasSuffix("/") ? path : LocalDirectory.parent(of: path)))
@@ -140,8 +147,9 @@ package struct SourceList: Sendable {
     private static func isPattern(_ text: some StringProtocol) -> Bool { text.contains { wildcards.contains($0) } }
 
     /// What a pattern matches; of any other text, that itself.
-    private static func matches(_ source: String) -> [String] {
-        isPattern(source) ? PathPattern.matches(source, flags: GLOB_NOSORT) ?? [] : [source]
+    private static func matches(_ source: String) -> (paths: [String], notUTF8: [String]) {
+        guard isPattern(source) else { return ([source], []) }
+        return PathPattern.matches(source, flags: GLOB_NOSORT) ?? (paths: [], notUTF8: [])
     }
 
     /// The symbolic links that lead nowhere among what a pattern matches, or its directories, whether they have wildcards or not: of an
@@ -153,7 +161,7 @@ package struct SourceList: Sendable {
             let start = (pattern.hasPrefix("/") ? "/" : "") + parts[...index].joined(separator: "/")
             // Before the first wildcard, a directory is what it is called.
             guard isPattern(start) || index + 1 < parts.count else { continue }
-            found += matches(start).filter { path in
+            found += matches(start).paths.filter { path in
                 var status = stat()
                 return stat(path, &status) != 0 && errno == ENOENT && lstat(path, &status) == 0
                     && status.st_mode & S_IFMT == S_IFLNK

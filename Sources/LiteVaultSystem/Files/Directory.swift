@@ -34,7 +34,7 @@ final class Directory: Sendable {
         }
     }
 
-    /// The names in the directory itself, whatever has its path by now.
+    /// The names in the directory itself, whatever has its path by now. One that is not UTF-8 is repaired: it is none of ours.
     func names() -> [String] {
         let again = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard again >= 0 else { return [] }
@@ -80,14 +80,24 @@ struct PathParts: Equatable {
 
 /// Patterns of paths: `*`, `?` and `[…]` stand for characters in the names of what exists, as `glob` of the C library expands them.
 package enum PathPattern {
-    /// The paths that match, in alphabetical order; nil if none does, or `glob` fails.
+    /// The paths that match, in alphabetical order, and those of files that no text can name, repaired for messages: they are not UTF-8.
+    /// Nil if none matches, or `glob` fails.
     ///
     /// - Parameter flags: those of `glob`: `GLOB_NOSORT` for any order, `GLOB_NOCHECK` for the pattern itself if nothing matches.
-    package static func matches(_ pattern: String, flags: Int32 = 0) -> [String]? {
+    package static func matches(_ pattern: String, flags: Int32 = 0) -> (paths: [String], notUTF8: [String])? {
         var found = glob_t()
         defer { globfree(&found) }
-        guard glob(pattern, flags, nil, &found) == 0, let paths = found.gl_pathv else { return nil }
-        return (0..<Int(found.gl_pathc)).compactMap { paths[$0].map { String(cString: $0) } }
+        guard glob(pattern, flags, nil, &found) == 0, let matches = found.gl_pathv else { return nil }
+        var (paths, notUTF8): ([String], [String]) = ([], [])
+        for match in (0..<Int(found.gl_pathc)).compactMap({ matches[$0] }) {
+            var status = stat()
+            if let path = String(validatingCString: match) {
+                paths.append(path)
+            } else if stat(match, &status) != 0 || status.st_mode & S_IFMT != S_IFDIR {
+                notUTF8.append(String(cString: match))
+            }
+        }
+        return (paths, notUTF8)
     }
 }
 

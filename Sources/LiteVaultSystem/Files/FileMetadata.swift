@@ -74,12 +74,17 @@ package struct FileMetadata: Sendable, Equatable {
 
     /// The path with every symbolic link resolved. A file that is to be replaced must be specified this way, or the
     /// rename would replace the link and leave the old file behind.
+    ///
+    /// - Throws: ``DurableFileError``, with `EILSEQ` for a path that is not UTF-8: repaired, it would be that of another file.
     package static func resolvedPath(_ path: String) throws(DurableFileError) -> String {
         guard let resolved = realpath(path, nil) else {
             throw DurableFileError(.system, operation: "realpath", path: path, code: errno)
         }
         defer { free(resolved) }
-        return String(cString: resolved)
+        guard let text = String(validatingCString: resolved) else {
+            throw DurableFileError(.system, operation: "realpath", path: path, code: EILSEQ)
+        }
+        return text
     }
 }
 

@@ -2,14 +2,20 @@
 ///
 /// A program that a scheduler starts may have no `HOME`. It would then forget what it has to remember (``path(_:)``).
 package enum HomeDirectory {
-    /// `HOME`, if that is an absolute path; else the home directory in the password database (`getpwuid_r`).
+    /// `HOME`, if that is the absolute path of a directory; else the home directory in the password database (`getpwuid_r`).
     ///
     /// - Parameter environment: the environment's variables.
-    /// - Returns: nil where neither names one. A directory of the password database counts only if it is this user's own: services have `/`,
-    ///   or one that does not exist.
+    /// - Returns: nil where neither names one. `/nonexistent`, which services have, is not to be created. A directory of the password database
+    ///   counts only if it is this user's own: services have `/`, too.
     package static func path(_ environment: [String: String]) -> String? {
-        if let path = environment["HOME"], path.hasPrefix("/") { return path }
+        if let path = given(environment), (try? FileMetadata(path: path, followingLinks: true))?.kind == .directory {
+            return path
+        }
         return registered(geteuid()).flatMap { isOwned($0) ? $0 : nil }
+    }
+
+    private static func given(_ environment: [String: String]) -> String? {
+        environment["HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
     }
 
     /// The path with the home directory in place of a leading `~/`. Any other path is returned as it is.
@@ -18,7 +24,7 @@ package enum HomeDirectory {
     /// - Returns: nil if the path starts with `~/` and there is no home directory.
     package static func expand(_ path: String, _ environment: [String: String]) -> String? {
         guard path.hasPrefix("~/") else { return path }
-        return self.path(environment).map { $0 + path.dropFirst() }
+        return (given(environment) ?? self.path(environment)).map { $0 + path.dropFirst() }
     }
 
     /// The home directory of a user in the password database.

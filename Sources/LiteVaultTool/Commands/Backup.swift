@@ -8,7 +8,8 @@ struct Backup: VaultCommand {
         """
         The copy is one committed state of SOURCE. In WAL mode, writers continue; in other journal modes they wait \
         until the copy is complete. The copy is verified before it appears as DEST. It has the key of SOURCE unless a \
-        --to-key-… option sets another one. A plaintext database needs no key, and its copy is plaintext.
+        --to-key-… option sets another one. A plaintext database needs no key, and its copy is plaintext unless a \
+        --to-key-… option sets one.
         """,
         examples: [
             "litevault backup vault.db /backup/vault.db --key-file ~/.vault-key",
@@ -37,7 +38,7 @@ struct Backup: VaultCommand {
         let file = WrittenFile(dest, session)
         var report = Report(
             [
-                "source": source.path, "destination": dest, "encrypted": key != nil,
+                "source": source.path, "destination": dest, "encrypted": (newKey ?? key) != nil,
                 // Whether structure and indexes were checked, not only the bytes.
                 "checked": isChecked,
             ], file.members)
@@ -48,7 +49,12 @@ struct Backup: VaultCommand {
                 ? "Verified: the copy has the content of its source, and its indexes agree with its tables."
                 : "The copy has the content of its source. Its structure was not checked, as it needs functions or collations "
                     + "of its application: run PRAGMA integrity_check there.")
-        if key == nil { report.appendLine("Neither of them is encrypted.") }
+        if key == nil {
+            report.appendLine(
+                newKey == nil
+                    ? "Neither of them is encrypted."
+                    : "\(Format.visible(source.path)) is plaintext; the copy is encrypted.")
+        }
         return report
     }
 }

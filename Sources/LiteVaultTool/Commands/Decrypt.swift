@@ -30,7 +30,8 @@ struct Decrypt: VaultCommand {
 
     func perform(_ session: Session) throws -> Report {
         try session.reserveKeySources(source.key)
-        try Preflight.requireEncrypted(source.path)
+        try Preflight.requireEncrypted(
+            source.path, remedy: "It is already what 'decrypt' makes. 'litevault backup' copies it.")
         try Preflight.requireAbsent(dest)
         let (from, to) = (Format.visible(source.path), Format.visible(dest))
         try session.confirm("Write the content of \(from) to \(to) in plaintext?", consented: yes)

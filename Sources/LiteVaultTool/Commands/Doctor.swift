@@ -35,7 +35,7 @@ struct Doctor: VaultCommand {
     var subject: String?
 
     @Option(
-        name: .customLong("repository"),
+        name: [.customLong("repository"), .customShort("r")],
         help: .init("The repository: a directory, s3://BUCKET/PREFIX, or sftp://HOST/PATH.", valueName: "r"),
         completion: .directory)
     var location: String?

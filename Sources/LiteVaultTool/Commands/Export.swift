@@ -30,7 +30,8 @@ struct Export: VaultCommand {
 
     func perform(_ session: Session) throws -> Report {
         try session.reserveKeySources(source.key, copyKey)
-        try Preflight.requireEncrypted(source.path)
+        try Preflight.requireEncrypted(
+            source.path, remedy: "Copy it with 'litevault backup', or encrypt it with 'litevault encrypt'.")
         try Preflight.requireAbsent(dest)
         let key = try session.key(source.key, for: source.path)
         let newKey =

@@ -23,7 +23,8 @@ struct Migrate: VaultCommand {
     func perform(_ session: Session) throws -> Report {
         let path = database.path
         try session.reserveKeySources(database.key)
-        try Preflight.requireEncrypted(path)
+        try Preflight.requireEncrypted(
+            path, remedy: "There is nothing to migrate. 'litevault encrypt' encrypts it in the current format.")
         let key = try session.key(database.key, for: path)
         let file = DatabaseFile(path)
         let found = try file.probe(key: key, trying: database.cipher.settings())

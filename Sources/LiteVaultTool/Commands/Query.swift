@@ -135,7 +135,10 @@ struct Query: VaultCommand {
                     remedy: "Give one at a time; 'litevault shell' runs several.")
             }
             let refusal = PlacedStatement(sql: sql).refusal(
-                error, path: database.path, remedy: "Check the statement and its values.")
+                error, path: database.path,
+                remedy: error.resultCode.primary == .range
+                    ? "Give each parameter its value: '--bind a=VALUE' is for :a."
+                    : "Check the statement and its values.")
             throw refusal ?? error
         }
     }

@@ -47,7 +47,8 @@ struct ScheduleCheck: VaultCommand {
         running service keeps its configuration until it gets SIGHUP.
         """,
         examples: [
-            "litevault schedule check /etc/litevault/backup.yml && systemctl reload litevault-backup"
+            "litevault schedule check /etc/litevault/backup.yml \\",
+            "    && systemctl reload litevault-backup",
         ])
 
     @Argument(help: "The configuration file.", completion: .file(), transform: PathArgument.literal)
@@ -57,7 +58,7 @@ struct ScheduleCheck: VaultCommand {
 
     func perform(_ session: Session) throws -> Report {
         let path = URL(fileURLWithPath: config).standardizedFileURL.path
-        switch ScheduleConfiguration.examine(path: path) {
+        switch ScheduleConfiguration.examine(path: path, text: try ScheduleConfiguration.text(of: path)) {
         case .success(let found):
             var report = Report(["config": path, "valid": true, "jobs": found.jobs.map(\.name), "mistakes": [String]()])
             report.appendLine("\(Format.visible(config)): valid, \(Format.count(found.jobs.count, "job"))")

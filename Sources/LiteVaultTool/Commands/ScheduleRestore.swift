@@ -11,8 +11,9 @@ struct ScheduleRestore: VaultCommand {
         Finds the repository and its secret in the configuration, and the databases by the job's 'sources', 'exclude' and \
         'database': those that were backed up from such a path. The databases themselves need not exist. Each is \
         restored into DIR under its name in the repository, or with --to-sources to the path that it was backed up \
-        from. Nothing is overwritten; --if-missing skips existing databases. Needs no database key. \
-        If a database cannot be restored, the others still are.
+        from; as root, they belong to the owner of the directory there, unless --owner is given. Nothing is \
+        overwritten; --if-missing skips existing databases. Needs no database key. If a database cannot be \
+        restored, the others still are.
         """,
         examples: [
             "litevault schedule restore /etc/litevault/backup.yml hourly restored",

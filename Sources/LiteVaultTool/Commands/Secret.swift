@@ -14,9 +14,12 @@ struct Secret: ParsableCommand {
 
             EXAMPLES:
               litevault secret list --repository /backup/vaults
-              litevault secret add --repository /backup/vaults --repository-secret-file old --new-repository-secret-file new
-              litevault secret remove --repository /backup/vaults --repository-secret-file new 1
-              litevault secret rotate --repository /backup/vaults --repository-secret-file new
+              litevault secret add --repository /backup/vaults \\
+                  --repository-secret-file old --new-repository-secret-file new
+              litevault secret remove 1 --repository /backup/vaults \\
+                  --repository-secret-file new
+              litevault secret rotate --repository /backup/vaults \\
+                  --repository-secret-file new
 
             \(ExitStatus.helpPointer)
             """,

@@ -39,7 +39,7 @@ struct Shell: VaultCommand {
 
     @Flag(
         name: [.customLong("no-bail"), .customLong("nobail", withSingleDash: true)],
-        help: "Continue after errors, and end with the first one's status (default on a terminal).")
+        help: "Continue after errors (default on a terminal). A script then ends with the first one's status.")
     var noBail = false
 
     @Option(

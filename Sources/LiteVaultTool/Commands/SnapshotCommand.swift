@@ -83,7 +83,7 @@ struct SnapshotCommand: VaultCommand {
         options.fullReadInterval = alwaysRead ? nil : fullRead
         options.tool = "litevault \(Version.number)"
         options.progress = session.backupProgress
-        let opened = try session.repository(repository, for: .creation)
+        let opened = try open(session)
         let (path, chosen) = (source, options)
         let result = try runBlocking { try await opened.snapshot(of: path, options: chosen) }
 
@@ -120,5 +120,19 @@ struct SnapshotCommand: VaultCommand {
             )
         }
         return report
+    }
+    /// Opens the repository, and creates it for a database that it will take: for another one, an empty repository without a secret would
+    /// be left, in which no secret can be used.
+    private func open(_ session: Session) throws -> Repository {
+        do {
+            try withErrorContext(path: source) {
+                try DatabaseFile(source).kind().requireStorable(allowsPlaintext: allowPlaintext)
+            }
+        } catch let refusal as VaultError {
+            // A sealed repository takes plaintext, too.
+            do { return try session.repository(repository) } catch let error as VaultError
+            where error.cause is NoSnapshotError { throw refusal }
+        }
+        return try session.repository(repository, for: .creation)
     }
 }

@@ -48,7 +48,8 @@ struct FleetOptions: ParsableArguments {
     /// The files that the arguments, the list and the patterns name, each once, in this order.
     ///
     /// - Parameter leavesCompanionsOut: whether files that belong to a database are left out of what patterns match.
-    /// - Throws: `no-input` for a list that cannot be read, `usage` for a pattern without a match, or without any file.
+    /// - Throws: `no-input` for a list that cannot be read, `usage` for a pattern without a match or with one that is not UTF-8, or without
+    ///   any file.
     func members(_ paths: [String], leavesCompanionsOut: Bool) throws -> [FleetMember] {
         var all = paths
         if let fromFile { all += try Self.lines(of: fromFile) }
@@ -79,8 +80,13 @@ struct FleetOptions: ParsableArguments {
     }
 
     private static func matches(of pattern: String, _ leavesCompanionsOut: Bool) throws -> [String] {
-        guard let paths = PathPattern.matches(pattern) else {
+        guard let (paths, notUTF8) = PathPattern.matches(pattern) else {
             throw Failure(.usage, "nothing matches '\(pattern)'", remedy: "Check the pattern.")
+        }
+        if let path = notUTF8.first {
+            throw Failure(
+                .usage, "belongs to '\(pattern)', and is not UTF-8: nothing was changed", path: path,
+                remedy: "Rename it.")
         }
         let endings = ["-wal", "-shm", "-journal", ".keys", ".keys.lock"]
         return paths.filter { path in

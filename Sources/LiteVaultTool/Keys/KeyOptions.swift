@@ -240,14 +240,20 @@ struct DatabaseOptions<Name: DatabaseArgument>: ParsableArguments {
         help: .init(Name.help, valueName: Name.valueName), completion: .file(), transform: PathArgument.literal)
     var path: String
 
-    @OptionGroup(title: "Key of the \(Name.valueName)") var key: KeyOptions<DatabaseKeyRole>
-    @OptionGroup(title: "Cipher settings of the \(Name.valueName)") var cipher: CipherOptions<ReadSide>
+    @OptionGroup(title: "Key of \(Name.noun)") var key: KeyOptions<DatabaseKeyRole>
+    @OptionGroup(title: "Cipher settings of \(Name.noun)") var cipher: CipherOptions<ReadSide>
 }
 
 /// The name of the database's argument.
 protocol DatabaseArgument {
     static var valueName: String { get }
+    /// What headings call it.
+    static var noun: String { get }
     static var help: String { get }
+}
+
+extension DatabaseArgument {
+    static var noun: String { "the " + valueName }
 }
 
 /// The database of a command that writes another file.
@@ -265,6 +271,7 @@ enum OnlyArgument: DatabaseArgument {
 /// The first database that `diff` compares.
 enum LeftArgument: DatabaseArgument {
     static let valueName = "a"
+    static let noun = "A"
     static let help = "The database to start from."
 }
 

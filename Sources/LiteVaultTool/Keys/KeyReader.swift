@@ -144,7 +144,8 @@ final class KeyReader: Sendable {
     }
 
     private func failure(_ error: SecretError, _ source: KeySource) -> Failure {
-        switch error {
+        let isDescriptor = if case .descriptor = source { true } else { false }
+        return switch error {
         case .tooLong:
             failure(
                 "\(source.description) has more than \(SecretBuffer.limit) bytes", source,
@@ -152,7 +153,9 @@ final class KeyReader: Sendable {
         case .system(let code):
             failure(
                 "cannot read \(source.description): \(String(cString: strerror(code)))", source,
-                remedy: "Check its name and permissions.")
+                remedy: isDescriptor
+                    ? "Open it for litevault, as the shell does for '--key-fd 3 3<FILE'."
+                    : "Check its name and permissions.")
         }
     }
 

@@ -92,6 +92,7 @@ enum ExitStatus: Int32, CaseIterable {
     case busy = 75
     case keyRejected = 77
     case config = 78
+    case hungUp = 129
     case interrupted = 130
     case terminated = 143
 
@@ -110,6 +111,7 @@ enum ExitStatus: Int32, CaseIterable {
         case .busy: "locked or in use by another process; try again"
         case .keyRejected: "the key is missing, wrong or malformed"
         case .config: "the configuration is wrong"
+        case .hungUp: "the terminal was closed (SIGHUP); nothing half-written is left"
         case .interrupted: "interrupted (SIGINT); nothing half-written is left"
         case .terminated: "terminated (SIGTERM); nothing half-written is left"
         }

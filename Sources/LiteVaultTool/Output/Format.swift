@@ -68,10 +68,10 @@ enum Format {
 
 /// What somebody who has misspelled a word meant.
 enum Spelling {
-    /// The word that differs from `name` by at most two letters, and by the fewest; nil if there is none.
+    /// The word that differs from `name` by at most two letters, one if it is short, and by the fewest; nil if there is none.
     static func closest(to name: String, in words: [String]) -> String? {
         let typed = Array(name.utf8.prefix(32))
         let close = words.map { ($0, editDistance(Array($0.utf8.prefix(32)), typed)) }.min { $0.1 < $1.1 }
-        return close.flatMap { $0.1 <= 2 ? $0.0 : nil }
+        return close.flatMap { $0.1 <= (typed.count > 4 ? 2 : 1) ? $0.0 : nil }
     }
 }

@@ -1,11 +1,14 @@
 internal import LiteVaultBackup
+internal import LiteVaultCipher
 internal import LiteVaultKeyring
 internal import LiteVaultSchedule
 
 extension VaultError {
     /// The remedy in terms of the tool's commands and options.
     var commandLineRemedy: String? {
-        let text = (typedRemedy as? ScheduleRemedy)?.commandLineText ?? advice?.commandLineText
+        let text =
+            (typedRemedy as? ScheduleRemedy)?.commandLineText ?? (typedRemedy as? FormatRemedy)?.commandLineText
+            ?? advice?.commandLineText
         guard code == .keyringUntrusted else { return text }
         return (text.map { $0 + " " } ?? "") + "The option is --trust-keyring FINGERPRINT."
     }
@@ -18,6 +21,10 @@ extension ScheduleRemedy {
         case .waitForRun: "Wait until it ends. 'litevault schedule status' shows the state of the jobs."
         }
     }
+}
+
+extension FormatRemedy {
+    fileprivate var commandLineText: String { "Add --compatibility \(format), or run 'litevault migrate'." }
 }
 
 extension Remedy {

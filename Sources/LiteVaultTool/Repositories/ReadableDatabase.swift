@@ -14,7 +14,7 @@ enum ReadArgument: DatabaseArgument {
 /// The repository whose snapshot a command reads, in the place of a file.
 struct SnapshotSource: ParsableArguments {
     @Option(
-        name: .customLong("repository"),
+        name: [.customLong("repository"), .customShort("r")],
         help: .init(
             "Read a snapshot in this repository without restoring it: a directory, s3://BUCKET/PREFIX or sftp://HOST/PATH.",
             valueName: "r"),

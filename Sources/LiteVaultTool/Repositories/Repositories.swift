@@ -52,7 +52,8 @@ extension Session {
         // What is missing there is damage of the repository, too: the command was asked for nothing that does not exist.
         report.failure = Failure(
             FailureCode(first.code == .missing ? .damaged : first.code),
-            "\(done), but another object of the repository is damaged: \(first.message)",
+            "\(done), but another object of the repository "
+                + (first.message.hasPrefix("is ") ? first.message : "is damaged: \(first.message)"),
             path: first.path == repository ? repository : "\(repository)/\(first.path)",
             remedy: first.advice.commandLineText)
     }

@@ -33,9 +33,7 @@ extension RestoredKeyring {
 /// The owner of what is restored.
 struct OwnerOption: ParsableArguments {
     @Option(
-        help: .init(
-            "Owner of the restored files (as root; default: root, or the owner of the directory with --to-sources).",
-            valueName: "user"))
+        help: .init("Owner of the restored files (as root; default: root).", valueName: "user"))
     var owner: String?
 
     /// - Throws: `no-input` if there is no such user: before anything is restored.

@@ -86,7 +86,7 @@ struct NewConfigurationOptions: ParsableArguments {
                 .cannotCreate, "the configuration already exists", path: path,
                 remedy: "Add the sources to it, and run this command without --source. Or name another file.")
         }
-        switch ScheduleConfiguration.examine(path: path, text: { text }) {
+        switch ScheduleConfiguration.examine(path: path, text: text) {
         case .success(let configuration): return configuration
         case .failure(let found):
             throw Failure(

@@ -47,7 +47,7 @@ struct ServiceEnvironment {
         do throws(UnknownSystemdValue) {
             let text = try Quoting.systemdText(pattern, of: unit)
             // The path itself where nothing matches.
-            paths = PathPattern.matches(text, flags: GLOB_NOCHECK) ?? [text]
+            paths = PathPattern.matches(text, flags: GLOB_NOCHECK)?.paths ?? [text]
         } catch { return lose("a value that depends on EnvironmentFile=\(setting), where \(error.reason)") }
         for path in paths {
             do throws(SystemError) {

@@ -4,6 +4,27 @@ internal import LiteVaultSystem
 /// Checks before a key is read: nobody should have to type a passphrase to learn that a file is missing. The library repeats
 /// them where they matter.
 package enum Preflight {
+    /// Swift repairs text that is not UTF-8: a path would become that of another file.
+    ///
+    /// - Throws: `usage` if an argument, the path of the working directory, or a variable with a path is not UTF-8. None is repeated.
+    static func requireUTF8() throws(Failure) {
+        func require(_ text: UnsafePointer<CChar>?, _ name: String) throws(Failure) {
+            guard let text, String(validatingCString: text) == nil else { return }
+            throw Failure(
+                .usage, "\(name) is not UTF-8", remedy: "Rename the file or directory, or correct what is given.")
+        }
+        for index in 1..<max(1, Int(CommandLine.argc)) {
+            try require(CommandLine.unsafeArgv[index], "argument \(index)")
+        }
+        for name in [
+            "HOME", "TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "CACHE_DIRECTORY",
+            "CREDENTIALS_DIRECTORY", "STATE_DIRECTORY", "LITEVAULT_REPOSITORY",
+        ] { try require(getenv(name), "the value of \(name)") }
+        let directory = realpath(".", nil)
+        defer { free(directory) }
+        try require(directory, "the path of the working directory")
+    }
+
     /// - Throws: `no-encryption` if the linked engine does not encrypt.
     static func requireEncryption() throws(Failure) {
         guard case .none = EngineInfo.linked.encryption else { return }
@@ -66,10 +87,11 @@ package enum Preflight {
             remedy: "Use 'litevault rekey' to change its key, or 'litevault export' to copy it under another key.")
     }
 
+    /// - Parameter remedy: what to do about a plaintext database.
     /// - Throws: as ``requireEncryption()``; `no-input`, or `wrong-kind` if the file cannot be an encrypted database.
-    static func requireEncrypted(_ path: String) throws {
+    static func requireEncrypted(_ path: String, remedy: String = "Encrypt it with 'litevault encrypt'.") throws {
         try requireEncryption()
-        if try databaseKind(path) == .plain { throw Failure.notEncrypted(path) }
+        if try databaseKind(path) == .plain { throw Failure.notEncrypted(path, remedy: remedy) }
     }
 
     private static func databaseKind(_ path: String) throws -> FileKind {
@@ -77,9 +99,7 @@ package enum Preflight {
         let kind = try DatabaseFile(path).kind()
         switch kind {
         case .plain, .encryptedOrUnknown, .plaintextHeader: return kind
-        case .empty:
-            throw Failure(
-                .wrongKind, "the file is empty", path: path, remedy: "Name a file that contains a database.")
+        case .empty: throw Failure.isEmpty(path)
         case .notADatabase: throw Failure.notADatabase(path)
         }
     }
@@ -109,9 +129,14 @@ package enum Preflight {
 extension Failure {
     /// A plaintext database where an encrypted one is required.
     static func notEncrypted(
-        _ path: String, remedy: String = "Leave the key out if the command allows it, or run 'litevault encrypt'."
+        _ path: String, remedy: String = "Leave the key out, or run 'litevault encrypt'."
     ) -> Failure {
         Failure(.wrongKind, "this database is not encrypted", path: path, remedy: remedy)
+    }
+
+    /// An empty file where a database is required.
+    static func isEmpty(_ path: String) -> Failure {
+        Failure(.wrongKind, "the file is empty: it does not contain a database", path: path, remedy: "Check the path.")
     }
 
     /// A file that is not a database of any kind.

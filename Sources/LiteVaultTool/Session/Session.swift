@@ -39,6 +39,8 @@ struct Session {
     private let start = Locked(ProcessInfo.processInfo.systemUptime)
     /// The warnings of the keys that were set.
     private let weakKeys = Locked<[Members]>([])
+    /// The option that a passphrase with the form of a raw key lacks, if it is one.
+    private let missingFormat = Locked<String?>(nil)
 
     init(_ reporter: Reporter) { (self.reporter, keys) = (reporter, KeyReader(reporter)) }
 
@@ -93,7 +95,7 @@ struct Session {
 
     /// The key of a database that may be plaintext; nil if it is.
     ///
-    /// - Throws: `wrong-kind` if a key is given for a plaintext database, `no-encryption` if the database is encrypted and the
+    /// - Throws: `wrong-kind` if a key is given for a plaintext database or an empty file, `no-encryption` if the database is encrypted and the
     ///   engine does not encrypt.
     func keyIfEncrypted<Name>(_ database: DatabaseOptions<Name>) throws -> DatabaseKey? {
         try keyIfEncrypted(database.key, for: database.path, DatabaseFile(database.path).kind())
@@ -107,7 +109,7 @@ struct Session {
     ) throws -> DatabaseKey? {
         switch kind {
         case .plain, .empty:
-            guard try !options.isGiven else { throw Failure.notEncrypted(path) }
+            guard try !options.isGiven else { throw kind == .empty ? Failure.isEmpty(path) : .notEncrypted(path) }
             return nil
         case .notADatabase:
             // With a key it may turn out to be a database whose first page is damaged.
@@ -124,8 +126,19 @@ struct Session {
         _ source: KeySource, _ options: KeyOptions<Role>, _ path: String, _ confirms: Bool
     ) throws -> DatabaseKey {
         let buffer = try readSecret(source, options, path, confirms: confirms)
-        if confirms, options.format == .passphrase { buffer.withBytes { warnIfWeak($0, path) } }
+        if options.format == .passphrase {
+            if confirms { buffer.withBytes { warnIfWeak($0, path) } }
+            let isRawKey = try buffer.withHexadecimal { $0.count == 32 || $0.count == 48 } ?? false
+            if isRawKey { missingFormat.withLock { $0 = "--\(Role.option)-format hex" } }
+        }
         return try buffer.databaseKey(options.format, from: source)
+    }
+
+    /// Adds to a rejected key's remedy that it has the form of a raw key, of whose format no option said anything.
+    func nameFormat(in failure: inout Failure) {
+        guard failure.code == .keyRejected, let option = missingFormat.value else { return }
+        let hint = "The passphrase has the digits of a raw key: if it is one, add \(option)."
+        failure.remedy = [failure.remedy, hint].compactMap(\.self).joined(separator: " ")
     }
 
     /// Warns of a passphrase about to be set that can be guessed. It is set all the same.
