@@ -6,6 +6,9 @@ import Testing
 
 /// A clock that somebody sets while a database is followed: nothing that was stored gets lost by it, and no state is mixed.
 @Suite struct ClockTests {
+    /// Fifty years in milliseconds.
+    private static let decades: Int64 = 1_577_836_800_000
+
     /// A follower with some commits that are stored.
     private func followed(isConditional: Bool = true) async throws -> SimulatedHost {
         let host = try await SimulatedHost(isConditional: isConditional)
@@ -161,6 +164,39 @@ import Testing
         try await commit(3, host)
         try await host.forget(keeping: 1)
         try await host.expectRight()
+    }
+
+    @Test func `H-CLOCK-14 after one snapshot by a clock that was ahead later ones read what changed, and a restore by time tells of them`()
+        async throws
+    {
+        let host = try await SimulatedHost(isLarge: true)
+        let first = try await host.snapshot()
+        host.clock.step(Self.decades)
+        try host.commit()
+        let ahead = try await host.snapshot()
+        host.clock.step(-Self.decades)
+        for _ in 0..<2 {
+            host.clock.pass(60_000)
+            try host.commit()
+            try await host.snapshot()
+        }
+        host.clock.pass(60_000)
+        try host.commit()
+        let shown = host.clock.shown
+        var options = SnapshotOptions()
+        options.allowsPlaintext = true
+        let last = try await host.repository.snapshot(of: host.path, options: options)
+        #expect(last.snapshot.time > ahead.time && last.snapshot.sequence == 5)
+        #expect((shown...shown + 1000).contains(last.snapshot.taken.milliseconds))
+        #expect(last.read * 4 < last.snapshot.size, "\(last.read)")
+
+        var told: [RepositoryWarning] = []
+        let plan = try await host.repository.planRestore(.at(Date(milliseconds: shown + 2000))) { told.append($0) }
+        #expect(plan.snapshot.id == first.id)
+        #expect(told.map(\.path) == [last.snapshot.object], "\(told)")
+        told = []
+        _ = try await host.repository.planRestore(.at(first.time)) { told.append($0) }
+        #expect(told == [])
     }
 
     /// The repository that an older version would have left.

@@ -49,6 +49,8 @@ public struct Snapshot: Sendable {
     public var isPlaintext: Bool { manifest.plaintext }
     /// Whether it is dated more than five minutes ahead of `now`: that machine's clock was wrong, or this one's is.
     public func isDatedAhead(of now: Date) -> Bool { time.timeIntervalSince(now) > 300 }
+    /// Whether its machine's clock was more than five minutes ahead of `now` when it was taken. Labels stay ahead when the clock is set right.
+    package func wasAhead(of now: Date) -> Bool { taken.timeIntervalSince(now) > 300 }
     /// What the clock of its machine said when it was taken. ``time`` is later if the clock had been ahead before.
     package var taken: Date { manifest.clock.flatMap(Timestamp.date) ?? time }
     /// The name of its manifest in the repository.
@@ -62,7 +64,7 @@ public struct Snapshot: Sendable {
     /// Whether segments of the database were stored before it, so that some may lead to it.
     package var isFollowed: Bool { manifest.newestSegment != nil }
     /// When the database was last read as a whole: for this snapshot, or for an earlier one.
-    package var lastWholeRead: Date { manifest.wholeRead.flatMap(Timestamp.date) ?? time }
+    package var lastWholeRead: Date { manifest.wholeRead.flatMap(Timestamp.date) ?? taken }
 }
 
 extension Sequence<Snapshot> {
