@@ -199,6 +199,65 @@ import Testing
         #expect(told == [])
     }
 
+    /// A host with packs that its newest snapshot does not need.
+    private func forgotten(_ host: SimulatedHost) async throws {
+        for _ in 0..<2 {
+            try host.commit()
+            host.clock.pass(60_000)
+            try await host.snapshot()
+        }
+        var policy = RetentionPolicy()
+        policy.last = 1
+        _ = try await host.repository.forget(policy)
+    }
+
+    /// The newest snapshot is restored, and nothing that it needs is gone.
+    private func expectIntact(_ host: SimulatedHost, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        #expect(try await host.restored(.latest).state == host.latest, sourceLocation: sourceLocation)
+        var options = CheckOptions()
+        options.readsData = true
+        #expect(try await host.repository.check(options).problems == [], sourceLocation: sourceLocation)
+    }
+
+    @Test func `H-CLOCK-15 packs that were listed while the clock was behind stay for the grace period once it is set right`()
+        async throws
+    {
+        let host = try await SimulatedHost()
+        try await forgotten(host)
+        host.clock.step(-Self.decades)
+        #expect(try await host.repository.prune().pending > 0)
+        host.clock.pass(3_600_000)
+        #expect(try await host.repository.prune().removed == 0)
+        host.clock.step(Self.decades)
+        // Listed by a right clock, too.
+        try await forgotten(host)
+        let pending = try await host.repository.prune()
+        #expect(pending.removed == 0)
+        host.clock.pass(86_000_000)
+        #expect(try await host.repository.prune().removed == 0)
+        host.clock.step(-Self.decades)
+        #expect(try await host.repository.prune().removed == 0)
+        host.clock.step(Self.decades)
+        #expect(try await host.repository.prune().removed == 0)
+        host.clock.pass(87_000_000)
+        #expect(try await host.repository.prune().removed == pending.pending)
+        try await expectIntact(host)
+    }
+
+    @Test(arguments: [true, false])
+    func `H-CLOCK-15 a clock that stays behind what it had shown keeps no pack for longer`(wasListed: Bool) async throws {
+        let host = try await SimulatedHost()
+        host.clock.step(Self.decades)
+        try await forgotten(host)
+        if wasListed { #expect(try await host.repository.prune().pending > 0) }
+        host.clock.step(-Self.decades)
+        let pending = try await host.repository.prune()
+        #expect(pending.removed == 0 && pending.pending > 0)
+        host.clock.pass(87_000_000)
+        #expect(try await host.repository.prune().removed == pending.pending)
+        try await expectIntact(host)
+    }
+
     /// The repository that an older version would have left.
     private func old(_ host: SimulatedHost) async throws -> Repository {
         let store = SimulatedStore(host.clock)
