@@ -258,6 +258,23 @@ import Testing
         try await expectIntact(host)
     }
 
+    @Test func `H-CLOCK-16 a clock that is set forward makes no commit old, and later commits do`() async throws {
+        let host = try await followed()
+        for _ in 0..<30 {
+            try await commit(1, host)
+            host.clock.pass(10_000)
+        }
+        #expect(try await host.repository.compact().joined > 0)
+        host.clock.step(Self.decades)
+        #expect(try await host.repository.compact().removed == 0)
+        host.clock.step(-Self.decades)
+        try await host.expectRight()
+        host.clock.pass(86_500_000)
+        #expect(try await host.repository.compact().removed == 0, "there is no later commit")
+        try await commit(1, host)
+        #expect(try await host.repository.compact().removed > 0)
+    }
+
     /// The repository that an older version would have left.
     private func old(_ host: SimulatedHost) async throws -> Repository {
         let store = SimulatedStore(host.clock)
