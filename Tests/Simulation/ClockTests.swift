@@ -166,7 +166,35 @@ import Testing
         try await host.expectRight()
     }
 
-    @Test func `H-CLOCK-14 after one snapshot by a clock that was ahead later ones read what changed, and a restore by time tells of them`()
+    @Test func `H-CLOCK-13 a host that starts with its clock in the past, and applies its rules then, removes no history`()
+        async throws
+    {
+        let host = try await SimulatedHost()
+        func next() async throws {
+            host.clock.pass(86_400_000)
+            try host.commit()
+            try await host.snapshot()
+        }
+        for _ in 0..<11 { try await next() }
+        var policy = RetentionPolicy()
+        (policy.daily, policy.monthly) = (14, 12)
+        host.clock.step(-Self.decades)
+        for _ in 0..<2 {
+            #expect(try await host.repository.forget(policy).allSatisfy(\.keeps))
+            try await next()
+        }
+        #expect(try await host.repository.snapshots().count == 13)
+        host.clock.step(Self.decades)
+        try await next()
+        // Seven days, and beside them the two whose day is not known.
+        policy = RetentionPolicy()
+        policy.daily = 7
+        _ = try await host.repository.forget(policy)
+        #expect(try await host.repository.snapshots().map(\.sequence) == [6, 7, 8, 9, 10, 11, 12, 13, 14])
+        try await expectIntact(host)
+    }
+
+    @Test func `H-CLOCK-14 after one snapshot by a clock that was ahead later ones read what changed, and a restore by time reports them`()
         async throws
     {
         let host = try await SimulatedHost(isLarge: true)

@@ -32,7 +32,7 @@ def run(report, settings, folder):
         ("H-CLOCK-05 so it is where the follower was stopped and the log reset in between", reset),
         ("H-CLOCK-06 so it is where rows were deleted and the database was vacuumed in between", vacuumed),
         ("H-CLOCK-13 and 16, retention removes the same snapshots whatever the clock says", ruled),
-        ("H-CLOCK-14 one snapshot dated ahead spoils no rule, and restore and doctor tell of it", dated),
+        ("H-CLOCK-14 one snapshot dated ahead spoils no rule, and restore and doctor report it", dated),
     ]
     library = os.path.join(folder, "clocks.so")
     source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "clocks.c")
