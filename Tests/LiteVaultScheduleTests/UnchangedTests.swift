@@ -96,7 +96,7 @@ import Testing
         #expect(Set(all).count > 25)
     }
 
-    @Test func `H-CLOCK-14 a snapshot that is dated ahead counts from what the clock said`() throws {
+    @Test func `H-CLOCK-18 a snapshot that is dated ahead counts from what the clock said`() throws {
         let memory = memory()
         let mark = SourceMark(scratch.path("a.db"), before: now)
         let snapshot = try Snapshot.example(Date() + 30 * 365 * 86_400, clock: Date())

@@ -166,7 +166,7 @@ import Testing
         try await host.expectRight()
     }
 
-    @Test func `H-CLOCK-13 a host that starts with its clock in the past, and applies its rules then, removes no history`()
+    @Test func `H-CLOCK-17 a host that starts with its clock in the past, and applies its rules then, removes no history`()
         async throws
     {
         let host = try await SimulatedHost()
@@ -194,7 +194,7 @@ import Testing
         try await expectIntact(host)
     }
 
-    @Test func `H-CLOCK-14 after one snapshot by a clock that was ahead later ones read what changed, and a restore by time reports them`()
+    @Test func `H-CLOCK-18 after one snapshot by a clock that was ahead later ones read what changed, and a restore by time reports them`()
         async throws
     {
         let host = try await SimulatedHost(isLarge: true)
@@ -247,7 +247,7 @@ import Testing
         #expect(try await host.repository.check(options).problems == [], sourceLocation: sourceLocation)
     }
 
-    @Test func `H-CLOCK-15 packs that were listed while the clock was behind stay for the grace period once it is set right`()
+    @Test func `H-CLOCK-19 packs that were listed while the clock was behind stay for the grace period once it is set right`()
         async throws
     {
         let host = try await SimulatedHost()
@@ -273,7 +273,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `H-CLOCK-15 a clock that stays behind what it had shown keeps no pack for longer`(wasListed: Bool) async throws {
+    func `H-CLOCK-19 a clock that stays behind what it had shown keeps no pack for longer`(wasListed: Bool) async throws {
         let host = try await SimulatedHost()
         host.clock.step(Self.decades)
         try await forgotten(host)
@@ -286,7 +286,7 @@ import Testing
         try await expectIntact(host)
     }
 
-    @Test func `H-CLOCK-16 a clock that is set forward makes no commit old, and later commits do`() async throws {
+    @Test func `H-CLOCK-20 a clock that is set forward makes no commit old, and later commits do`() async throws {
         let host = try await followed()
         for _ in 0..<30 {
             try await commit(1, host)

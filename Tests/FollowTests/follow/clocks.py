@@ -3,9 +3,9 @@
 # hazard: H-CLOCK-04
 # hazard: H-CLOCK-05
 # hazard: H-CLOCK-06
-# hazard: H-CLOCK-13
-# hazard: H-CLOCK-14
-# hazard: H-CLOCK-16
+# hazard: H-CLOCK-17
+# hazard: H-CLOCK-18
+# hazard: H-CLOCK-20
 import json
 import mmap
 import os
@@ -31,8 +31,8 @@ def run(report, settings, folder):
         ("H-CLOCK-04 after a clock that was two hours ahead and was set right the newest commit is restored", ahead),
         ("H-CLOCK-05 so it is where the follower was stopped and the log reset in between", reset),
         ("H-CLOCK-06 so it is where rows were deleted and the database was vacuumed in between", vacuumed),
-        ("H-CLOCK-13 and 16, retention removes the same snapshots whatever the clock says", ruled),
-        ("H-CLOCK-14 one snapshot dated ahead spoils no rule, and restore and doctor report it", dated),
+        ("H-CLOCK-17 and 16, retention removes the same snapshots whatever the clock says", ruled),
+        ("H-CLOCK-18 one snapshot dated ahead spoils no rule, and restore and doctor report it", dated),
     ]
     library = os.path.join(folder, "clocks.so")
     source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "clocks.c")

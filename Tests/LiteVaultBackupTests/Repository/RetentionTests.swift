@@ -221,7 +221,7 @@ import Testing
     private static let year = 365.0
 
     @Test(arguments: [-20_440, -3, -0.125, 0, 26_645])
-    func `H-CLOCK-13 rules remove the same snapshots whatever the clock says when they are applied`(
+    func `H-CLOCK-17 rules remove the same snapshots whatever the clock says when they are applied`(
         now: Double
     ) throws {
         let days = (-10...0).map { (day: Double($0), clock: Double?.none) }
@@ -231,7 +231,7 @@ import Testing
         #expect(try kept(hours, now: now) { $0.hourly = 24 } == hours.map { $0.day })
     }
 
-    @Test func `H-CLOCK-13 snapshots that a machine takes while its clock is behind remove no others`() throws {
+    @Test func `H-CLOCK-17 snapshots that a machine takes while its clock is behind remove no others`() throws {
         let days = (-10...0).map { (day: Double($0), clock: Double?.none) }
         // Taken in 1970. Labels follow the last one by a millisecond.
         let behind = (0..<3).map { (day: 1e-8 * Double($0 + 1), clock: -56 * Self.year + Double($0) / 24) }
@@ -246,7 +246,7 @@ import Testing
         #expect(try kept(right) { $0.within = .seconds(86_400) } == [0] + behind.map { $0.clock } + [1])
     }
 
-    @Test func `H-CLOCK-14 after one snapshot dated ahead rules go by what the clock said, not by the labels that follow it`()
+    @Test func `H-CLOCK-18 after one snapshot dated ahead rules go by what the clock said, not by the labels that follow it`()
         throws
     {
         let ahead = 74 * Self.year
@@ -259,7 +259,7 @@ import Testing
         #expect(try kept(all) { $0.yearly = 3 } == [ahead, -1, 0])
     }
 
-    @Test func `H-CLOCK-16 one snapshot by a clock that is ahead makes no other too old, also while it is the newest`() throws {
+    @Test func `H-CLOCK-20 one snapshot by a clock that is ahead makes no other too old, also while it is the newest`() throws {
         let days = (-10...0).map { (day: Double($0), clock: Double?.none) }
         let ahead = [0, 1.0 / 24].map { (day: 74 * Self.year + $0, clock: Double?.none) }
         #expect(try kept(days + [ahead[0]]) { $0.within = .seconds(30 * 86_400) }.count == 12)
