@@ -1,5 +1,5 @@
 internal import LiteVaultBackup
-internal import LiteVaultSystem
+package import LiteVaultSystem
 
 /// A program that prints credentials: the setting `credential_process` of a profile.
 ///

@@ -96,6 +96,14 @@ import Testing
         #expect(Set(all).count > 25)
     }
 
+    @Test func `H-CLOCK-18 a snapshot that is dated ahead counts from what the clock said`() throws {
+        let memory = memory()
+        let mark = SourceMark(scratch.path("a.db"), before: now)
+        let snapshot = try Snapshot.example(Date() + 30 * 365 * 86_400, clock: Date())
+        memory.record(snapshot, of: scratch.path("a.db"), named: "a", mark)
+        #expect(isUnchanged(memory))
+    }
+
     @Test func `the memory survives the process, for the databases that the job still has`() throws {
         let memory = try filled()
         memory.record(

@@ -6,6 +6,9 @@ import Testing
 
 /// A clock that somebody sets while a database is followed: nothing that was stored gets lost by it, and no state is mixed.
 @Suite struct ClockTests {
+    /// Fifty years in milliseconds.
+    private static let decades: Int64 = 1_577_836_800_000
+
     /// A follower with some commits that are stored.
     private func followed(isConditional: Bool = true) async throws -> SimulatedHost {
         let host = try await SimulatedHost(isConditional: isConditional)
@@ -161,6 +164,143 @@ import Testing
         try await commit(3, host)
         try await host.forget(keeping: 1)
         try await host.expectRight()
+    }
+
+    @Test func `H-CLOCK-17 a host that starts with its clock in the past, and applies its rules then, removes no history`()
+        async throws
+    {
+        let host = try await SimulatedHost()
+        func next() async throws {
+            host.clock.pass(86_400_000)
+            try host.commit()
+            try await host.snapshot()
+        }
+        for _ in 0..<11 { try await next() }
+        var policy = RetentionPolicy()
+        (policy.daily, policy.monthly) = (14, 12)
+        host.clock.step(-Self.decades)
+        for _ in 0..<2 {
+            #expect(try await host.repository.forget(policy).allSatisfy(\.keeps))
+            try await next()
+        }
+        #expect(try await host.repository.snapshots().count == 13)
+        host.clock.step(Self.decades)
+        try await next()
+        // Seven days, and beside them the two whose day is not known.
+        policy = RetentionPolicy()
+        policy.daily = 7
+        _ = try await host.repository.forget(policy)
+        #expect(try await host.repository.snapshots().map(\.sequence) == [6, 7, 8, 9, 10, 11, 12, 13, 14])
+        try await expectIntact(host)
+    }
+
+    @Test func `H-CLOCK-18 after one snapshot by a clock that was ahead later ones read what changed, and a restore by time reports them`()
+        async throws
+    {
+        let host = try await SimulatedHost(isLarge: true)
+        let first = try await host.snapshot()
+        host.clock.step(Self.decades)
+        try host.commit()
+        let ahead = try await host.snapshot()
+        host.clock.step(-Self.decades)
+        for _ in 0..<2 {
+            host.clock.pass(60_000)
+            try host.commit()
+            try await host.snapshot()
+        }
+        host.clock.pass(60_000)
+        try host.commit()
+        let shown = host.clock.shown
+        var options = SnapshotOptions()
+        options.allowsPlaintext = true
+        let last = try await host.repository.snapshot(of: host.path, options: options)
+        #expect(last.snapshot.time > ahead.time && last.snapshot.sequence == 5)
+        #expect((shown...shown + 1000).contains(last.snapshot.taken.milliseconds))
+        #expect(last.read * 4 < last.snapshot.size, "\(last.read)")
+
+        var told: [RepositoryWarning] = []
+        let plan = try await host.repository.planRestore(.at(Date(milliseconds: shown + 2000))) { told.append($0) }
+        #expect(plan.snapshot.id == first.id)
+        #expect(told.map(\.path) == [last.snapshot.object], "\(told)")
+        told = []
+        _ = try await host.repository.planRestore(.at(first.time)) { told.append($0) }
+        #expect(told == [])
+    }
+
+    /// A host with packs that its newest snapshot does not need.
+    private func forgotten(_ host: SimulatedHost) async throws {
+        for _ in 0..<2 {
+            try host.commit()
+            host.clock.pass(60_000)
+            try await host.snapshot()
+        }
+        var policy = RetentionPolicy()
+        policy.last = 1
+        _ = try await host.repository.forget(policy)
+    }
+
+    /// The newest snapshot is restored, and nothing that it needs is gone.
+    private func expectIntact(_ host: SimulatedHost, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        #expect(try await host.restored(.latest).state == host.latest, sourceLocation: sourceLocation)
+        var options = CheckOptions()
+        options.readsData = true
+        #expect(try await host.repository.check(options).problems == [], sourceLocation: sourceLocation)
+    }
+
+    @Test func `H-CLOCK-19 packs that were listed while the clock was behind stay for the grace period once it is set right`()
+        async throws
+    {
+        let host = try await SimulatedHost()
+        try await forgotten(host)
+        host.clock.step(-Self.decades)
+        #expect(try await host.repository.prune().pending > 0)
+        host.clock.pass(3_600_000)
+        #expect(try await host.repository.prune().removed == 0)
+        host.clock.step(Self.decades)
+        // Listed by a right clock, too.
+        try await forgotten(host)
+        let pending = try await host.repository.prune()
+        #expect(pending.removed == 0)
+        host.clock.pass(86_000_000)
+        #expect(try await host.repository.prune().removed == 0)
+        host.clock.step(-Self.decades)
+        #expect(try await host.repository.prune().removed == 0)
+        host.clock.step(Self.decades)
+        #expect(try await host.repository.prune().removed == 0)
+        host.clock.pass(87_000_000)
+        #expect(try await host.repository.prune().removed == pending.pending)
+        try await expectIntact(host)
+    }
+
+    @Test(arguments: [true, false])
+    func `H-CLOCK-19 a clock that stays behind what it had shown keeps no pack for longer`(wasListed: Bool) async throws {
+        let host = try await SimulatedHost()
+        host.clock.step(Self.decades)
+        try await forgotten(host)
+        if wasListed { #expect(try await host.repository.prune().pending > 0) }
+        host.clock.step(-Self.decades)
+        let pending = try await host.repository.prune()
+        #expect(pending.removed == 0 && pending.pending > 0)
+        host.clock.pass(87_000_000)
+        #expect(try await host.repository.prune().removed == pending.pending)
+        try await expectIntact(host)
+    }
+
+    @Test func `H-CLOCK-20 a clock that is set forward makes no commit old, and later commits do`() async throws {
+        let host = try await followed()
+        for _ in 0..<30 {
+            try await commit(1, host)
+            host.clock.pass(10_000)
+        }
+        #expect(try await host.repository.compact().joined > 0)
+        host.clock.step(Self.decades)
+        #expect(try await host.repository.compact().removed == 0)
+        host.clock.step(-Self.decades)
+        try await host.expectRight()
+        host.clock.pass(86_500_000)
+        #expect(try await host.repository.compact().removed == 0, "there is no later commit")
+        try await commit(1, host)
+        #expect(try await host.repository.compact().removed > 0)
     }
 
     /// The repository that an older version would have left.

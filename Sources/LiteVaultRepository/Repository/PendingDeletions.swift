@@ -33,6 +33,8 @@ struct PendingDeletions: CheckedDocument {
     var run: Int?
     /// The writers that were active in the last run.
     var writers: [Writer]?
+    /// The time that the store's clock had shown before, if it showed less in the last run: it was set back, or is behind. Absent otherwise.
+    var shown: Double?
 
     static let byteLimit = RepositoryFormat.listBytes
 
@@ -41,6 +43,7 @@ struct PendingDeletions: CheckedDocument {
             "packs", packs.count + sparse.count + (damaged?.count ?? 0), in: 0...RepositoryFormat.listedPacks)
         try require("writers", writers?.count, in: 0...RepositoryFormat.listedPacks)
         try require("run", run, in: 0...Self.runs)
+        try require("shown", seconds: shown)
         for writer in writers ?? [] { try require("run", writer.run, in: 0...Self.runs) }
         for pack in packs {
             try require("since", seconds: pack.since)
@@ -56,10 +59,15 @@ struct PendingDeletions: CheckedDocument {
     var nextRun: Int { min(run ?? 0, Self.runs - 1) + 1 }
 
     /// When, and in which run, each scheduled pack was scheduled. A pack without a run counts as scheduled now.
-    func listed(run: Int, now: Double) -> [String: Pack] {
-        // A time in the future was read from a clock that was set back since: the grace period starts over.
+    ///
+    /// The grace period starts over when the store's clock was set back, and again when it shows what it had shown before: by then, times that
+    /// were read while it was behind are too long ago.
+    ///
+    /// - Parameter isBehind: whether the clock shows less than it had shown.
+    func listed(run: Int, now: Double, isBehind: Bool) -> [String: Pack] {
+        let startsOver = shown != nil && !isBehind
         let rows = packs.map {
-            ($0.name, Pack(name: $0.name, since: min($0.since, now), run: min($0.run ?? run, run)))
+            ($0.name, Pack(name: $0.name, since: startsOver ? now : min($0.since, now), run: min($0.run ?? run, run)))
         }
         return Dictionary(rows) { first, _ in first }
     }

@@ -358,6 +358,8 @@ extension Repository {
                 warnings.append(RepositoryWarning(error, RepositoryFormat.forgetRecord(survey.database)))
             }
             if let missing { throw instead(ofMissing: missing, survey.database, chosen) }
+            let later = survey.snapshots.last { $0.sequence > chosen.sequence && $0.taken <= time }
+            if let later { warnings.append(.datedAhead(later)) }
             return SelectedSnapshot(
                 snapshot: chosen, warnings: warnings, others: survey.snapshots, cut: survey.cut(of: chosen))
         }

@@ -50,6 +50,16 @@ public struct RepositoryWarning: Sendable, Equatable {
         message: "a change of the repository's key was interrupted, or another process is making it",
         advice: .completeRotation)
 
+    /// The notice that a snapshot was taken by the selected time, and has a later label.
+    static func datedAhead(_ snapshot: Snapshot) -> RepositoryWarning {
+        RepositoryWarning(
+            .notice, path: snapshot.object,
+            message:
+                "snapshot \(snapshot.id) was taken at \(Timestamp.text(snapshot.taken)) and is dated \(Timestamp.text(snapshot.time)), because "
+                + "the clock had been ahead: it is a newer state of the selected time than what was found by date",
+            advice: .text("If that state is wanted, select this snapshot by its identifier."))
+    }
+
     /// Whether its path is that of an object of a database.
     var isBelowDatabase: Bool {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)

@@ -5,7 +5,7 @@ public import LiteVaultSystem
 public struct Snapshot: Sendable {
     let manifest: Manifest
     let hash: Hash256
-    /// When it was taken.
+    /// When it was taken: a label that is later than those before it.
     public let time: Date
     /// The result of its last verification; nil if it was never verified.
     public internal(set) var verification: SnapshotVerification?
@@ -49,6 +49,10 @@ public struct Snapshot: Sendable {
     public var isPlaintext: Bool { manifest.plaintext }
     /// Whether it is dated more than five minutes ahead of `now`: that machine's clock was wrong, or this one's is.
     public func isDatedAhead(of now: Date) -> Bool { time.timeIntervalSince(now) > 300 }
+    /// Whether its machine's clock was more than five minutes ahead of `now` when it was taken. Labels stay ahead when the clock is set right.
+    package func wasAhead(of now: Date) -> Bool { taken.timeIntervalSince(now) > 300 }
+    /// What the clock of its machine said when it was taken. ``time`` is later if the clock had been ahead before.
+    package var taken: Date { manifest.clock.flatMap(Timestamp.date) ?? time }
     /// The name of its manifest in the repository.
     public var object: String { RepositoryFormat.snapshot(manifest.database, sequence) }
     /// The run of the follower of the same process in which it was taken; nil if there was none.
@@ -60,7 +64,7 @@ public struct Snapshot: Sendable {
     /// Whether segments of the database were stored before it, so that some may lead to it.
     package var isFollowed: Bool { manifest.newestSegment != nil }
     /// When the database was last read as a whole: for this snapshot, or for an earlier one.
-    package var lastWholeRead: Date { manifest.wholeRead.flatMap(Timestamp.date) ?? time }
+    package var lastWholeRead: Date { manifest.wholeRead.flatMap(Timestamp.date) ?? taken }
 }
 
 extension Sequence<Snapshot> {
@@ -78,11 +82,14 @@ extension Sequence<Snapshot> {
 
 extension Snapshot {
     /// A snapshot without content, taken at a time, to try time rules on.
-    package static func example(_ time: Date) throws -> Snapshot {
+    ///
+    /// - Parameter clock: what the clock said, if the label is later.
+    package static func example(_ time: Date, clock: Date? = nil) throws -> Snapshot {
         let manifest = Manifest(
             repository: "", database: "", name: "", sequence: 1, epoch: 1, base: true, rewritten: false,
             time: Timestamp.text(time), host: "", source: "", tool: "", salt: "", plaintext: false, size: 0, blocks: 0,
-            root: .init(pack: "", offset: 0, hash: ""), changedBlocks: 0, dataBytes: 0, treeBytes: 0)
+            root: .init(pack: "", offset: 0, hash: ""), clock: clock.map(Timestamp.text), changedBlocks: 0,
+            dataBytes: 0, treeBytes: 0)
         return try Snapshot(manifest: manifest, hash: Hash256(of: []), name: "")
     }
 }

@@ -167,7 +167,7 @@ extension Repository {
         let list = try await snapshots(database, requiringVerifications: true)
         list.warnings.forEach(warning)
         let all = list.filter { !left.contains($0.manifest.database) }
-        // The earlier of two clocks: it may keep too much, where the later one would remove too much.
+        // For the remark on dates alone: either clock may be wrong.
         let now = min(clock.time(), try await store.now())
         return all.byDatabase.flatMap { policy.decide($0, now: now) }
     }

@@ -20,7 +20,8 @@ extension Repository {
     /// that are still unneeded after a grace period, which running restores have to finish.
     ///
     /// - Parameters:
-    ///   - grace: how long a pack stays scheduled before it is deleted; one day by default.
+    ///   - grace: how long a pack stays scheduled before it is deleted; one day by default. By the store's clock: where that was set back,
+    ///     or was behind and is set right, it starts over. One that is set forward ends it.
     ///   - dryRun: whether to report only, without changing anything.
     /// - Throws: `VaultError` `damaged` if a manifest or a block map cannot be read, because it may need any pack; nothing is
     ///   deleted then. `busy` if another process removes snapshots or packs.
@@ -49,7 +50,11 @@ extension Repository {
         var before = PendingDeletions(repository: config.id, packs: [], sparse: [])
         do { before = try await pendingDeletions() } catch let error as VaultError where error.code == .damaged {}
         let run = before.nextRun
-        let known = before.listed(run: run, now: now)
+        let times = packs.map(\.modified.timeIntervalSince1970) + before.packs.map(\.since)
+        let shown = max(times.max() ?? now, before.shown ?? now)
+        // Not by the seconds that some stores round a time to.
+        let isBehind = now < shown - 300
+        let known = before.listed(run: run, now: now, isBehind: isBehind)
         let seen = before.seen(writers.map(\.holder), run: run)
         let firstSeen = seen.map(\.run).min() ?? .max
         let began = writers.map(\.acquired).min() ?? .infinity
@@ -87,7 +92,8 @@ extension Repository {
         let rest = RepositoryFormat.listedPacks - fitting.count - (damaged?.count ?? 0)
         let list = PendingDeletions(
             repository: config.id, packs: fitting, sparse: Array(sparse.prefix(rest)),
-            damaged: damaged?.isEmpty == false ? damaged.map(Array.init) : nil, run: run, writers: seen)
+            damaged: damaged?.isEmpty == false ? damaged.map(Array.init) : nil, run: run, writers: seen,
+            shown: isBehind ? min(shown, Timestamp.limit) : nil)
         if list.damaged != before.damaged || !list.packs.isEmpty || !list.sparse.isEmpty || !before.packs.isEmpty
             || !before.sparse.isEmpty
         {

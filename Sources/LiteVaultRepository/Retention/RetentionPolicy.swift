@@ -14,7 +14,8 @@ public struct RetentionPolicy: Sendable, Equatable {
     public var monthly: Int?
     /// The number of years, as in ``hourly``.
     public var yearly: Int?
-    /// Keeps all snapshots taken within this time of the newest one. Snapshots dated in the future do not count as newest.
+    /// Keeps all snapshots taken within this time of the newest one. The longest pause between two of them does not count if it is longer than
+    /// this: it may be a clock that was set forward.
     public var within: Duration?
 
     /// Creates a policy without rules. It is rejected unless rules are added: it would remove almost everything.
@@ -32,7 +33,7 @@ public struct RetentionDecision: Sendable {
     public let keeps: Bool
     /// The rules that keep it; empty if it is removed.
     public let reasons: [String]
-    /// Whether it is dated in the future because a clock was wrong. Time rules treat it as old as the snapshot after it.
+    /// Whether it is dated in the future because a clock was or is wrong. That is a remark: no rule depends on it.
     public let isDatedAhead: Bool
 }
 
@@ -43,39 +44,46 @@ extension RetentionPolicy {
     /// and the newest one that passed a restore: at least one kept snapshot is then known to be good. If none is and the newest one failed, the
     /// newest one that did not fail is kept.
     ///
-    /// A snapshot dated in the future was taken before the next one, and before now: that time is used instead.
-    /// Otherwise all others would be too old compared with it.
+    /// No rule reads a clock: time is what the clocks said when the snapshots were taken. A snapshot that is out of order among these, because a clock
+    /// was ahead or behind, uses up no period, and is as old as the one after it.
     ///
     /// - Parameters:
     ///   - snapshots: the snapshots of one database, in order.
-    ///   - now: the current time, as far as it is known.
+    ///   - now: the current time, for ``RetentionDecision/isDatedAhead`` alone.
     package func decide(_ snapshots: [Snapshot], now: Date) -> [RetentionDecision] {
-        var times = snapshots.map(\.time)
-        var later = now
-        for index in times.indices.reversed() {
-            if times[index] > now { times[index] = later } else { later = times[index] }
+        let times = snapshots.map(\.taken)
+        let newest = times.last ?? now
+        var latest = Date.distantPast
+        let isInOrder = times.map { time in
+            guard time >= latest, time <= newest else { return false }
+            latest = time
+            return true
         }
         var reasons: [Int: [String]] = [:]
         func keep(_ index: Int, _ reason: String) { reasons[index, default: []].append(reason) }
         let newestFirst = Array(snapshots.indices.reversed())
-        if let newest = newestFirst.first { keep(newest, "newest") }
+        if let first = newestFirst.first { keep(first, "newest") }
         for (index, reason) in Self.known(snapshots) { keep(index, reason) }
         for (place, index) in newestFirst.enumerated() where place < last ?? 0 { keep(index, "last \(place + 1)") }
         for (count, name, period) in periods {
             guard let count, count > 0 else { continue }
-            var seen: Set<String> = []
-            // By time: a snapshot dated far back by a wrong clock must not count for a new period.
-            for index in newestFirst.sorted(by: { (times[$0], $0) > (times[$1], $1) }) {
+            var (counted, strays): (Set<String>, Set<String>) = ([], [])
+            for index in newestFirst {
                 let label = period(times[index])
-                guard !seen.contains(label) else { continue }
-                if seen.count == count { break }
-                seen.insert(label)
-                keep(index, "\(name) \(label)")
+                if counted.count == count, !counted.contains(label) { break }
+                if isInOrder[index] ? counted.insert(label).inserted : strays.insert(label).inserted {
+                    keep(index, "\(name) \(label)")
+                }
             }
         }
-        if let within, let newest = times.max() {
-            for index in newestFirst where newest.timeIntervalSince(times[index]) <= within.seconds {
-                keep(index, "within")
+        if let within {
+            var (pause, age, next) = (0.0, 0.0, newest)
+            for index in newestFirst {
+                if isInOrder[index] {
+                    pause = max(pause, next.timeIntervalSince(times[index]))
+                    (age, next) = (newest.timeIntervalSince(times[index]), times[index])
+                }
+                if age - (pause > within.seconds ? pause : 0) <= within.seconds { keep(index, "within") }
             }
         }
         return snapshots.indices.map {

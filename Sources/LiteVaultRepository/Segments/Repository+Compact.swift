@@ -47,8 +47,8 @@ final class SegmentCompaction {
     var attempted: Set<String> = []
     /// The objects that damage was found in.
     private var damaged: Set<String> = []
-    /// The number of the newest segment, as far as it is known.
-    private var newest = 0
+    /// The newest segment, as far as it is known.
+    private var newest: SegmentName?
 
     init(
         _ repository: Repository, _ database: String, _ policy: CompactionPolicy, dryRun: Bool = false,
@@ -67,7 +67,7 @@ final class SegmentCompaction {
     @discardableResult
     func run() async throws -> [SegmentName] {
         let before = try await repository.segmentListing(database, in: .everything)
-        newest = before.names.last?.sequence ?? 0
+        newest = before.names.last
         let rest = try await join(SegmentCover.of(before.names, before.joined))
         // What was stored just now is not old enough, unless nothing has to be.
         try await remove(policy.grace > .zero ? before.joined : nil)
@@ -223,8 +223,9 @@ final class SegmentCompaction {
     ) async throws -> [(name: SegmentName, joined: SegmentName)] {
         let joined = if let known { known } else { try await repository.joinedSegments(database) }
         let now = try await repository.store.now()
-        // The earlier of two clocks: it may keep too much, where the later one would remove too much.
-        let time = min(repository.clock.time(), now)
+        // The earliest of three: it may keep too much, where a later one would remove too much. Later commits make a commit old, and not
+        // a clock that is set forward.
+        let time = min(repository.clock.time(), now, newest?.date ?? now)
         let old = joined.filter { name in
             name.modified.map { $0.addingTimeInterval(policy.grace.seconds) <= now } ?? false
         }
@@ -241,10 +242,10 @@ final class SegmentCompaction {
         let byLevel = Dictionary(grouping: old, by: \.level)
         let counts = Dictionary(names.map { ($0.sequence, 1) }, uniquingKeysWith: +)
         // The newest one tells a follower where to continue.
-        let newest = max(newest, names.last?.sequence ?? 0)
+        let end = max(newest?.sequence ?? 0, names.last?.sequence ?? 0)
         return (names + joined).compactMap { name in
             let age = time.timeIntervalSince(name.date)
-            guard age > policy.fine.seconds, name.sequence != newest || name.isJoined,
+            guard age > policy.fine.seconds, name.sequence != end || name.isJoined,
                 name.isJoined || counts[name.sequence] == 1
             else { return nil }
             // The coarsest first: what it has may be removed by it, too.
@@ -282,7 +283,7 @@ extension [SegmentName] {
     }
 }
 
-/// How long commits of a followed log can be restored one by one, and how finely after that.
+/// How long commits of a followed log can be restored one by one, and how finely after that, counted back from the newest commit.
 ///
 /// Commits are joined in windows of 10 seconds, a minute, 10 minutes, an hour, 6 hours and a day, each beside what was joined, so
 /// that a restore reads few objects. What was joined is removed when its time here is over. Windows are those of UTC.

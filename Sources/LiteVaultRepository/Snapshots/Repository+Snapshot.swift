@@ -150,11 +150,10 @@ extension Repository {
         /// When the database was last read as a whole; nil if it has to be now. A clock that moved backwards makes no snapshot
         /// rely on an earlier one for longer.
         func lastWholeRead(_ options: SnapshotOptions, now: Date) -> Date? {
-            guard let interval = options.fullReadInterval, let last = previous?.manifest,
-                let time = Timestamp.date(last.wholeRead ?? last.time), let newest = Timestamp.date(last.time)
-            else { return nil }
+            guard let interval = options.fullReadInterval, let previous else { return nil }
+            let time = previous.lastWholeRead
             let isDue = now.timeIntervalSince(time) >= Double(interval.components.seconds)
-            return isDue || now < time || now < newest ? nil : time
+            return isDue || now < time || now < previous.taken ? nil : time
         }
     }
 

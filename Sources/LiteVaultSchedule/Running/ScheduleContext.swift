@@ -201,8 +201,8 @@ actor SnapshotCoordinator {
             _ = await before?.value
             try Task.checkCancellation()
             // Times are in milliseconds. A snapshot from the future was taken before the clock was set back.
-            if let time, let found = await newest[key], found.snapshot.time.timeIntervalSince(time) > 0.002,
-                found.snapshot.time.timeIntervalSince(now()) < 300
+            if let time, let found = await newest[key], found.snapshot.taken.timeIntervalSince(time) > 0.002,
+                !found.snapshot.wasAhead(of: now())
             {
                 return found
             }

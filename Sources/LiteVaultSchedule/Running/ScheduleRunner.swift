@@ -342,7 +342,7 @@ package final class ScheduleRunner: Sendable {
         do {
             let newest = try await context.services.repository(job.repository).snapshots().byDatabase
             let times = list.databases.map { one in
-                newest.first { isSameText($0[0].database, one.name) }?.map(\.time).max()?.timeIntervalSince1970
+                newest.first { isSameText($0[0].database, one.name) }?.last?.taken.timeIntervalSince1970
             }
             guard !times.contains(nil), let oldest = times.compactMap(\.self).min() else { return nil }
             var found = JobState()

@@ -1,6 +1,6 @@
 internal import Crypto
 internal import LiteVaultBackup
-package import LiteVaultSystem
+internal import LiteVaultSystem
 
 /// The state file of a configuration, replaced with each change, and the lock beside it that a process holds while it runs
 /// jobs.

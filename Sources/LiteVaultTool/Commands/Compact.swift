@@ -7,9 +7,10 @@ struct Compact: VaultCommand {
         "compact", "Join the segments of followed logs, so that restores read fewer objects.",
         """
         Needs no database key. Segments are joined in windows of 10 seconds, a minute, 10 minutes, an hour, 6 hours and \
-        a day, with only the newest version of each page. The sources are removed when they are older than --fine: then the \
-        last commit of each minute can be restored; beyond --minutes, that of each hour. A damaged segment is neither \
-        joined nor removed. Safe beside followers, restores, copies and other compactions.
+        a day, with only the newest version of each page. The sources are removed when they are older than --fine, \
+        counted back from the newest commit: then the last commit of each minute can be restored; beyond --minutes, that \
+        of each hour. A damaged segment is neither joined nor removed. Safe beside followers, restores, copies and other \
+        compactions.
         """,
         examples: [
             "litevault compact --repository /backup/vaults",

@@ -138,14 +138,19 @@ struct Doctor: VaultCommand {
     private func examine(_ list: SnapshotList, into findings: inout Findings) {
         let name = database ?? subject.map { $0.split(separator: "/").last.map(String.init) ?? $0 }
         let snapshots = list.filter { one in name.map { isSameText($0, one.database) } ?? true }
-        guard let newest = snapshots.map(\.time).max(), let largest = snapshots.map(\.size).max() else {
+        guard let newest = snapshots.byDatabase.compactMap(\.last?.taken).max(),
+            let largest = snapshots.map(\.size).max()
+        else {
             findings.problem(
                 .snapshot, name.map { "there is no snapshot of '\($0)'" } ?? "there is no snapshot", path: location,
                 remedy: "Take one with 'litevault snapshot', or name another --database.")
             return
         }
-        let age = Format.duration(max(0, Date().timeIntervalSince(newest)))
-        findings.ok(.snapshot, "the newest snapshot is \(age) old", path: location)
+        let age = Date().timeIntervalSince(newest)
+        // The age of one that is dated ahead is not known.
+        if age > -300 {
+            findings.ok(.snapshot, "the newest snapshot is \(Format.duration(max(0, age))) old", path: location)
+        }
         FileExamination.restoreSpace(
             largest, in: subject.map(LocalDirectory.parent(of:)) ?? ".", into: &findings)
     }

@@ -9,8 +9,10 @@ struct Forget: VaultCommand {
         The rules apply to each database separately. A snapshot stays if at least one rule keeps it. The newest \
         snapshot always stays, and so do the newest one that passed a verification as thorough as any of its database and \
         the newest one that passed a restore test. --snapshot removes the named ones instead, unless one is the last of \
-        its database that is known to be good. A snapshot dated in the future, by a wrong clock, counts as \
-        taken at the time of the snapshot after it. With --prune, unreferenced packs are marked for deletion, and \
+        its database that is known to be good. Time is what the clocks said when the snapshots were taken, and not what \
+        they say now. A snapshot that is out of order among these times, by a wrong clock, uses up no period, and is as old \
+        as the one after it. --keep-within does not count one pause that is longer than it. With --prune, unreferenced \
+        packs are marked for deletion, and \
         deleted by a later run after the grace period. --dry-run shows what would be removed, and why the rest stays.
         """,
         examples: [

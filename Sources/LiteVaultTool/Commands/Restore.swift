@@ -271,7 +271,7 @@ struct Restore: VaultCommand {
         if case .at(let time) = selection {
             report.appendLine(
                 "Wanted: \(Format.exactTime(time)). Restored: \(Format.exactTime(state))"
-                    + (time > state ? ", the last state before it in the repository." : "."))
+                    + (time > state ? ", the last state dated before it in the repository." : "."))
         }
         if let joined = found.granularity {
             report.appendLine(

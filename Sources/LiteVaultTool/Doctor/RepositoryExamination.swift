@@ -162,10 +162,19 @@ struct RepositoryExamination {
         if packs(haveSnapshots: !list.isEmpty, into: &findings), !warnings.contains(where: { $0.severity == .damage }) {
             findings.ok(.objects, "\(Format.count(list.count, "snapshot")) can be read", path: location)
         }
-        if let ahead = list.first(where: { $0.isDatedAhead(of: now) }) {
-            findings.problem(
-                .clock, "snapshot \(ahead.id) of '\(ahead.database)' is dated \(Format.time(ahead.time))",
-                path: location, remedy: "Set the clock of \(ahead.host), or this machine's.")
+        for snapshots in list.byDatabase {
+            guard let ahead = snapshots.last(where: { $0.wasAhead(of: now) }) else { continue }
+            let text = "snapshot \(ahead.id) of '\(ahead.database)' is dated \(Format.time(ahead.time))"
+            if snapshots.last?.id == ahead.id {
+                findings.problem(
+                    .clock, text, path: location, remedy: "Set the clock of \(ahead.host), or this machine's.")
+            } else {
+                findings.warning(
+                    .clock, text + "; the clock has been set right since", path: location,
+                    remedy:
+                        "Those after it are dated behind it, and 'restore --at' finds them by these times only: use "
+                        + "--snapshot.")
+            }
         }
         for lease in try runBlocking({ try await repository.heldLeases(now: clock) }) {
             let name = list.first { repository.databaseID($0.database) == lease.database }?.database

@@ -243,7 +243,7 @@ struct ScheduleExamination {
         of list: SourceList, in snapshots: SnapshotList, _ job: BackupJob, _ success: Double?,
         into findings: inout Findings
     ) {
-        let newest = Dictionary(snapshots.map { (ExactText($0.database), $0) }) { $0.time > $1.time ? $0 : $1 }
+        let newest = Dictionary(snapshots.map { (ExactText($0.database), $0) }) { $1 }
         let delay = Recurrence.delay(job.name, host: Self.host, jitter: job.jitter)
         var oldest: Date?
         var isLate = false
@@ -254,7 +254,7 @@ struct ScheduleExamination {
                     remedy: "Run 'litevault schedule run-due' now, and see 'schedule status'.")
                 continue
             }
-            let time = last.time
+            let time = last.taken
             oldest = min(oldest ?? time, time)
             if let warning = last.warning(continuedBy: path) {
                 findings.warning(.snapshot, warning.message, path: warning.path, remedy: warning.remedy)

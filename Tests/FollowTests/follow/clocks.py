@@ -3,6 +3,10 @@
 # hazard: H-CLOCK-04
 # hazard: H-CLOCK-05
 # hazard: H-CLOCK-06
+# hazard: H-CLOCK-17
+# hazard: H-CLOCK-18
+# hazard: H-CLOCK-20
+import json
 import mmap
 import os
 import shutil
@@ -17,6 +21,8 @@ from .behaviour import Boxes, in_place
 from .box import Database, seconds, stamp, until
 
 HOUR = 3600
+DAY = 24 * HOUR
+YEAR = 365 * DAY
 
 
 def run(report, settings, folder):
@@ -25,6 +31,8 @@ def run(report, settings, folder):
         ("H-CLOCK-04 after a clock that was two hours ahead and was set right the newest commit is restored", ahead),
         ("H-CLOCK-05 so it is where the follower was stopped and the log reset in between", reset),
         ("H-CLOCK-06 so it is where rows were deleted and the database was vacuumed in between", vacuumed),
+        ("H-CLOCK-17 and 16, retention removes the same snapshots whatever the clock says", ruled),
+        ("H-CLOCK-18 one snapshot dated ahead spoils no rule, and restore and doctor report it", dated),
     ]
     library = os.path.join(folder, "clocks.so")
     source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "clocks.c")
@@ -163,3 +171,61 @@ def vacuumed(clock):
     clock.box.stop()
     clock.judge()
     clock.db.close()
+
+
+class Other:
+    """Another database, of which the tool takes snapshots alone."""
+
+    def __init__(self, clock):
+        self.box = clock.box
+        self.box.stop()
+        clock.db.close()
+        self.db = Database(self.box.path("other/b.db"))
+
+    def snapshot(self):
+        self.db.commit()
+        self.box.litevault("snapshot", self.db.path, *self.box.options, "--database", "other")
+
+    def kept(self, *rules):
+        told = self.box.litevault("forget", *self.box.options, "--database", "other", *rules, "--dry-run")
+        return told["kept"]
+
+
+def ruled(clock):
+    other = Other(clock)
+    for day in range(-10, 1):
+        clock.set(day * DAY)
+        other.snapshot()
+    for shift in (-50 * YEAR, -3 * DAY, 0, 70 * YEAR):
+        clock.set(shift)
+        found = other.kept("--keep-daily", "7"), other.kept("--keep-within", "30d")
+        expect(found == (7, 11), f"with the clock at {shift}: {found}")
+    # A snapshot, too.
+    for shift in (70 * YEAR, -50 * YEAR):
+        clock.set(shift)
+        other.snapshot()
+        found = other.kept("--keep-within", "30d")
+        expect(found >= 12, f"after a snapshot at {shift}: {found}")
+    other.db.close()
+
+
+def dated(clock):
+    other = Other(clock)
+    other.snapshot()
+    first = other.box.litevault("snapshots", *other.box.options, "--database", "other")["snapshots"][0]
+    for shift in (74 * YEAR, *(day * DAY for day in range(1, 7))):
+        clock.set(shift)
+        other.snapshot()
+    expect(other.kept("--keep-daily", "3") == 3, "the last three days")
+    told = other.box.litevault("restore", *other.box.options, "--database", "other", "--at", stamp(time.time() + 3.5 * DAY),
+                               "--dry-run")
+    expect(told["snapshot"] == first["id"], told)
+    expect(any("the clock had been ahead" in one["message"] for one in told["warnings"]), told)
+    clock.set(95 * DAY)
+    done = subprocess.run([other.box.settings.tool, "doctor", *other.box.options, "--database", "other", "--json"],
+                          capture_output=True, timeout=120, env=other.box.environment())
+    findings = json.loads(done.stdout)["findings"]
+    expect(any(one["severity"] == "warning" and one["check"] == "clock" and "set right" in one["message"] for one in findings), findings)
+    ages = [one["message"] for one in findings if one["check"] == "snapshot" and one["severity"] == "ok"]
+    expect(len(ages) == 1 and " 0.00 s " not in ages[0], ages)
+    other.db.close()

@@ -59,7 +59,11 @@ import Testing
 
     @Test func `what earlier followers stored is joined, and what is over is removed`() async throws {
         let repository = try await base.repository()
-        let dated = try await base.followed(repository, at: Array(0..<130), day: -3)
+        let dated = try await CompactionTests.Dated(base.scratch, repository, day: -3)
+        for second in 0..<130 { try await dated.commit(Int64(second + 1), at: second) }
+        // Of now: what is older than a day before the newest commit is over.
+        try await dated.commit(131, at: Int(Date().timeIntervalSince(dated.start)))
+        await dated.writer.close()
         var policy = CompactionPolicy()
         policy.grace = .zero
         let events = try await follow(dated, repository, policy) { !$0.results.isEmpty && $0.isFollowing }
@@ -68,7 +72,7 @@ import Testing
         #expect(result.joined >= 14 && result.removed >= 120 && result.warnings.isEmpty)
         #expect(try await base.names(repository).fine.count < 20)
         #expect(try await base.problems(repository) == [])
-        #expect(try await base.rows(repository, .latest) == 130)
+        #expect(try await base.rows(repository, .latest) == 131)
     }
 
     @Test func `without a policy nothing is joined`() async throws {

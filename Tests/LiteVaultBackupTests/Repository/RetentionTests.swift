@@ -189,17 +189,86 @@ import Testing
         // It counts as taken with the next one, and goes when that one does.
         let day1 = try decided(times) { $0.within = .seconds(day) }
         #expect(day1.map(\.keeps) == [false, false, true, true, true])
+        // It is kept beside the days that count.
         let daily = try decided(times) { $0.daily = 3 }
-        #expect(daily.map(\.keeps) == [false, true, false, true, true])
+        #expect(daily.map(\.keeps) == [false, true, true, true, true])
         // The newest one too, and all of them.
         let last = try decided([times[0], times[1], times[3], times[4], times[2]]) { $0.within = .seconds(3 * day) }
-        #expect(last.map(\.keeps) == [false, true, true, true, true])
-        let all = try decided(times.map { $0.addingTimeInterval(10 * day) }) { $0.within = .seconds(1) }
+        #expect(last.map(\.keeps) == [true, true, true, true, true])
+        let all = try decided(times.map { $0.addingTimeInterval(10 * day) }) { $0.within = .seconds(3 * day) }
         #expect(all.allSatisfy { $0.keeps && $0.isDatedAhead })
         // One that a clock dated back by years uses up no period.
         let back = [times[0], times[1], Date(timeIntervalSince1970: 0), times[3], times[4]]
         let four = try decided(back) { $0.daily = 4 }
-        #expect(four.map(\.keeps) == [true, true, false, true, true])
+        #expect(four.map(\.keeps) == [true, true, true, true, true])
+        let three = try decided(back) { $0.daily = 3 }
+        #expect(three.map(\.keeps) == [false, true, true, true, true])
+    }
+
+    /// Snapshots of the last days, one each, and what is kept of them.
+    private func kept(_ times: [(day: Double, clock: Double?)], now: Double = 0, _ change: (inout RetentionPolicy) -> Void)
+        throws -> [Double]
+    {
+        let today = Date(timeIntervalSince1970: 1_767_268_800)  // 2026-01-01 12:00
+        let snapshots = try times.map { label, clock in
+            try Snapshot.example(
+                today.addingTimeInterval(label * 86_400), clock: clock.map { today.addingTimeInterval($0 * 86_400) })
+        }
+        let decisions = policy(change).decide(snapshots, now: today.addingTimeInterval(now * 86_400))
+        return zip(times, decisions).filter { $1.keeps }.map { $0.0.clock ?? $0.0.day }
+    }
+
+    private static let year = 365.0
+
+    @Test(arguments: [-20_440, -3, -0.125, 0, 26_645])
+    func `H-CLOCK-17 rules remove the same snapshots whatever the clock says when they are applied`(
+        now: Double
+    ) throws {
+        let days = (-10...0).map { (day: Double($0), clock: Double?.none) }
+        #expect(try kept(days, now: now) { $0.daily = 7 } == [-6, -5, -4, -3, -2, -1, 0])
+        #expect(try kept(days, now: now) { $0.within = .seconds(3 * 86_400) } == [-3, -2, -1, 0])
+        let hours = (-5...0).map { (day: Double($0) / 24, clock: Double?.none) }
+        #expect(try kept(hours, now: now) { $0.hourly = 24 } == hours.map { $0.day })
+    }
+
+    @Test func `H-CLOCK-17 snapshots that a machine takes while its clock is behind remove no others`() throws {
+        let days = (-10...0).map { (day: Double($0), clock: Double?.none) }
+        // Taken in 1970. Labels follow the last one by a millisecond.
+        let behind = (0..<3).map { (day: 1e-8 * Double($0 + 1), clock: -56 * Self.year + Double($0) / 24) }
+        let all = days + behind.map { (day: $0.day, clock: Optional($0.clock)) }
+        for (daily, within) in [(14, 30.0), (3, 2)] {
+            #expect(try Array(kept(all) { $0.daily = daily }.dropLast()) == days.map { $0.day })
+            #expect(try kept(all) { $0.within = .seconds(within * 86_400) }.count == 14)
+        }
+        // Set right again.
+        let right = all + [(day: 1, clock: Double?.none)]
+        #expect(try kept(right) { $0.daily = 3 } == [-1, 0, behind[2].clock, 1])
+        #expect(try kept(right) { $0.within = .seconds(86_400) } == [0] + behind.map { $0.clock } + [1])
+    }
+
+    @Test func `H-CLOCK-18 after one snapshot dated ahead rules go by what the clock said, not by the labels that follow it`()
+        throws
+    {
+        let ahead = 74 * Self.year
+        let before = (-10 ... -6).map { (day: Double($0), clock: Double?.none) }
+        let after = (-5...0).map { (day: ahead + 1e-8 * Double($0 + 6), clock: Optional(Double($0))) }
+        let all = before + [(day: ahead, clock: Double?.none)] + after
+        #expect(try kept(all) { $0.daily = 7 } == [-6, ahead, -5, -4, -3, -2, -1, 0])
+        #expect(try kept(all) { $0.daily = 3 } == [-2, -1, 0])
+        #expect(try kept(all) { $0.within = .seconds(3 * 86_400) } == [-3, -2, -1, 0])
+        #expect(try kept(all) { $0.yearly = 3 } == [ahead, -1, 0])
+    }
+
+    @Test func `H-CLOCK-20 one snapshot by a clock that is ahead makes no other too old, also while it is the newest`() throws {
+        let days = (-10...0).map { (day: Double($0), clock: Double?.none) }
+        let ahead = [0, 1.0 / 24].map { (day: 74 * Self.year + $0, clock: Double?.none) }
+        #expect(try kept(days + [ahead[0]]) { $0.within = .seconds(30 * 86_400) }.count == 12)
+        #expect(try kept(days + ahead) { $0.within = .seconds(30 * 86_400) }.count == 13)
+        // It is one period, as any day is.
+        #expect(try kept(days + ahead) { $0.daily = 7 } == [-5, -4, -3, -2, -1, 0, ahead[1].day])
+        // Only one pause is left out: old snapshots go, however rarely new ones are taken.
+        let rare = (-5...0).map { (day: Double($0) * 60, clock: Double?.none) }
+        #expect(try kept(rare) { $0.within = .seconds(30 * 86_400) } == [-60, 0])
     }
 
     @Test func `H-CLOCK-01 the clock that is behind decides what is in the future`() async throws {
