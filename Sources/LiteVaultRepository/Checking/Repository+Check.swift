@@ -71,7 +71,7 @@ extension Repository {
     /// - Parameter countsMissing: whether that an object is missing counts as well.
     func flaw(orMissing countsMissing: Bool = false, _ body: () async throws -> Void) async throws -> VaultError? {
         do {
-            try await body()
+            try await readingAgain(body)
             return nil
         } catch let error as VaultError where error.code == .missing && !countsMissing {
             // Removed by pruning since it was listed. If a snapshot needs it, that is reported.

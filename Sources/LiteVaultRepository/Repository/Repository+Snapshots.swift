@@ -294,15 +294,17 @@ extension Repository {
 
     /// Reads what is stored under the name of a manifest.
     func object(_ name: String, _ database: String) async throws -> NamedObject {
-        let bytes = try await store.get(name, upTo: SealedDocument.limit(Manifest.self))
-        let document = try SealedDocument(whole: bytes, name: name)
-        let manifest: Manifest
-        do { manifest = try document.value(Manifest.self, key: key, name: name) } catch {
-            // A fence has none of a manifest's own members.
-            guard let fence = try fence(document, name, database) else { throw error }
-            return .fence(fence)
+        try await readingAgain {
+            let bytes = try await store.get(name, upTo: SealedDocument.limit(Manifest.self))
+            let document = try SealedDocument(whole: bytes, name: name)
+            let manifest: Manifest
+            do { manifest = try document.value(Manifest.self, key: key, name: name) } catch {
+                // A fence has none of a manifest's own members.
+                guard let fence = try fence(document, name, database) else { throw error }
+                return .fence(fence)
+            }
+            return .snapshot(try snapshot(manifest, document.hash, name, database))
         }
-        return .snapshot(try snapshot(manifest, document.hash, name, database))
     }
 
     /// The snapshot of a manifest read under a name.
