@@ -76,23 +76,17 @@ extension Repository {
                     error, database, advice: .text("The next snapshot rewrites it.")))
         }
         survey.remembered = head?.sequence ?? 0
-        var (named, strays, found) = try await namedObjects(database)
-        // If retention has removed the newest one, there is a newer one that was not listed.
-        for _ in 0..<Self.listings {
-            guard case .some(nil) = found.last else { break }
-            (named, strays, found) = try await namedObjects(database)
-        }
+        let (named, strays) = try await namedObjects(database)
         survey.warnings += strays
-        for (one, result) in zip(named, found) {
-            switch result {
+        for (name, sequence, found) in named {
+            switch found {
             case .success(.snapshot(let snapshot)): survey.snapshots.append(snapshot)
             case .success(.fence(let fence)):
-                survey.fences.append(one.sequence)
-                if let promotion = fence.promotion { survey.promotions.append((one.sequence, promotion)) }
+                survey.fences.append(sequence)
+                if let promotion = fence.promotion { survey.promotions.append((sequence, promotion)) }
             case .failure(let error):
-                survey.unreadable.append(.init(sequence: one.sequence, object: one.name, error: error))
-                survey.warnings.append(RepositoryWarning(error, one.name))
-            case nil: break
+                survey.unreadable.append(.init(sequence: sequence, object: name, error: error))
+                survey.warnings.append(RepositoryWarning(error, name))
             }
         }
         for (one, next) in zip(survey.snapshots, survey.snapshots.dropFirst())
@@ -117,34 +111,48 @@ extension Repository {
         return survey
     }
 
-    /// The maximum number of listings, if each newest snapshot is removed before it is read.
+    /// The maximum number of listings, if snapshots are removed after each before they are read.
     static let listings = 5
 
-    /// What is stored under the names of a database's manifests, in order; nil for what was removed since it was listed.
+    /// What is stored under the names of a database's manifests, in order, and other names there.
+    ///
+    /// If an object is missing, they are listed again: retention has removed it, and may have kept a newer one that was not listed. If it is
+    /// listed then, it was not removed: the store fails to return it.
     private func namedObjects(
         _ database: String
     ) async throws -> (
-        named: [(name: String, sequence: Int)], strays: [RepositoryWarning], found: [Result<NamedObject, VaultError>?]
+        named: [(name: String, sequence: Int, found: Result<NamedObject, VaultError>)], strays: [RepositoryWarning]
     ) {
-        var named: [(name: String, sequence: Int)] = []
-        var strays: [RepositoryWarning] = []
-        for object in try await store.list(RepositoryFormat.snapshots(database)) {
-            if let sequence = RepositoryFormat.sequence(ofSnapshot: object.name, database) {
-                named.append((object.name, sequence))
-            } else {
-                strays.append(.stray(object.name))
+        var listed: [String] = []
+        var found: [String: Result<NamedObject, VaultError>] = [:]
+        var missing: Set<String> = []
+        for _ in 0..<Self.listings {
+            listed = try await store.list(RepositoryFormat.snapshots(database)).map(\.name)
+            let names = listed.filter {
+                found[$0] == nil && RepositoryFormat.sequence(ofSnapshot: $0, database) != nil
+            }
+            let results = try await concurrently(names) { name -> Result<NamedObject, VaultError>? in
+                do {
+                    return .success(try await object(name, database))
+                } catch let error as VaultError where error.code == .missing {
+                    return nil
+                } catch let error as VaultError {
+                    return .failure(error)
+                }
+            }
+            for (name, result) in zip(names, results) {
+                if result == nil, missing.insert(name).inserted { continue }
+                found[name] = result ?? .failure(.notReturned(name))
+            }
+            if names.allSatisfy({ found[$0] != nil }) { break }
+        }
+        let named = listed.compactMap { name in
+            RepositoryFormat.sequence(ofSnapshot: name, database).flatMap { sequence in
+                found[name].map { (name: name, sequence: sequence, found: $0) }
             }
         }
-        let found = try await concurrently(named) { name, sequence -> Result<NamedObject, VaultError>? in
-            do {
-                return .success(try await object(name, database))
-            } catch let error as VaultError where error.code == .missing {
-                return nil
-            } catch let error as VaultError {
-                return .failure(error)
-            }
-        }
-        return (named, strays, found)
+        let strays = listed.filter { RepositoryFormat.sequence(ofSnapshot: $0, database) == nil }
+        return (named, strays.map { .stray($0) })
     }
 
     /// The highest sequence in the name of a manifest of a database, readable or not; 0 without one.
@@ -217,6 +225,15 @@ extension Repository {
     /// Reports names with a prefix that are not part of the format.
     func strays(_ prefix: String) async throws -> [RepositoryWarning] {
         try await store.list(prefix).filter { !RepositoryFormat.isObject($0.name) }.map { .stray($0.name) }
+    }
+}
+
+extension VaultError {
+    /// The error for an object that a store lists, and does not return. That proves nothing about its content.
+    static func notReturned(_ name: String) -> VaultError {
+        VaultError(
+            .io, "is listed, but the store has no such object", path: name,
+            advice: .text("Try again. If it stays so, restore it from a copy of the repository, or remove it from the store, and repair."))
     }
 }
 

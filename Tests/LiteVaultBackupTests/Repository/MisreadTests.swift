@@ -1,0 +1,161 @@
+import Foundation
+import LiteVaultBackup
+import LiteVaultSystem
+import LiteVaultTestSupport
+import Testing
+
+/// A store answers wrongly: what it has is intact. A bad network card changes a bit, a proxy returns a page of its own, a listing and a
+/// request disagree.
+@Suite(.limited) struct MisreadTests {
+    let scratch = Scratch()
+    var base: DirectoryStore { DirectoryStore(scratch.path("repository")) }
+
+    /// The requests to answer wrongly.
+    private final class Misreads: Sendable {
+        private let counts: Locked<[String: Int]> = Locked([:])
+
+        /// Has the next answers about objects whose names start with `prefix` changed.
+        func set(_ prefix: String, times: Int) { counts.withLock { $0[prefix] = times } }
+
+        /// Whether this answer is one of them.
+        func take(_ name: String) -> Bool {
+            counts.withLock { counts in
+                guard let prefix = counts.keys.first(where: { name.hasPrefix($0) && counts[$0] ?? 0 > 0 }) else {
+                    return false
+                }
+                counts[prefix, default: 0] -= 1
+                return true
+            }
+        }
+
+        /// What were to be answered wrongly, and was not.
+        var left: Int { counts.withLock { $0.values.reduce(0, +) } }
+    }
+
+    /// The store as it is seen by a machine that reads over a network.
+    private func far(_ misreads: Misreads, _ change: (inout AlteredStore) -> Void = { _ in }) -> AlteredStore {
+        @Sendable func answer(_ name: String, _ bytes: [UInt8]) -> [UInt8] {
+            guard !bytes.isEmpty, misreads.take(name) else { return bytes }
+            var bytes = bytes
+            bytes[bytes.count / 2] ^= 0x10
+            return bytes
+        }
+        return AlteredStore(base) {
+            $0.local = { _, _ in nil }
+            $0.get = { answer($1, try await $0.get($1)) }
+            $0.getUpTo = { answer($1, try await $0.get($1, upTo: $2)) }
+            $0.getRange = { answer($1, try await $0.get($1, range: $2)) }
+            $0.fetch = { base, name, path in
+                let bytes = answer(name, try await base.get(name))
+                try Data(bytes).write(to: URL(fileURLWithPath: path), options: .withoutOverwriting)
+            }
+            change(&$0)
+        }
+    }
+
+    /// - Parameter machine: the machine that opens it: each has a memory and a cache of its own.
+    private func open(_ store: any ObjectStore, machine: String = "one") async throws -> Repository {
+        try await Repository.openOrCreate(
+            store,
+            local: LocalDirectories(
+                state: scratch.path("state-" + machine), cache: scratch.path("cache-" + machine),
+                spool: scratch.path("spool")))
+    }
+
+    /// Snapshots of a database of which each has changed blocks.
+    private func filled(_ repository: Repository, count: Int) async throws -> [(snapshot: Snapshot, bytes: [UInt8])] {
+        var image = try TestImage(scratch.path("a.db"), blocks: 60)
+        var images: [(Snapshot, [UInt8])] = []
+        for block in 0..<count {
+            try image.change(block: block * 7)
+            images.append((try await repository.snapshot(image).snapshot, image.bytes))
+        }
+        return images
+    }
+
+    private func restored(_ repository: Repository, _ selection: SnapshotSelection) async throws -> [UInt8] {
+        let out = scratch.path(UUID().uuidString)
+        try await repository.restore(selection, to: out)
+        return try [UInt8](Data(contentsOf: URL(fileURLWithPath: out)))
+    }
+
+    private func path(_ name: String) -> String { scratch.path("repository/" + name) }
+
+    private func policy(last: Int) -> RetentionPolicy {
+        var policy = RetentionPolicy()
+        policy.last = last
+        return policy
+    }
+
+    // MARK: An answer that is wrong once
+
+    @Test(arguments: ["snapshots/", "data/", "tree/", "forgotten/", "verified/", "repository.json"])
+    func `H-REP-24 one answer that was changed on the way is not damage: nothing fails, and nothing is reported`(
+        prefix: String
+    ) async throws {
+        let near = try await open(base)
+        let images = try await filled(near, count: 4)
+        _ = try await near.forget(policy(last: 3))
+        _ = try await near.check()
+        let misreads = Misreads()
+        let machines = ["a", "b", "c", "d"]
+        for machine in machines {
+            misreads.set(prefix, times: 1)
+            let repository = try await open(far(misreads), machine: machine)
+            switch machine {
+            case "a": #expect(try await restored(repository, .latest) == images[3].bytes)
+            case "b":
+                #expect(try await repository.snapshots().warnings == [])
+            case "c":
+                var options = CheckOptions()
+                options.readsData = true
+                #expect(try await repository.check(options).isIntact)
+            default:
+                var options = RepairOptions()
+                options.readsData = true
+                let report = try await repository.repair(options)
+                #expect(report.isWhole && report.actions.allSatisfy { $0.kind == .cleared }, "\(report)")
+            }
+            #expect(misreads.left == 0 || ["a", "b"].contains(machine))
+        }
+        #expect(try await near.snapshots().map(\.sequence) == [2, 3, 4])
+        #expect(try await near.check().isIntact)
+    }
+
+    // MARK: A listing and a request that disagree
+
+    @Test(arguments: [0, 2])
+    func `H-REP-03 a manifest that is listed and not returned is not passed over`(index: Int) async throws {
+        let near = try await open(base)
+        let images = try await filled(near, count: 3)
+        let lost = images[index].snapshot
+        let store = far(Misreads()) {
+            $0.getUpTo = { base, name, limit in
+                if name == lost.object { throw VaultError(.missing, "there is no such object", path: name) }
+                return try await base.get(name, upTo: limit)
+            }
+        }
+        let repository = try await open(store, machine: "new")
+        let listed = try await repository.snapshots()
+        #expect(listed.map(\.sequence) == images.map(\.snapshot.sequence).filter { $0 != lost.sequence })
+        #expect(listed.warnings.map(\.path) == [lost.object])
+        #expect(listed.warnings.allSatisfy { $0.severity == .damage && $0.message.hasPrefix("is listed, but") })
+        // No older state is taken for it.
+        let error = await StoreCalls.failure { _ = try await restored(repository, .at(lost.time)) }
+        #expect(error?.path == lost.object && error?.code == .io)
+        if index == 2 {
+            #expect(await StoreCalls.failure { _ = try await restored(repository, .latest) }?.path == lost.object)
+            // The next snapshot has to follow it.
+            let image = try TestImage(reading: scratch.path("a.db"))
+            #expect(await StoreCalls.code { _ = try await repository.snapshot(image) } == .io)
+        } else {
+            #expect(try await restored(repository, .latest) == images[2].bytes)
+        }
+        #expect(await StoreCalls.code { _ = try await repository.prune(grace: .zero) } == .io)
+        // Nothing is recorded as lost: it is there.
+        let report = try await repository.repair()
+        #expect(report.unfinished.map(\.path) == [lost.object] && report.lostSnapshots.isEmpty)
+        #expect(try await near.check().isIntact)
+        for (snapshot, bytes) in images { #expect(try await restored(near, .id(snapshot.id)) == bytes) }
+    }
+}
