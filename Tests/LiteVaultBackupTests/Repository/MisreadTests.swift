@@ -158,4 +158,31 @@ import Testing
         #expect(try await near.check().isIntact)
         for (snapshot, bytes) in images { #expect(try await restored(near, .id(snapshot.id)) == bytes) }
     }
+
+    @Test func `H-REP-26 while a manifest is missing nothing is pruned, until a repair has recorded that`() async throws {
+        let near = try await open(base)
+        let images = try await filled(near, count: 4)
+        let hidden = images[2].snapshot.object
+        let isHidden = Locked(true)
+        let store = far(Misreads()) {
+            $0.list = { base, prefix in
+                let all = try await base.list(prefix)
+                return isHidden.value ? all.filter { $0.name != hidden } : all
+            }
+        }
+        let repository = try await open(store, machine: "new")
+        _ = try await repository.forget(policy(last: 100))
+        for _ in 0..<2 {
+            let error = await StoreCalls.failure { _ = try await repository.prune(grace: .zero) }
+            #expect(error?.code == .damaged && error?.path == hidden)
+        }
+        isHidden.withLock { $0 = false }
+        #expect(try await restored(near, .id(images[2].snapshot.id)) == images[2].bytes)
+        #expect(try await repository.prune(grace: .zero).pending == 0)
+        // Once it is gone for good, and somebody has looked at that, its packs are not needed.
+        try FileManager.default.removeItem(atPath: path(hidden))
+        #expect(await StoreCalls.code { _ = try await near.prune(grace: .zero) } == .damaged)
+        #expect(try await near.repair().lostSnapshots.map(\.sequence) == [3])
+        #expect(try await near.prune(grace: .zero).pending > 0)
+    }
 }
