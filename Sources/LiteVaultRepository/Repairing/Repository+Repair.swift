@@ -44,6 +44,7 @@ final class Repair {
         for (index, database) in databases.enumerated() {
             try options.progress(BackupProgress(.checking, Int64(index), of: Int64(databases.count)))
             let survey = try await repository.survey(database)
+            report.unfinished += survey.breaks
             let lost = try await repairManifests(survey)
             // Before they are moved, so that they do not count as removed by somebody else.
             try await repairForgetRecord(survey, lost)

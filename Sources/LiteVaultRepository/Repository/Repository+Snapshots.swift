@@ -23,6 +23,8 @@ struct DatabaseSurvey: Sendable {
     var rollback: VaultError?
     /// The sequence that this machine remembers as the newest; 0 without one.
     var remembered = 0
+    /// Snapshots that do not follow the ones before them: also part of the warnings.
+    var breaks: [RepositoryWarning] = []
     var warnings: [RepositoryWarning] = []
 
     /// The sequences with an object, in order: none of them is missing.
@@ -90,13 +92,17 @@ extension Repository {
             }
         }
         for (one, next) in zip(survey.snapshots, survey.snapshots.dropFirst())
-        where next.sequence == one.sequence + 1 && next.manifest.predecessor != one.hash.hexadecimal {
-            survey.warnings.append(
+        where next.sequence == one.sequence + 1 && next.manifest.unread != one.sequence
+            && next.manifest.predecessor != one.hash.hexadecimal
+        {
+            survey.breaks.append(
                 RepositoryWarning(
                     .damage, path: next.object,
                     message: "does not follow the previous snapshot: one of the two was replaced",
-                    advice: .text("Restore both under other names to find out which one is right.")))
+                    advice: .text(
+                        "Restore both under other names to find out which one is right, and forget the other one.")))
         }
+        survey.warnings += survey.breaks
         do {
             try compare(head, database, survey)
         } catch let error as VaultError {

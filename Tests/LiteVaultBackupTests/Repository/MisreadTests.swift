@@ -185,4 +185,56 @@ import Testing
         #expect(try await near.repair().lostSnapshots.map(\.sequence) == [3])
         #expect(try await near.prune(grace: .zero).pending > 0)
     }
+
+    // MARK: The history of a database
+
+    @Test func `H-REP-24 a snapshot follows a manifest that it could not read at once`() async throws {
+        let images = try await filled(try await open(base), count: 3)
+        let misreads = Misreads()
+        let repository = try await open(far(misreads), machine: "new")
+        misreads.set(images[2].snapshot.object, times: 1)
+        let next = try await repository.snapshot(try TestImage(reading: scratch.path("a.db")))
+        #expect(misreads.left == 0 && next.snapshot.sequence == 4 && next.warnings == [])
+        #expect(try await repository.check().isIntact)
+    }
+
+    @Test func `a manifest that is restored after the next snapshot was stored is not taken for a replaced one`()
+        async throws
+    {
+        let repository = try await open(base)
+        let images = try await filled(repository, count: 3)
+        let newest = images[2].snapshot.object
+        var bytes = try Data(contentsOf: URL(fileURLWithPath: path(newest)))
+        bytes[30] ^= 1
+        try bytes.write(to: URL(fileURLWithPath: path(newest)))
+        let next = try await repository.snapshot(try TestImage(reading: scratch.path("a.db")))
+        #expect(next.snapshot.sequence == 4 && next.warnings.map(\.path) == [newest])
+        let report = try await repository.repair()
+        #expect(report.isWhole && report.actions.map(\.kind) == [.restored])
+        #expect(try await repository.snapshots().warnings == [])
+        #expect(try await repository.check().isIntact)
+        #expect(try await restored(repository, .id(images[2].snapshot.id)) == images[2].bytes)
+    }
+
+    @Test func `a repair does not call a history whole of which a snapshot was replaced, and forgetting it does`()
+        async throws
+    {
+        let images = try await filled(try await open(base), count: 2)
+        let replaced = path(images[1].snapshot.object)
+        let first = try Data(contentsOf: URL(fileURLWithPath: replaced))
+        try FileManager.default.removeItem(atPath: replaced)
+        // Another one takes its number, and is followed.
+        let repository = try await open(base, machine: "new")
+        let image = try TestImage(reading: scratch.path("a.db"))
+        #expect(try await repository.snapshot(image).snapshot.sequence == 2)
+        let last = try await repository.snapshot(image).snapshot
+        try first.write(to: URL(fileURLWithPath: replaced))
+        #expect(try await repository.snapshots().warnings.map(\.path) == [last.object])
+        let report = try await repository.repair()
+        #expect(!report.isWhole && report.unfinished.map(\.path) == [last.object])
+        #expect(report.unfinished.allSatisfy { $0.message.hasPrefix("does not follow the previous snapshot") })
+        _ = try await repository.forget(snapshots: [images[1].snapshot.id])
+        #expect(try await repository.repair().isWhole)
+        #expect(try await repository.check().isIntact)
+    }
 }
