@@ -33,14 +33,19 @@ import Testing
     }
 
     /// The store as it is seen by a machine that reads over a network.
-    private func far(_ misreads: Misreads, _ change: (inout AlteredStore) -> Void = { _ in }) -> AlteredStore {
+    ///
+    /// - Parameter atEnd: whether the last byte of a wrong answer is the one that differs, and not one near its start.
+    private func far(
+        _ misreads: Misreads, of store: (any ObjectStore)? = nil, atEnd: Bool = false,
+        _ change: (inout AlteredStore) -> Void = { _ in }
+    ) -> AlteredStore {
         @Sendable func answer(_ name: String, _ bytes: [UInt8]) -> [UInt8] {
             guard !bytes.isEmpty, misreads.take(name) else { return bytes }
             var bytes = bytes
-            bytes[bytes.count / 2] ^= 0x10
+            bytes[atEnd ? bytes.count - 1 : min(bytes.count - 1, 40)] ^= 0x10
             return bytes
         }
-        return AlteredStore(base) {
+        return AlteredStore(store ?? base) {
             $0.local = { _, _ in nil }
             $0.get = { answer($1, try await $0.get($1)) }
             $0.getUpTo = { answer($1, try await $0.get($1, upTo: $2)) }
@@ -120,6 +125,71 @@ import Testing
         }
         #expect(try await near.snapshots().map(\.sequence) == [2, 3, 4])
         #expect(try await near.check().isIntact)
+    }
+
+    @Test func `H-REP-24 a manifest that is intact when a repair reads it again stays where it is`() async throws {
+        let near = try await open(base)
+        let images = try await filled(near, count: 3)
+        let newest = images[2].snapshot.object
+        let misreads = Misreads()
+        let repository = try await open(far(misreads), machine: "new")
+        misreads.set(newest, times: 2)
+        let report = try await repository.repair()
+        #expect(misreads.left == 0)
+        #expect(report.unfinished.map(\.path) == [newest] && report.lostSnapshots.isEmpty)
+        #expect(report.actions.allSatisfy { $0.kind == .cleared })
+        #expect(try await base.list("damaged/").isEmpty)
+        #expect(try await near.snapshots().map(\.sequence) == [1, 2, 3])
+        #expect(try await near.snapshots().warnings == [])
+        #expect(try await repository.repair().isWhole)
+    }
+
+    @Test func `H-REP-24 what is set aside was read as it is in the store`() async throws {
+        let near = try await open(base)
+        let newest = try await filled(near, count: 3)[2].snapshot.object
+        let damaged = Data("nothing that a manifest has".utf8)
+        try damaged.write(to: URL(fileURLWithPath: path(newest)))
+        let isWrong = Locked(true)
+        let store = far(Misreads()) {
+            $0.fetch = { base, name, path in
+                var bytes = try await base.get(name)
+                if isWrong.value { bytes[3] ^= 1 }
+                try Data(bytes).write(to: URL(fileURLWithPath: path), options: .withoutOverwriting)
+            }
+        }
+        let repository = try await open(store, machine: "new")
+        let error = await StoreCalls.failure { _ = try await repository.repair() }
+        #expect(error?.code == .io && error?.path == newest)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path(newest))) == damaged)
+        isWrong.withLock { $0 = false }
+        #expect(try await repository.repair().lostSnapshots.map(\.sequence) == [3])
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path("damaged/" + newest))) == damaged)
+        #expect(try await repository.snapshots().map(\.sequence) == [1, 2])
+    }
+
+    /// Near its start is its record, at its end are its frames.
+    @Test(arguments: [false, true])
+    func `H-REP-24 a segment of which one answer was changed is neither lost nor set aside`(atEnd: Bool) async throws {
+        let segments = SegmentTests()
+        let near = try await segments.repository()
+        let followed = try await SegmentTests.Followed(segments.scratch, near)
+        try await followed.poll()
+        _ = try await followed.take()
+        try followed.insert(1)
+        try await followed.poll()
+        await followed.writer.close()
+        let misreads = Misreads()
+        let repository = try await Repository.open(
+            far(misreads, of: near.store, atEnd: atEnd), secret: try .quick("secret"), local: near.local)
+        // The record is read first, and with it the frames of a small segment.
+        misreads.set("segments/", times: atEnd ? 2 : 1)
+        var options = RepairOptions()
+        options.readsData = true
+        #expect(try await repository.repair(options).isWhole)
+        #expect(misreads.left == 0)
+        misreads.set("segments/", times: 1)
+        #expect(try await segments.rows(repository, .latest) == 1)
+        #expect(misreads.left == 0)
     }
 
     // MARK: A listing and a request that disagree
