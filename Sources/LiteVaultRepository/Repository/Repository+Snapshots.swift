@@ -177,7 +177,7 @@ extension Repository {
     /// The results of verifications, and problems with documents that only describe snapshots. Those are reported and
     /// stop nothing, as reading snapshots does not depend on them.
     ///
-    /// - Parameter isStrict: whether it throws if the store does not respond: a result that was not read is not a missing one.
+    /// - Parameter isStrict: whether it throws if results cannot be read: one that was not read is not a missing one.
     func advisories(
         _ survey: DatabaseSurvey, isStrict: Bool = false
     ) async throws -> (verifications: Verifications, newestForgotten: Int, warnings: [RepositoryWarning]) {
@@ -187,11 +187,11 @@ extension Repository {
         var newestForgotten = 0
         do {
             verifications = try await self.verifications(database)
-        } catch let error as VaultError where error.isDamage || !isStrict {
+        } catch let error as VaultError where !isStrict {
             warnings.append(
                 RepositoryWarning(
                     error, RepositoryFormat.verified(database),
-                    advice: .checkOrRepair))
+                    advice: .rebuild))
         }
         do {
             let forgotten = try await forgetRecord(database)
@@ -234,15 +234,6 @@ extension Repository {
     }
 }
 
-extension VaultError {
-    /// The error for an object that a store lists, and does not return. That proves nothing about its content.
-    static func notReturned(_ name: String) -> VaultError {
-        VaultError(
-            .io, "is listed, but the store has no such object", path: name,
-            advice: .text("Try again. If it stays so, restore it from a copy of the repository, or remove it from the store, and repair."))
-    }
-}
-
 /// There is no repository, or no snapshot of the wanted database in it, and this machine remembers none. It is the
 /// `VaultError.cause` of a `noInput` error, and tells the first start of a program from a wrong selection.
 public struct NoSnapshotError: Error, Sendable, Equatable {}
@@ -256,26 +247,36 @@ extension Repository {
     /// - Parameter database: a database's name; nil for all.
     /// - Throws: `VaultError` if the store cannot be listed.
     public func snapshots(database: String? = nil) async throws -> SnapshotList {
-        try await snapshots(database, requiringVerifications: false)
+        try await snapshots(database, requiringVerifications: false).list
     }
 
     /// As ``snapshots(database:)``.
     ///
-    /// - Parameter requiringVerifications: whether it throws if the store does not tell which snapshots were verified.
-    func snapshots(_ database: String?, requiringVerifications: Bool) async throws -> SnapshotList {
+    /// - Parameter requiringVerifications: whether it leaves out databases whose verified snapshots nobody can tell, and throws if the store
+    ///   does not respond.
+    /// - Returns: the list, and why databases were left out, by their identifiers.
+    func snapshots(
+        _ database: String?, requiringVerifications: Bool
+    ) async throws -> (list: SnapshotList, leftOut: [String: VaultError]) {
         var warnings = notices
         // Those in a database's own directory of snapshots are in its survey.
         if database == nil { warnings += try await strays("snapshots/").filter { !$0.isBelowDatabase } }
         warnings += try await strays(database.map { RepositoryFormat.segments(databaseID($0)) } ?? "segments/")
-        let found = try await concurrently(databaseIDs(database)) { id in
+        typealias Found = (snapshots: [Snapshot], warnings: [RepositoryWarning], leftOut: [String: VaultError])
+        let found = try await concurrently(databaseIDs(database)) { id -> Found in
             let survey = try await survey(id)
-            let (verifications, _, more) = try await advisories(survey, isStrict: requiringVerifications)
-            rememberNewest(survey)
-            return (survey.snapshots(with: verifications), survey.warnings + more)
+            do {
+                let (verifications, _, more) = try await advisories(survey, isStrict: requiringVerifications)
+                rememberNewest(survey)
+                return (survey.snapshots(with: verifications), survey.warnings + more, [:])
+            } catch let error as VaultError where error.isDamage {
+                return ([], survey.warnings, [id: error])
+            }
         }
-        return SnapshotList(
-            found.flatMap(\.0).sorted { ($0.database, $0.sequence) < ($1.database, $1.sequence) },
-            warnings: warnings + found.flatMap(\.1))
+        let list = SnapshotList(
+            found.flatMap(\.snapshots).sorted { ($0.database, $0.sequence) < ($1.database, $1.sequence) },
+            warnings: warnings + found.flatMap(\.warnings))
+        return (list, found.reduce(into: [:]) { $0.merge($1.leftOut) { $1 } })
     }
 
     /// Tells a database that the repository does not have from one without anything to do.
