@@ -194,7 +194,8 @@ extension VaultError {
         VaultError(
             .io, "is listed, but the store has no such object", path: name,
             advice: .text(
-                "Try again. If it stays so, restore it from a copy of the repository; or remove it from the store, and repair."))
+                "Try again. If it stays so, restore it from a copy of the repository; or remove it from the store, and "
+                    + "repair the repository."))
     }
 }
 

@@ -120,15 +120,13 @@ extension Repository {
     /// The maximum number of listings, if snapshots are removed after each before they are read.
     static let listings = 5
 
+    private typealias Named = (name: String, sequence: Int, found: Result<NamedObject, VaultError>)
+
     /// What is stored under the names of a database's manifests, in order, and other names there.
     ///
     /// If an object is missing, they are listed again: retention has removed it, and may have kept a newer one that was not listed. If it is
     /// listed then, it was not removed: the store fails to return it.
-    private func namedObjects(
-        _ database: String
-    ) async throws -> (
-        named: [(name: String, sequence: Int, found: Result<NamedObject, VaultError>)], strays: [RepositoryWarning]
-    ) {
+    private func namedObjects(_ database: String) async throws -> (named: [Named], strays: [RepositoryWarning]) {
         var listed: [String] = []
         var found: [String: Result<NamedObject, VaultError>] = [:]
         var missing: Set<String> = []
@@ -152,13 +150,15 @@ extension Repository {
             }
             if names.allSatisfy({ found[$0] != nil }) { break }
         }
-        let named = listed.compactMap { name in
-            RepositoryFormat.sequence(ofSnapshot: name, database).flatMap { sequence in
-                found[name].map { (name: name, sequence: sequence, found: $0) }
+        var (named, strays): ([Named], [RepositoryWarning]) = ([], [])
+        for name in listed {
+            guard let sequence = RepositoryFormat.sequence(ofSnapshot: name, database) else {
+                strays.append(.stray(name))
+                continue
             }
+            if let found = found[name] { named.append((name, sequence, found)) }
         }
-        let strays = listed.filter { RepositoryFormat.sequence(ofSnapshot: $0, database) == nil }
-        return (named, strays.map { .stray($0) })
+        return (named, strays)
     }
 
     /// The highest sequence in the name of a manifest of a database, readable or not; 0 without one.

@@ -63,7 +63,11 @@ package final class FetchedSegments: Sendable {
                 let segment = try await self.read(name, whole: isWhole)
                 // Now, while it can still be replaced by what was joined.
                 if name.isJoined {
-                    if isWhole { _ = try await self.frames(of: segment) } else { try await self.repository.compare(segment) }
+                    if isWhole {
+                        _ = try await self.frames(of: segment)
+                    } else {
+                        try await self.repository.compare(segment)
+                    }
                 }
                 return (name.object, Result<FetchedSegment, VaultError>.success(segment))
             } catch let error as VaultError where error.isDamage {
