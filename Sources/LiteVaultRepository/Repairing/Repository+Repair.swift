@@ -88,10 +88,12 @@ final class Repair {
 
     /// Whether a manifest that was damaged when it was read before still is.
     private func isDamaged(_ name: String, _ database: String) async throws -> Bool {
-        do { _ = try await repository.object(name, database) } catch let error as VaultError where error.isDamage {
-            return true
+        do {
+            _ = try await repository.object(name, database)
+            return false
+        } catch let error as VaultError where error.isDamage {
+            return error.code == .damaged
         }
-        return false
     }
 
     /// The original of a damaged manifest, if it can be recovered.
