@@ -76,8 +76,6 @@ public enum Remedy: Sendable, Hashable {
     case repairUnlessOwn
     /// Repair the repository, which rebuilds the object.
     case rebuild
-    /// Check or repair the repository, which rebuilds the object.
-    case checkOrRepair
     /// Repair the repository to learn what is lost, then remove the affected snapshot so that pruning can continue.
     case repairThenForget
     /// Remove a snapshot of which blocks are damaged, or repair the repository, which records what is lost; snapshots taken from now on
@@ -153,7 +151,6 @@ public enum Remedy: Sendable, Hashable {
         case .repairWithDeletion: "Repair the repository with credentials that may delete objects."
         case .repairUnlessOwn: "If it does not belong there, repair the repository to set it aside."
         case .rebuild: "Repair the repository to rebuild it."
-        case .checkOrRepair: "Check or repair the repository to rebuild it."
         case .repairThenForget:
             "Repair the repository to learn what is lost; pruning continues once that snapshot is removed."
         case .repairOrForget:

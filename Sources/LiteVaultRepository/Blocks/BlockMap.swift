@@ -304,7 +304,13 @@ package final class NodeSource: Sendable {
         try LocalDirectory.create(directory)
         let temporary = path + "." + PackID().hexadecimal
         do {
-            try await store.fetch(name, into: temporary, upTo: Int64(RepositoryFormat.wholeTreePack))
+            // Twice, if it was damaged on the way.
+            for _ in 0..<2 where !PackFile.isWhole(temporary, pack) {
+                try await readingAgain {
+                    unlink(temporary)
+                    try await store.fetch(name, into: temporary, upTo: Int64(RepositoryFormat.wholeTreePack))
+                }
+            }
             // Anything may be at that path.
             if rename(temporary, path) != 0 {
                 OwnedTree.remove(path)

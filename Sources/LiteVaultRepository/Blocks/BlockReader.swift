@@ -77,13 +77,15 @@ struct BlockReader {
         let start = Int64(RepositoryFormat.packHeader) + Int64(run.first) * Int64(blockSize)
         let name = RepositoryFormat.data(run.pack)
         do {
-            let bytes = try await store.get(name, range: start..<(start + Int64(run.count) * Int64(blockSize)))
-            guard bytes.count == Int(run.count) * blockSize else {
-                throw VaultError(.damaged, "is too short", path: name, advice: .lostObject)
+            return try await readingAgain {
+                let bytes = try await store.get(name, range: start..<(start + Int64(run.count) * Int64(blockSize)))
+                guard bytes.count == Int(run.count) * blockSize else {
+                    throw VaultError(.damaged, "is too short", path: name, advice: .lostObject)
+                }
+                // Here, where several are under way, and not where they are passed on.
+                try compare(run, bytes)
+                return bytes
             }
-            // Here, where several are under way, and not where they are passed on.
-            try compare(run, bytes)
-            return bytes
         } catch let error as VaultError where error.code == .missing {
             throw VaultError(.damaged, "is missing", path: name, advice: .lostObject, cause: error)
         }

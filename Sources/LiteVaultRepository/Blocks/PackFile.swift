@@ -124,6 +124,8 @@ final class PackTables {
         guard let pack = object.name.split(separator: "/").last.flatMap({ PackID(hexadecimal: $0) }),
             RepositoryFormat.data(pack) == object.name
         else { throw VaultError(.damaged, "invalid name of a data pack", path: object.name) }
+        // What is read a second time counts.
+        (places[pack], damaged[pack]) = (nil, nil)
         let size = try await store.contentSize(object)
         guard let blocks = RepositoryFormat.blocks(inDataPackOf: size) else {
             throw VaultError(.damaged, "invalid length of a data pack", path: object.name)

@@ -71,7 +71,7 @@ extension Repository {
     /// - Parameter countsMissing: whether that an object is missing counts as well.
     func flaw(orMissing countsMissing: Bool = false, _ body: () async throws -> Void) async throws -> VaultError? {
         do {
-            try await body()
+            try await readingAgain(body)
             return nil
         } catch let error as VaultError where error.code == .missing && !countsMissing {
             // Removed by pruning since it was listed. If a snapshot needs it, that is reported.
@@ -124,14 +124,17 @@ extension Repository {
             // Results under a key that was replaced meanwhile would be a forgery.
             try await requireIdentity()
             try await requireCurrentKey()
+            var isRecorded = true
             for (database, results) in Dictionary(grouping: results, by: \.snapshot.manifest.database) {
                 var found = VerificationResults(damaged: report.damaged[database] ?? [], isComplete: isComplete)
                 for result in results { found.results[result.snapshot.hash.hexadecimal] = result.verification }
-                try await record(found, database)
+                do { try await record(found, database) } catch let error as VaultError where error.isDamage {
+                    isRecorded = false
+                }
             }
-            report.isRecorded = true
+            report.isRecorded = isRecorded
         } catch {
-            // The repository is read-only, or damaged where results are recorded: the report says so.
+            // The repository is read-only: the report says so, as it does of results that are damaged.
         }
     }
 }

@@ -80,7 +80,7 @@ extension CopyRun {
             if let target { all = try await target.verifications(database) }
         } catch let error as VaultError where error.isDamage {
             result.warnings.append(
-                RepositoryWarning(error, RepositoryFormat.verified(database), advice: .checkOrRepair))
+                RepositoryWarning(error, RepositoryFormat.verified(database), advice: .rebuild))
             return
         }
         let before = all.results

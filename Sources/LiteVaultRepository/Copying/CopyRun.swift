@@ -201,13 +201,15 @@ final class CopyRun {
     @discardableResult
     private func copyDocument(_ name: String, expecting hash: Hash256? = nil, _ lease: Lease?) async throws -> Bool {
         guard let target, let lease else { return true }
-        let bytes: [UInt8]
+        let (bytes, document): ([UInt8], SealedDocument)
         do {
-            bytes = try await source.store.get(name, upTo: SealedDocument.limit(Manifest.self))
+            (bytes, document) = try await readingAgain {
+                let bytes = try await source.store.get(name, upTo: SealedDocument.limit(Manifest.self))
+                return (bytes, try SealedDocument(whole: bytes, name: name))
+            }
         } catch let error as VaultError where error.code == .missing {
             return false
         }
-        let document = try SealedDocument(whole: bytes, name: name)
         guard hash == nil || document.hash == hash else {
             throw VaultError(.conflict, "was replaced while it was copied", path: name)
         }
@@ -356,17 +358,20 @@ private struct ObjectTransfer: Sendable {
         defer { named.discard() }
         // A companion file's name is removed with the temporary file, and swept with it after a kill.
         let path = named.path + "-journal"
-        do {
-            // Not what the listing says, if no such object is as large. That of a sealed object says little about its content.
-            let largest = ReadLimits.bytes(of: name)
-            let limit = source.isSealed ? largest : min(size, largest)
-            try await source.store.fetch(name, into: path, upTo: limit)
-        } catch let error as VaultError where error.code == .missing {
-            throw VaultError(.missing, "is missing", path: name)
-        } catch let error as VaultError where error.code == .damaged {
-            throw VaultError(.damaged, error.message, path: name, cause: error)
+        let verified = try await readingAgain(forgetting: { unlink(path) }) {
+            do {
+                // Not what the listing says, if no such object is as large. That of a sealed object says little about its content.
+                let largest = ReadLimits.bytes(of: name)
+                let limit = source.isSealed ? largest : min(size, largest)
+                try await source.store.fetch(name, into: path, upTo: limit)
+            } catch let error as VaultError where error.code == .missing {
+                throw VaultError(.missing, "is missing", path: name)
+            } catch let error as VaultError where error.code == .damaged {
+                throw VaultError(.damaged, error.message, path: name, cause: error)
+            }
+            return try verifiedSize(path, of: name)
         }
-        try await target.store.putOwn(name, file: path, size: verifiedSize(path, of: name), condition: condition)
+        try await target.store.putOwn(name, file: path, size: verified, condition: condition)
     }
 
     /// Verifies a file, which is closed again before it is uploaded: many are under way at a time.

@@ -188,6 +188,15 @@ extension VaultError {
     static func swapped(_ name: String) -> VaultError {
         VaultError(.damaged, "is stored under the wrong name: objects were swapped", path: name)
     }
+
+    /// The error for an object that a store lists, and does not return. That proves nothing about its content.
+    static func notReturned(_ name: String) -> VaultError {
+        VaultError(
+            .io, "is listed, but the store has no such object", path: name,
+            advice: .text(
+                "Try again. If it stays so, restore it from a copy of the repository; or remove it from the store, and "
+                    + "repair the repository."))
+    }
 }
 
 extension Sequence<Int64> {

@@ -55,8 +55,10 @@ struct Manifest: CheckedDocument, Sendable, Equatable {
     var name: String
     /// The number that orders snapshots, from 1.
     var sequence: Int
-    /// The hash of the previous newest manifest; absent for the first.
+    /// The hash of the newest manifest that its writer could read; absent for the first.
     var predecessor: String?
+    /// The number of the newest manifest, if its writer could not read it; else absent.
+    var unread: Int?
     /// Incremented whenever nearly all blocks changed at once: by a rekey or a VACUUM.
     var epoch: Int
     /// Whether no block was reused from the predecessor.
@@ -102,6 +104,7 @@ struct Manifest: CheckedDocument, Sendable, Equatable {
         try require("format", format, in: RepositoryFormat.unsealedVersion...RepositoryFormat.unsealedVersion)
         try require("sequence", sequence, in: RepositoryFormat.sequences)
         try require("predecessor", predecessor, digits: 64)
+        try require("unread", unread, in: 1...max(1, sequence - 1))
         try require("epoch", epoch, in: RepositoryFormat.sequences)
         try require("time", time: time)
         try require("gap", time: gap?.since)

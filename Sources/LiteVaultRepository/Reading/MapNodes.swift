@@ -74,7 +74,7 @@ actor MapNodes {
         return node
     }
 
-    private func read(_ entry: TreeEntry, level: Int) async throws -> TreeNode {
+    private func read(_ entry: TreeEntry, level: Int, isSecond: Bool = false) async throws -> TreeNode {
         let (start, part) = (Int64(entry.position), Int(Int64(entry.position) / Self.partBytes))
         var bytes = try await bytes(of: entry.pack, part)[...].dropFirst(Int(start % Self.partBytes))
         if bytes.count < TreeNode.limit, bytes.withUnsafeBytes({ TreeNode.length($0) }) == nil,
@@ -82,7 +82,13 @@ actor MapNodes {
         {
             bytes += try await self.bytes(of: entry.pack, part + 1)
         }
-        return try bytes.withUnsafeBytes { try entry.node(in: $0, level: level) }
+        do { return try bytes.withUnsafeBytes { try entry.node(in: $0, level: level) } } catch let error as VaultError
+            where error.code == .damaged && !isSecond
+        {
+            // It may have been damaged on the way.
+            for index in part...(part + 1) { parts.remove(Part(pack: entry.pack, index: index)) }
+            return try await read(entry, level: level, isSecond: true)
+        }
     }
 
     /// A part of a pack; empty behind its end.

@@ -22,7 +22,11 @@ extension Repository {
         let name = RepositoryFormat.config
         var bytes: [UInt8]?
         do {
-            let found = try await store.get(name, upTo: SealedDocument.limit(RepositoryConfig.self))
+            var found: [UInt8] = []
+            // Twice, if it was damaged on the way.
+            for _ in 0..<2 where RepositoryConfig.identifier(in: found) == nil {
+                found = try await store.get(name, upTo: SealedDocument.limit(RepositoryConfig.self))
+            }
             if RepositoryConfig.identifier(in: found) != nil {
                 // The damage may be in its code. If that is far from the right one, the secret is wrong, which opening
                 // reports.

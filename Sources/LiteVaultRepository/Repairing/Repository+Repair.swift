@@ -44,6 +44,7 @@ final class Repair {
         for (index, database) in databases.enumerated() {
             try options.progress(BackupProgress(.checking, Int64(index), of: Int64(databases.count)))
             let survey = try await repository.survey(database)
+            report.unfinished += survey.breaks
             let lost = try await repairManifests(survey)
             // Before they are moved, so that they do not count as removed by somebody else.
             try await repairForgetRecord(survey, lost)
@@ -64,8 +65,8 @@ final class Repair {
     private func repairManifests(_ survey: DatabaseSurvey) async throws -> [DatabaseSurvey.Unreadable] {
         var lost: [DatabaseSurvey.Unreadable] = []
         for one in survey.unreadable {
-            guard one.error.isDamage else {
-                // It could not be read now, which proves nothing about its content.
+            guard one.error.isDamage, try await isDamaged(one.object, survey.database) else {
+                // It could not be read, or not at first, which proves nothing about its content.
                 report.unfinished.append(RepositoryWarning(one.error, one.object, advice: .text("Try again.")))
                 continue
             }
@@ -83,6 +84,16 @@ final class Repair {
             lost.append(one)
         }
         return lost
+    }
+
+    /// Whether a manifest that was damaged when it was read before still is.
+    private func isDamaged(_ name: String, _ database: String) async throws -> Bool {
+        do {
+            _ = try await repository.object(name, database)
+            return false
+        } catch let error as VaultError where error.isDamage {
+            return error.code == .damaged
+        }
     }
 
     /// The original of a damaged manifest, if it can be recovered.
@@ -200,7 +211,9 @@ final class Repair {
                 log.learn(read.record)
                 vouched = max(vouched, segment.sequence)
                 if options.readsData { try await repository.compare(read) }
-            } catch let error as VaultError where error.isDamage {
+            } catch let error as VaultError where error.code == .missing {
+                try await leaveListed(segment.object)
+            } catch let error as VaultError where error.code == .damaged {
                 let loss = RepairReport.LostSegment(
                     database: name, path: segment.object, after: before, until: segment.date, reason: error.message)
                 found.append((segment, loss))
@@ -218,7 +231,9 @@ final class Repair {
             do {
                 let read = try await repository.segment(segment, database)
                 if options.readsData { try await repository.compare(read) }
-            } catch let error as VaultError where error.isDamage {
+            } catch let error as VaultError where error.code == .missing {
+                try await leaveListed(segment.object)
+            } catch let error as VaultError where error.code == .damaged {
                 try await setAside(segment.object, error.message)
                 log.joined.removeAll { $0 == segment }
             }
@@ -245,6 +260,12 @@ final class Repair {
     /// Reports what could not be repaired.
     func leave(_ path: String, _ message: String, _ advice: Remedy, _ code: VaultError.Code = .damaged) {
         report.unfinished.append(RepositoryWarning(.damage, code, path: path, message: message, advice: advice))
+    }
+
+    /// Reports an object that is listed and not returned, unless compaction or retention has removed it since it was listed.
+    private func leaveListed(_ name: String) async throws {
+        guard try await !store.list(name).isEmpty else { return }
+        report.unfinished.append(RepositoryWarning(.notReturned(name), name))
     }
 
     func write(_ value: some CheckedDocument, as name: String) async throws {
@@ -312,6 +333,12 @@ final class Repair {
             fetched += "-journal"
             do {
                 try await store.fetch(name, into: fetched, upTo: ReadLimits.segment)
+                // What is removed from the store has to be what was copied.
+                let file = try LocalFile(reading: fetched)
+                guard try await store.hash(name, 0..<file.size()) == file.hash() else {
+                    throw VaultError(
+                        .io, "is not the same each time that it is read", path: name, advice: .text("Try again."))
+                }
             } catch let error as VaultError where error.code == .missing {
                 return nil
             } catch let error as VaultError where error.code == .damaged {

@@ -122,13 +122,16 @@ private struct Opening: Sendable {
         let store = store.unsealed
         let memory = LocationMemory(store, local)
         let before = memory?.secrets()
-        let bytes: [UInt8]
+        let (bytes, document): ([UInt8], SealedDocument)
         do {
-            bytes = try await store.get(RepositoryFormat.config, upTo: SealedDocument.limit(RepositoryConfig.self))
+            (bytes, document) = try await readingAgain {
+                let name = RepositoryFormat.config
+                let bytes = try await store.get(name, upTo: SealedDocument.limit(RepositoryConfig.self))
+                return (bytes, try SealedDocument(whole: bytes, name: name))
+            }
         } catch let error as VaultError where error.code == .missing {
             return nil
         }
-        let document = try SealedDocument(whole: bytes, name: RepositoryFormat.config)
         let config = try document.decode(RepositoryConfig.self, name: RepositoryFormat.config)
         try config.require(location: store.location)
         var opened: RepositoryConfig.Candidate?

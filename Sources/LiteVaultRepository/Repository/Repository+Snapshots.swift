@@ -23,6 +23,8 @@ struct DatabaseSurvey: Sendable {
     var rollback: VaultError?
     /// The sequence that this machine remembers as the newest; 0 without one.
     var remembered = 0
+    /// Snapshots that do not follow the ones before them: also part of the warnings.
+    var breaks: [RepositoryWarning] = []
     var warnings: [RepositoryWarning] = []
 
     /// The sequences with an object, in order: none of them is missing.
@@ -76,33 +78,31 @@ extension Repository {
                     error, database, advice: .text("The next snapshot rewrites it.")))
         }
         survey.remembered = head?.sequence ?? 0
-        var (named, strays, found) = try await namedObjects(database)
-        // If retention has removed the newest one, there is a newer one that was not listed.
-        for _ in 0..<Self.listings {
-            guard case .some(nil) = found.last else { break }
-            (named, strays, found) = try await namedObjects(database)
-        }
+        let (named, strays) = try await namedObjects(database)
         survey.warnings += strays
-        for (one, result) in zip(named, found) {
-            switch result {
+        for (name, sequence, found) in named {
+            switch found {
             case .success(.snapshot(let snapshot)): survey.snapshots.append(snapshot)
             case .success(.fence(let fence)):
-                survey.fences.append(one.sequence)
-                if let promotion = fence.promotion { survey.promotions.append((one.sequence, promotion)) }
+                survey.fences.append(sequence)
+                if let promotion = fence.promotion { survey.promotions.append((sequence, promotion)) }
             case .failure(let error):
-                survey.unreadable.append(.init(sequence: one.sequence, object: one.name, error: error))
-                survey.warnings.append(RepositoryWarning(error, one.name))
-            case nil: break
+                survey.unreadable.append(.init(sequence: sequence, object: name, error: error))
+                survey.warnings.append(RepositoryWarning(error, name))
             }
         }
         for (one, next) in zip(survey.snapshots, survey.snapshots.dropFirst())
-        where next.sequence == one.sequence + 1 && next.manifest.predecessor != one.hash.hexadecimal {
-            survey.warnings.append(
+        where next.sequence == one.sequence + 1 && next.manifest.unread != one.sequence
+            && next.manifest.predecessor != one.hash.hexadecimal
+        {
+            survey.breaks.append(
                 RepositoryWarning(
                     .damage, path: next.object,
                     message: "does not follow the previous snapshot: one of the two was replaced",
-                    advice: .text("Restore both under other names to find out which one is right.")))
+                    advice: .text(
+                        "Restore both under other names to find out which one is right, and forget the other one.")))
         }
+        survey.warnings += survey.breaks
         do {
             try compare(head, database, survey)
         } catch let error as VaultError {
@@ -117,34 +117,48 @@ extension Repository {
         return survey
     }
 
-    /// The maximum number of listings, if each newest snapshot is removed before it is read.
+    /// The maximum number of listings, if snapshots are removed after each before they are read.
     static let listings = 5
 
-    /// What is stored under the names of a database's manifests, in order; nil for what was removed since it was listed.
-    private func namedObjects(
-        _ database: String
-    ) async throws -> (
-        named: [(name: String, sequence: Int)], strays: [RepositoryWarning], found: [Result<NamedObject, VaultError>?]
-    ) {
-        var named: [(name: String, sequence: Int)] = []
-        var strays: [RepositoryWarning] = []
-        for object in try await store.list(RepositoryFormat.snapshots(database)) {
-            if let sequence = RepositoryFormat.sequence(ofSnapshot: object.name, database) {
-                named.append((object.name, sequence))
-            } else {
-                strays.append(.stray(object.name))
+    private typealias Named = (name: String, sequence: Int, found: Result<NamedObject, VaultError>)
+
+    /// What is stored under the names of a database's manifests, in order, and other names there.
+    ///
+    /// If an object is missing, they are listed again: retention has removed it, and may have kept a newer one that was not listed. If it is
+    /// listed then, it was not removed: the store fails to return it.
+    private func namedObjects(_ database: String) async throws -> (named: [Named], strays: [RepositoryWarning]) {
+        var listed: [String] = []
+        var found: [String: Result<NamedObject, VaultError>] = [:]
+        var missing: Set<String> = []
+        for _ in 0..<Self.listings {
+            listed = try await store.list(RepositoryFormat.snapshots(database)).map(\.name)
+            let names = listed.filter {
+                found[$0] == nil && RepositoryFormat.sequence(ofSnapshot: $0, database) != nil
             }
-        }
-        let found = try await concurrently(named) { name, sequence -> Result<NamedObject, VaultError>? in
-            do {
-                return .success(try await object(name, database))
-            } catch let error as VaultError where error.code == .missing {
-                return nil
-            } catch let error as VaultError {
-                return .failure(error)
+            let results = try await concurrently(names) { name -> Result<NamedObject, VaultError>? in
+                do {
+                    return .success(try await object(name, database))
+                } catch let error as VaultError where error.code == .missing {
+                    return nil
+                } catch let error as VaultError {
+                    return .failure(error)
+                }
             }
+            for (name, result) in zip(names, results) {
+                if result == nil, missing.insert(name).inserted { continue }
+                found[name] = result ?? .failure(.notReturned(name))
+            }
+            if names.allSatisfy({ found[$0] != nil }) { break }
         }
-        return (named, strays, found)
+        var (named, strays): ([Named], [RepositoryWarning]) = ([], [])
+        for name in listed {
+            guard let sequence = RepositoryFormat.sequence(ofSnapshot: name, database) else {
+                strays.append(.stray(name))
+                continue
+            }
+            if let found = found[name] { named.append((name, sequence, found)) }
+        }
+        return (named, strays)
     }
 
     /// The highest sequence in the name of a manifest of a database, readable or not; 0 without one.
@@ -163,7 +177,7 @@ extension Repository {
     /// The results of verifications, and problems with documents that only describe snapshots. Those are reported and
     /// stop nothing, as reading snapshots does not depend on them.
     ///
-    /// - Parameter isStrict: whether it throws if the store does not respond: a result that was not read is not a missing one.
+    /// - Parameter isStrict: whether it throws if results cannot be read: one that was not read is not a missing one.
     func advisories(
         _ survey: DatabaseSurvey, isStrict: Bool = false
     ) async throws -> (verifications: Verifications, newestForgotten: Int, warnings: [RepositoryWarning]) {
@@ -173,11 +187,11 @@ extension Repository {
         var newestForgotten = 0
         do {
             verifications = try await self.verifications(database)
-        } catch let error as VaultError where error.isDamage || !isStrict {
+        } catch let error as VaultError where !isStrict {
             warnings.append(
                 RepositoryWarning(
                     error, RepositoryFormat.verified(database),
-                    advice: .checkOrRepair))
+                    advice: .rebuild))
         }
         do {
             let forgotten = try await forgetRecord(database)
@@ -233,26 +247,36 @@ extension Repository {
     /// - Parameter database: a database's name; nil for all.
     /// - Throws: `VaultError` if the store cannot be listed.
     public func snapshots(database: String? = nil) async throws -> SnapshotList {
-        try await snapshots(database, requiringVerifications: false)
+        try await snapshots(database, requiringVerifications: false).list
     }
 
     /// As ``snapshots(database:)``.
     ///
-    /// - Parameter requiringVerifications: whether it throws if the store does not tell which snapshots were verified.
-    func snapshots(_ database: String?, requiringVerifications: Bool) async throws -> SnapshotList {
+    /// - Parameter requiringVerifications: whether it leaves out databases whose verified snapshots nobody can tell, and throws if the store
+    ///   does not respond.
+    /// - Returns: the list, and why databases were left out, by their identifiers.
+    func snapshots(
+        _ database: String?, requiringVerifications: Bool
+    ) async throws -> (list: SnapshotList, leftOut: [String: VaultError]) {
         var warnings = notices
         // Those in a database's own directory of snapshots are in its survey.
         if database == nil { warnings += try await strays("snapshots/").filter { !$0.isBelowDatabase } }
         warnings += try await strays(database.map { RepositoryFormat.segments(databaseID($0)) } ?? "segments/")
-        let found = try await concurrently(databaseIDs(database)) { id in
+        typealias Found = (snapshots: [Snapshot], warnings: [RepositoryWarning], leftOut: [String: VaultError])
+        let found = try await concurrently(databaseIDs(database)) { id -> Found in
             let survey = try await survey(id)
-            let (verifications, _, more) = try await advisories(survey, isStrict: requiringVerifications)
-            rememberNewest(survey)
-            return (survey.snapshots(with: verifications), survey.warnings + more)
+            do {
+                let (verifications, _, more) = try await advisories(survey, isStrict: requiringVerifications)
+                rememberNewest(survey)
+                return (survey.snapshots(with: verifications), survey.warnings + more, [:])
+            } catch let error as VaultError where error.isDamage {
+                return ([], survey.warnings, [id: error])
+            }
         }
-        return SnapshotList(
-            found.flatMap(\.0).sorted { ($0.database, $0.sequence) < ($1.database, $1.sequence) },
-            warnings: warnings + found.flatMap(\.1))
+        let list = SnapshotList(
+            found.flatMap(\.snapshots).sorted { ($0.database, $0.sequence) < ($1.database, $1.sequence) },
+            warnings: warnings + found.flatMap(\.warnings))
+        return (list, found.reduce(into: [:]) { $0.merge($1.leftOut) { $1 } })
     }
 
     /// Tells a database that the repository does not have from one without anything to do.
@@ -294,15 +318,17 @@ extension Repository {
 
     /// Reads what is stored under the name of a manifest.
     func object(_ name: String, _ database: String) async throws -> NamedObject {
-        let bytes = try await store.get(name, upTo: SealedDocument.limit(Manifest.self))
-        let document = try SealedDocument(whole: bytes, name: name)
-        let manifest: Manifest
-        do { manifest = try document.value(Manifest.self, key: key, name: name) } catch {
-            // A fence has none of a manifest's own members.
-            guard let fence = try fence(document, name, database) else { throw error }
-            return .fence(fence)
+        try await readingAgain {
+            let bytes = try await store.get(name, upTo: SealedDocument.limit(Manifest.self))
+            let document = try SealedDocument(whole: bytes, name: name)
+            let manifest: Manifest
+            do { manifest = try document.value(Manifest.self, key: key, name: name) } catch {
+                // A fence has none of a manifest's own members.
+                guard let fence = try fence(document, name, database) else { throw error }
+                return .fence(fence)
+            }
+            return .snapshot(try snapshot(manifest, document.hash, name, database))
         }
-        return .snapshot(try snapshot(manifest, document.hash, name, database))
     }
 
     /// The snapshot of a manifest read under a name.

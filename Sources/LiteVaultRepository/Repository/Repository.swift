@@ -62,10 +62,12 @@ public struct Repository: Sendable {
     /// - Throws: `VaultError` `damaged` if it is not authentic, or of another name.
     func document<T: CheckedDocument>(_ name: String, _ type: T.Type, isOwn: (T) -> Bool) async throws -> T? {
         do {
-            let bytes = try await store.get(name, upTo: SealedDocument.limit(type))
-            let found = try SealedDocument(whole: bytes, name: name).value(type, key: key, name: name)
-            guard isOwn(found) else { throw VaultError.swapped(name) }
-            return found
+            return try await readingAgain {
+                let bytes = try await store.get(name, upTo: SealedDocument.limit(type))
+                let found = try SealedDocument(whole: bytes, name: name).value(type, key: key, name: name)
+                guard isOwn(found) else { throw VaultError.swapped(name) }
+                return found
+            }
         } catch let error as VaultError where error.code == .missing {
             return nil
         }
@@ -125,8 +127,10 @@ extension Repository {
     package func requireCurrentKey() async throws {
         guard let key else { return }
         let name = RepositoryFormat.config
-        let bytes = try await store.get(name, upTo: SealedDocument.limit(RepositoryConfig.self))
-        let document = try SealedDocument(whole: bytes, name: name)
+        let (bytes, document) = try await readingAgain {
+            let bytes = try await store.get(name, upTo: SealedDocument.limit(RepositoryConfig.self))
+            return (bytes, try SealedDocument(whole: bytes, name: name))
+        }
         try requireIdentity(RepositoryConfig.identifier(in: bytes))
         guard document.isAuthentic(key.current) else { throw newKey }
         let present = try document.decode(RepositoryConfig.self, name: name)

@@ -232,13 +232,8 @@ extension Repository {
     /// Adds results to what is known, and returns that.
     @discardableResult
     func record(_ found: VerificationResults, _ database: String) async throws -> Verifications {
-        var all: Verifications
-        do {
-            all = try await verifications(database)
-        } catch let error as VaultError where error.code == .damaged {
-            // The document only records results of checks, and this is one.
-            all = noVerifications(database)
-        }
+        // Not in place of a damaged one: retention would no longer know which snapshots were proven to be good.
+        var all = try await verifications(database)
         let present = Set(try await survey(database).snapshots.map(\.hash.hexadecimal))
         for (hash, result) in found.results { all.results[hash] = all.results[hash]?.followed(by: result) ?? result }
         for hash in found.cleared { all.results[hash] = all.results[hash]?.withoutFailure }

@@ -75,7 +75,7 @@ extension Repository {
             // The document is advisory: it must not stop a restore.
             return RepositoryWarning(
                 .notice, error.code, path: name, message: "what verifications found cannot be read: \(error.message)",
-                advice: error.advice ?? .checkOrRepair)
+                advice: error.advice ?? .rebuild)
         } catch {
             return nil
         }

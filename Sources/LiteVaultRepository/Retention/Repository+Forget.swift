@@ -9,10 +9,10 @@ extension Repository {
     ///   - database: a database's name; nil for all databases.
     ///   - dryRun: whether to decide only, without removing anything.
     ///   - warning: called with each problem found in the repository. Snapshots that cannot be read are kept, and so are those of
-    ///     a database that was rolled back or whose forget record cannot be read, if there are others.
+    ///     a database that was rolled back, or whose forget record or list of verified snapshots cannot be read, if there are others.
     /// - Returns: the decision about every other snapshot.
     /// - Throws: `VaultError` `config` for a policy without rules, `busy` if another process removes snapshots or packs,
-    ///   `damaged` if the repository was rolled back or a forget record cannot be read. Nothing is removed then.
+    ///   `damaged` if the repository was rolled back, or a forget record or a list of verified snapshots cannot be read. Nothing is removed then.
     public func forget(
         _ policy: RetentionPolicy, database: String? = nil, dryRun: Bool = false,
         warning: (RepositoryWarning) -> Void = { _ in }, progress: BackupProgress.Report = { _ in }
@@ -37,8 +37,8 @@ extension Repository {
     ///   - warning: called with each problem found in the repository.
     /// - Returns: the decision about every snapshot of the databases concerned.
     /// - Throws: `VaultError` `noInput` if an identifier is unknown or ambiguous, `usage` if the last good snapshot of a database would be
-    ///   removed, `busy` if another process removes snapshots or packs, `damaged` if the repository was rolled back or a forget record
-    ///   cannot be read. Nothing is removed then.
+    ///   removed, `busy` if another process removes snapshots or packs, `damaged` if the repository was rolled back, or a forget record or
+    ///   the list of verified snapshots cannot be read. Nothing is removed then.
     public func forget(
         snapshots ids: [String], database: String? = nil, dryRun: Bool = false,
         warning: (RepositoryWarning) -> Void = { _ in }, progress: BackupProgress.Report = { _ in }
@@ -107,13 +107,13 @@ extension Repository {
     private func decide(
         removing ids: [String], _ database: String?, _ warning: (RepositoryWarning) -> Void
     ) async throws -> [RetentionDecision] {
-        let all = try await snapshots(database, requiringVerifications: true)
+        let (all, leftOut) = try await snapshots(database, requiringVerifications: true)
         all.warnings.forEach(warning)
         let surveys = try await surveys(database)
         var going: Set<String> = []
         for id in ids { going.insert(try choose(id, surveys).id) }
         for survey in surveys where survey.snapshots.contains(where: { going.contains($0.id) }) {
-            if let rollback = survey.rollback { throw rollback }
+            if let problem = survey.rollback ?? leftOut[survey.database]?.nothingRemoved { throw problem }
         }
         let groups = all.byDatabase
             .filter { $0.contains { going.contains($0.id) } }
@@ -164,12 +164,26 @@ extension Repository {
         if rolledBack.count == surveys.count, let rollback = rolledBack.first?.rollback { throw rollback }
         let left = Set(rolledBack.map(\.database))
         // The newest verified one is kept.
-        let list = try await snapshots(database, requiringVerifications: true)
+        let (list, leftOut) = try await snapshots(database, requiringVerifications: true)
         list.warnings.forEach(warning)
         let all = list.filter { !left.contains($0.manifest.database) }
+        let problems = leftOut.values.map(\.nothingRemoved)
+        if all.isEmpty, let first = problems.first { throw first }
+        for problem in problems { warning(RepositoryWarning(problem, store.location)) }
         // For the remark on dates alone: either clock may be wrong.
         let now = min(clock.time(), try await store.now())
         return all.byDatabase.flatMap { policy.decide($0, now: now) }
+    }
+}
+
+extension VaultError {
+    /// The error for a list of verified snapshots that cannot be read: one of them is always kept.
+    fileprivate var nothingRemoved: VaultError {
+        VaultError(
+            code, "\(message), and it lists the verified snapshots, of which retention keeps the newest", path: path,
+            advice: .all([
+                .text("Nothing was removed."), .rebuild, .text("Then verify the snapshots again, before any is removed."),
+            ]), cause: self)
     }
 }
 

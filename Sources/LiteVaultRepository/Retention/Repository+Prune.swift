@@ -23,8 +23,8 @@ extension Repository {
     ///   - grace: how long a pack stays scheduled before it is deleted; one day by default. By the store's clock: where that was set back,
     ///     or was behind and is set right, it starts over. One that is set forward ends it.
     ///   - dryRun: whether to report only, without changing anything.
-    /// - Throws: `VaultError` `damaged` if a manifest or a block map cannot be read, because it may need any pack; nothing is
-    ///   deleted then. `busy` if another process removes snapshots or packs.
+    /// - Throws: `VaultError` `damaged` if a manifest or a block map cannot be read or is missing, because it may need any pack, or if a
+    ///   forget record cannot be read, which tells what is missing; nothing is deleted then. `busy` if another process removes snapshots or packs.
     @discardableResult
     public func prune(
         grace: Duration = .seconds(86_400), dryRun: Bool = false, progress: @escaping BackupProgress.Report = { _ in }
@@ -179,6 +179,15 @@ extension Repository {
             let survey = try await survey(database)
             // Strict: an unreadable manifest may need any pack.
             if let failure = survey.strictFailure { throw failure }
+            // So may one that is missing, until a repair has recorded it as lost.
+            if let gap = try await forgetRecord(database).missing(survey.present, exceptLeftOut: true).first {
+                throw VaultError(
+                    .damaged, "is missing, was not removed by retention, and may need any pack",
+                    path: RepositoryFormat.snapshot(database, gap.lowerBound),
+                    advice: .all([
+                        .text("Nothing was removed. Restore it from a copy of the repository."), .repairToReport,
+                    ]))
+            }
             for snapshot in survey.snapshots {
                 do {
                     _ = try walk.walk(await source.map(of: snapshot.manifest, snapshot.object))

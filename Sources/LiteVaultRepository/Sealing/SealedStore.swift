@@ -109,7 +109,7 @@ final class SealedStore: ObjectStore {
 
     func get(_ name: String, range: Range<Int64>) async throws -> [UInt8] {
         if Self.isClear(name) { return try await base.get(name, range: range) }
-        return try await readingAgain(name) {
+        return try await readingAgain(forgetting: { forget(name) }) {
             if let layout = try await layout(name) { return try await read(range, layout) }
             let bytes = try await base.get(name, range: range)
             // If it has been sealed since, they are not bytes of its content.
@@ -117,15 +117,6 @@ final class SealedStore: ObjectStore {
                 throw VaultError(.damaged, "was replaced while it was read", path: name)
             }
             return bytes
-        }
-    }
-
-    /// Reads an object in several requests, and once more if that finds damage: an upgrade, a repair or a late request may have
-    /// replaced it between two of them.
-    private func readingAgain<T>(_ name: String, _ body: () async throws -> T) async throws -> T {
-        do { return try await body() } catch let error as VaultError where error.code == .damaged {
-            forget(name)
-            return try await body()
         }
     }
 
@@ -201,7 +192,7 @@ final class SealedStore: ObjectStore {
     func size(_ name: String, stored: Int64) async throws -> Int64 {
         if Self.isClear(name) { return stored }
         var listed: Int64? = stored
-        return try await readingAgain(name) {
+        return try await readingAgain(forgetting: { forget(name) }) {
             // The second time, the listing may be what is old.
             defer { listed = nil }
             return try await layout(name, stored: listed)?.object.size ?? stored

@@ -62,7 +62,13 @@ package final class FetchedSegments: Sendable {
             do {
                 let segment = try await self.read(name, whole: isWhole)
                 // Now, while it can still be replaced by what was joined.
-                if name.isJoined { try await self.repository.compare(segment) }
+                if name.isJoined {
+                    if isWhole {
+                        _ = try await self.frames(of: segment)
+                    } else {
+                        try await self.repository.compare(segment)
+                    }
+                }
                 return (name.object, Result<FetchedSegment, VaultError>.success(segment))
             } catch let error as VaultError where error.isDamage {
                 return (name.object, .failure(error))
@@ -93,14 +99,16 @@ package final class FetchedSegments: Sendable {
     private func read(_ name: SegmentName, whole: Bool) async throws -> FetchedSegment {
         guard whole, let size = name.size else { return try await repository.segment(name, database) }
         let path = try directory() + "/" + Self.file(name)
-        // Not more than the listing says: the directory is limited.
-        try await fetch(name, into: path, upTo: repository.config.isSealed ? Self.limit : size)
-        let file = try LocalFile(reading: path)
-        let segment = try repository.segment(name, database, in: file)
-        // What a sealed segment takes here is known only now.
-        let excess = try file.size() - size
-        room.withLock { $0 -= max(0, excess) }
-        return segment
+        return try await readingAgain(forgetting: { unlink(path) }) {
+            // Not more than the listing says: the directory is limited.
+            try await fetch(name, into: path, upTo: repository.config.isSealed ? Self.limit : size)
+            let file = try LocalFile(reading: path)
+            let segment = try repository.segment(name, database, in: file)
+            // What a sealed segment takes here is known only now.
+            let excess = try file.size() - size
+            room.withLock { $0 -= max(0, excess) }
+            return segment
+        }
     }
 
     private func fetch(_ name: SegmentName, into path: String, upTo limit: Int64) async throws {
@@ -115,14 +123,14 @@ package final class FetchedSegments: Sendable {
     ///
     /// - Throws: `VaultError` `damaged` or `missing`.
     func frames(of element: FetchedSegment) async throws -> String {
-        let name = element.name
-        var path = element.path ?? ""
-        if element.path == nil {
-            path = try directory() + "/" + Self.file(name)
-            try await fetch(name, into: path, upTo: ReadLimits.segment)
+        let path = try element.path ?? directory() + "/" + Self.file(element.name)
+        var isFetched = element.path != nil
+        return try await readingAgain(forgetting: { unlink(path) }) {
+            if !isFetched { try await fetch(element.name, into: path, upTo: ReadLimits.segment) }
+            isFetched = false
+            try repository.compare(element, in: LocalFile(reading: path))
+            return path
         }
-        try repository.compare(element, in: LocalFile(reading: path))
-        return path
     }
 
     /// Adds the pages of a segment, whose frames match their hash, to those of a commit.
@@ -176,8 +184,10 @@ extension Repository {
         func missing() -> VaultError { VaultError(.missing, "is missing", path: name.object) }
         do {
             guard let size = try await contentSize(name) else { throw missing() }
-            let bytes = try await store.get(name.object, range: 0..<min(size, RepositoryFormat.segmentHead))
-            return try segment(name, database, start: bytes, size: size)
+            return try await readingAgain {
+                let bytes = try await store.get(name.object, range: 0..<min(size, RepositoryFormat.segmentHead))
+                return try segment(name, database, start: bytes, size: size)
+            }
         } catch let error as VaultError where error.code == .missing && error.path != name.object {
             throw missing()
         }
@@ -229,7 +239,7 @@ extension Repository {
     func compare(_ segment: FetchedSegment) async throws {
         if let path = segment.path { return try compare(segment, in: LocalFile(reading: path)) }
         let frames = segment.offset..<(segment.offset + segment.record.payloadSize)
-        try segment.requireHash(await store.hash(segment.name.object, frames))
+        try await readingAgain { try segment.requireHash(await store.hash(segment.name.object, frames)) }
     }
 }
 

@@ -126,6 +126,8 @@ extension Repository {
         /// Packs in which blocks are known to be damaged.
         var damaged: Set<PackID>
         var warnings: [RepositoryWarning]
+        /// The number of the newest manifest, if it cannot be read.
+        var unread: Int?
         /// The newest label of what had been stored or read before the image, in milliseconds since 1970.
         var newestLabel: Int64 = 0
         /// The newest segment that was stored before.
@@ -198,6 +200,7 @@ extension Repository {
             name: name, source: source, host: host, sequence: highest + 1,
             known: survey.snapshots(with: advisories.verifications), line: line, avoided: .all,
             damaged: advisories.verifications.damagedPacks, warnings: notices + survey.warnings + advisories.warnings)
+        plan.unread = survey.unreadableNewest?.sequence
         // After acquiring the lease: packs scheduled for deletion from now on are not deleted while it is held.
         do {
             let pending = try await pendingDeletions()
@@ -237,7 +240,8 @@ extension Repository {
         let treeBytes = sink.spool.treeBytes
         return Manifest(
             repository: config.id, database: database, name: plan.name, sequence: plan.sequence,
-            predecessor: plan.previous?.hash.hexadecimal, epoch: (last?.epoch ?? 1) + (rewritten ? 1 : 0),
+            predecessor: plan.previous?.hash.hexadecimal, unread: plan.unread,
+            epoch: (last?.epoch ?? 1) + (rewritten ? 1 : 0),
             base: last == nil || sink.changed == sink.blockCount, rewritten: rewritten,
             time: Timestamp.text(Date(milliseconds: label)), host: plan.host, source: plan.source, tool: options.tool,
             salt: sink.salt.hexadecimal, plaintext: sink.isPlaintext, size: sink.byteCount, blocks: sink.blockCount,

@@ -269,6 +269,17 @@ extension ObjectStore {
     }
 }
 
+/// Reads something from a store, and once more if it is damaged: an answer that a connection or a proxy changed is not damage of the store, and
+/// an object may have been replaced between two requests for its parts.
+///
+/// - Parameter forgetting: called before the second time, to drop what the first one has left.
+func readingAgain<T>(forgetting: () -> Void = {}, _ body: () async throws -> T) async throws -> T {
+    do { return try await body() } catch let error as VaultError where error.code == .damaged {
+        forgetting()
+        return try await body()
+    }
+}
+
 private struct Numbered<Result: Sendable>: Sendable {
     let index: Int
     let result: Result

@@ -48,7 +48,6 @@ extension Remedy {
         case .repairWithDeletion: "Run 'litevault repair' with credentials that may delete objects."
         case .repairUnlessOwn: "If it does not belong there, 'litevault repair' sets it aside."
         case .rebuild: "'litevault repair' rebuilds it."
-        case .checkOrRepair: "'litevault check' or 'litevault repair' rebuilds it."
         case .repairThenForget:
             "'litevault repair' reports what is lost; pruning continues once 'litevault forget --snapshot' has removed that "
                 + "snapshot."

@@ -70,6 +70,44 @@ import Testing
         try await repository.store.list("data/").sorted { $0.modified < $1.modified }.map(\.name)
     }
 
+    @Test func `H-REP-25 while nobody can tell which snapshot was proven, retention removes none of its database`()
+        async throws
+    {
+        let repository = try await repository()
+        let path = try makeDatabase("a.db")
+        let good = try await take(path, repository)
+        #expect(try await check(repository) { $0.restores = true }.isIntact)
+        for _ in 0..<2 { try await take(path, repository) }
+        let planned = try await repository.forget(last(1), dryRun: true)
+        #expect(planned.filter(\.keeps).map(\.snapshot.sequence) == [1, 3])
+        let name = "verified/" + repository.databaseID("a.db")
+        let file = URL(fileURLWithPath: scratch.path("repository/" + name))
+        let intact = try Data(contentsOf: file)
+        var damaged = intact
+        damaged[60] ^= 1
+        try damaged.write(to: file)
+        for dryRun in [true, false] {
+            let error = await StoreCalls.failure { _ = try await repository.forget(last(1), dryRun: dryRun) }
+            #expect(error?.code == .damaged && error?.path == name)
+        }
+        #expect(await StoreCalls.code { _ = try await repository.forget(snapshots: [good.id]) } == .damaged)
+        // A check reports it, and does not put what little it knows in its place.
+        let report = try await check(repository)
+        #expect(!report.isIntact && !report.isRecorded)
+        #expect(try Data(contentsOf: file) == damaged)
+        // Other databases are looked after.
+        let other = try makeDatabase("b.db")
+        for _ in 0..<3 { try await take(other, repository) }
+        var warnings: [RepositoryWarning] = []
+        let decisions = try await repository.forget(last(1), warning: { warnings.append($0) })
+        #expect(decisions.count { !$0.keeps } == 2 && decisions.allSatisfy { $0.snapshot.database == "b.db" })
+        #expect(warnings.contains { $0.path == name && $0.severity == .damage })
+        // Once it is known again, all is as it was.
+        try intact.write(to: file)
+        _ = try await repository.forget(last(1))
+        #expect(try await repository.snapshots(database: "a.db").map(\.sequence) == [1, 3])
+    }
+
     @Test func `H-REP-09 the only snapshot whose restore was proven stays, whatever less thorough checks say`()
         async throws
     {
