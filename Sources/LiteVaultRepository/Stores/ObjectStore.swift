@@ -177,6 +177,17 @@ public struct ObjectAttributes: Sendable, Equatable {
     }
 }
 
+extension [ObjectAttributes] {
+    /// What a store returns as a listing: in the order of the names' bytes, and each name once. Pages and directories may repeat a name that is
+    /// stored or removed meanwhile, and some servers repeat the last one of a page; what was read last counts.
+    package var asListing: [ObjectAttributes] {
+        sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }.reduce(into: []) { listing, object in
+            if let last = listing.last, last.name.utf8.elementsEqual(object.name.utf8) { listing.removeLast() }
+            listing.append(object)
+        }
+    }
+}
+
 /// Validates object names, which have the same syntax in every store.
 ///
 /// A store calls ``validate(_:)`` first in each of its methods that take a name: names may come from a document in the store.
