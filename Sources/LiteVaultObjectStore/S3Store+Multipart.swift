@@ -81,7 +81,7 @@ extension S3Store {
             let bytes = try await answer.bytes(upTo: 1 << 20)
             guard let tree = XMLTree(bytes) else { throw S3Response.Malformed() }
             if tree.name == "Error" {
-                throw S3Failure(status: 500, headers: answer.headers, body: bytes, now: Date())
+                throw S3Failure(status: 500, headers: answer.headers, body: bytes, signed: Date(), now: Date())
             }
             // Servers name the document differently.
             guard tree.name.hasPrefix("CompleteMultipartUpload") else { throw S3Response.Malformed() }
