@@ -61,7 +61,7 @@ public protocol ObjectStore: Sendable {
     /// The attributes of the object; nil if it does not exist.
     func attributes(_ name: String) async throws -> ObjectAttributes?
 
-    /// All objects whose names start with `prefix`, in the order of their names.
+    /// All objects whose names start with `prefix`, each once, in the order of their names.
     func list(_ prefix: String) async throws -> [ObjectAttributes]
 
     /// The objects whose names start with `prefix`, are behind `first` and, unless that is nil, before `end`, in the order of their
