@@ -158,7 +158,8 @@ extension S3Store {
         guard tree["IsTruncated"] == "true" else { return nil }
         if let place = tree[element], !place.isEmpty { return place }
         throw VaultError(
-            .unsupported, "the server returned only a part of its listing, without the \(element) that leads to the rest",
-            path: location, remedy: "Use a server that supports ListObjectsV2 and ListMultipartUploads with all of their pages.")
+            .unsupported, "the server returned a part of its listing, without the \(element) that leads to the rest",
+            path: location,
+            remedy: "Use a server that supports all pages of ListObjectsV2 and ListMultipartUploads.")
     }
 }

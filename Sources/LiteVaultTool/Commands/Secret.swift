@@ -195,8 +195,8 @@ struct SecretRotate: VaultCommand {
             "\(Format.visible(repository.location)) has a new key, which secret \(rotated.slot.number) opens: "
                 + "\(Format.count(rotated.documents, "document")) stored again, \(Format.size(rotated.bytes)).")
         session.add(
-            rotated.warnings, of: repository.location, after: "the repository has a new key and still accepts the old one",
-            to: &report)
+            rotated.warnings, of: repository.location,
+            after: "the repository has a new key and still accepts the old one", to: &report)
         return report
     }
 }
