@@ -253,8 +253,9 @@ def followed(report, settings, folder):
         expect(done.returncode == 65, lambda: f"exit {done.returncode}: {done.stderr}")
         found = json.loads(done.stdout)
         expect([one["path"].split("/")[0] for one in found["warnings"]] == ["verified"], lambda: f"{found['warnings']}")
-        expect("still accepts the old one" in found["error"]["message"], lambda: f"{found['error']}")
-        expect("litevault repair --read-data" in found["error"]["remedy"], lambda: f"{found['error']}")
+        error = json.loads(done.stderr.splitlines()[-1])["error"]
+        expect("still accepts the old one" in error["message"], lambda: f"{error}")
+        expect("litevault repair --read-data" in error["remedy"], lambda: f"{error}")
         expect(box.times() == times, "beside the old key")
         box.run("repair", "--read-data")
         found = box.result(*words)
