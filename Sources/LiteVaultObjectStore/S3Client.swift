@@ -48,7 +48,7 @@ struct S3Client: Sendable {
                     continue
                 }
                 if !wasCorrected, clock.correct(after: failure) {
-                    // The server did nothing: the request with the corrected time still is a first attempt.
+                    // The server did nothing: the request that is signed again still is a first attempt.
                     wasCorrected = true
                     continue
                 }
@@ -99,7 +99,7 @@ struct S3Client: Sendable {
         guard (200..<300).contains(answer.status) || accepting(answer.status) else {
             // A response to HEAD has no body, and so no error code.
             let body = request.method == "HEAD" ? [] : try await answer.bytes(upTo: 256 << 10)
-            throw S3Failure(status: answer.status, headers: answer.headers, body: body, now: now)
+            throw S3Failure(status: answer.status, headers: answer.headers, body: body, signed: now, now: clock.now())
         }
         return try await receive(answer)
     }
@@ -143,11 +143,11 @@ final class ServerClock: Sendable {
 
     /// Adopts the server's time where clock skew may be the reason for a refusal.
     ///
-    /// - Returns: whether the clock was corrected, so that the request is worth another attempt.
+    /// - Returns: whether a new signature is worth another attempt: the clock was corrected, or the server refused a time that is right.
     func correct(after failure: S3Failure) -> Bool {
         guard failure.mayBeClockSkew, let skew = failure.skew, abs(skew.seconds) > Self.tolerated.seconds,
             let time = failure.serverTime
-        else { return false }
+        else { return failure.isAboutTime }
         // Not by the difference in the failure: several requests refused together would each add it.
         let difference = Duration(seconds: time.timeIntervalSince(local()))
         ahead.withLock { $0 = difference }
@@ -155,5 +155,5 @@ final class ServerClock: Sendable {
     }
 
     /// The skew that every server tolerates.
-    private static let tolerated = Duration.seconds(60)
+    static let tolerated = Duration.seconds(60)
 }

@@ -12,6 +12,8 @@ struct S3Failure: Error {
     let region: String?
     /// The time by which the request was ahead of the server's clock; nil without a `Date` header.
     let skew: Duration?
+    /// The time by which this machine's clock was ahead when the response came: the request is older after a slow upload.
+    let clockSkew: Duration?
     /// The server's time; nil without a `Date` header.
     let serverTime: Date?
     /// The `Retry-After` header.
@@ -20,7 +22,11 @@ struct S3Failure: Error {
     var isRepeated = false
 
     /// Parses an error response. The signed text that some servers return is left out.
-    init(status: Int, headers: [String: String], body: [UInt8], now: Date) {
+    ///
+    /// - Parameters:
+    ///   - signed: the time of the request.
+    ///   - now: the time of the response.
+    init(status: Int, headers: [String: String], body: [UInt8], signed: Date, now: Date) {
         let document = XMLTree(body)
         let error = document?.name == "Error" ? document : nil
         self.status = status
@@ -28,7 +34,8 @@ struct S3Failure: Error {
         message = Self.line(error?["Message"] ?? "")
         region = (headers["x-amz-bucket-region"] ?? error?["Region"]).map(Self.line)
         serverTime = headers["date"].flatMap(HTTPDate.date)
-        skew = serverTime.map { Duration(seconds: now.timeIntervalSince($0)) }
+        skew = serverTime.map { Duration(seconds: signed.timeIntervalSince($0)) }
+        clockSkew = serverTime.map { Duration(seconds: now.timeIntervalSince($0)) }
         retryAfter = headers["retry-after"].flatMap(Double.init).map { Duration(seconds: $0) }
     }
 
@@ -44,12 +51,12 @@ struct S3Failure: Error {
         }
     }
 
+    /// Whether the server says that it refused the request because of its time.
+    var isAboutTime: Bool { code == "RequestTimeTooSkewed" || code == "RequestExpired" }
+
     /// Whether the request may have been refused because of its time. A response to HEAD has no code.
     var mayBeClockSkew: Bool {
-        switch code {
-        case "RequestTimeTooSkewed", "RequestExpired", "AccessDenied": true
-        default: code.isEmpty && (status == 403 || status == 400)
-        }
+        isAboutTime || code == "AccessDenied" || code.isEmpty && (status == 403 || status == 400)
     }
 
     /// Whether the server says that the credentials have expired.
@@ -116,7 +123,13 @@ extension S3Failure {
         case "SignatureDoesNotMatch":
             return error(.config, "Check the secret access key and the region.")
         case "RequestTimeTooSkewed", "RequestExpired":
-            let difference = skew.map {
+            if let clockSkew, abs(clockSkew.seconds) <= ServerClock.tolerated.seconds {
+                return error(
+                    .io,
+                    "This machine's clock agrees with the server's. The upload may have taken longer than a signature is valid, or the clock of one server of several is wrong. Try again."
+                )
+            }
+            let difference = clockSkew.map {
                 "this machine's clock is \(Int(abs($0.seconds).rounded())) s \($0 < .zero ? "behind" : "ahead of") the server's"
             }
             return VaultError(

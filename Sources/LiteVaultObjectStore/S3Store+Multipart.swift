@@ -81,7 +81,7 @@ extension S3Store {
             let bytes = try await answer.bytes(upTo: 1 << 20)
             guard let tree = XMLTree(bytes) else { throw S3Response.Malformed() }
             if tree.name == "Error" {
-                throw S3Failure(status: 500, headers: answer.headers, body: bytes, now: Date())
+                throw S3Failure(status: 500, headers: answer.headers, body: bytes, signed: Date(), now: Date())
             }
             // Servers name the document differently.
             guard tree.name.hasPrefix("CompleteMultipartUpload") else { throw S3Response.Malformed() }
@@ -153,11 +153,8 @@ extension S3Store {
                 guard Self.isOurs(name) else { continue }
                 found.append((name, id, began))
             }
-            var following: (key: String, id: String)?
-            if tree["IsTruncated"] == "true", let text = tree["NextKeyMarker"],
-                let key = isEncoded ? URIEncoding.decode(text) : text, let id = tree["NextUploadIdMarker"]
-            {
-                following = (key, id)
+            let following = try nextPage(tree, "NextKeyMarker").map {
+                (key: isEncoded ? URIEncoding.decode($0) ?? $0 : $0, id: tree["NextUploadIdMarker"] ?? "")
             }
             if let next, let following, next == following { break }
             next = following

@@ -92,7 +92,10 @@ extension S3Store {
         }
     }
 
-    /// Lists the objects whose names start with `prefix`, page by page, sorted by name.
+    /// Lists the objects whose names start with `prefix`, page by page, each once, sorted by name.
+    ///
+    /// - Throws: `VaultError` `unsupported` if the server has further pages and does not say where the next one begins, as one without
+    ///   ListObjectsV2; `io` if the listing is malformed or does not end.
     public func list(_ prefix: String) async throws -> [ObjectAttributes] {
         try await pages(prefix, after: nil, before: nil)
     }
@@ -137,13 +140,26 @@ extension S3Store {
             guard emptyPages < 100, found.count <= ReadLimits.entries else {
                 throw VaultError(.io, "the listing of the object store does not end", path: location)
             }
-            let token = tree["IsTruncated"] == "true" ? tree["NextContinuationToken"] : nil
+            let token = try nextPage(tree, "NextContinuationToken")
             guard token == nil || token != next else {
                 throw VaultError(.io, "the object store returned the same page of its listing twice", path: location)
             }
             next = token
             if let end, let last = found.last, !last.name.utf8.lexicographicallyPrecedes(end.utf8) { break }
         } while next != nil
-        return found.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+        return found.asListing
+    }
+
+    /// Where the next page of a listing begins; nil after the last one.
+    ///
+    /// - Parameter element: the element of the page that says so.
+    /// - Throws: `VaultError` `unsupported` if there are further pages, and the server does not say where the next one begins.
+    func nextPage(_ tree: XMLTree, _ element: String) throws -> String? {
+        guard tree["IsTruncated"] == "true" else { return nil }
+        if let place = tree[element], !place.isEmpty { return place }
+        throw VaultError(
+            .unsupported, "the server returned a part of its listing, without the \(element) that leads to the rest",
+            path: location,
+            remedy: "Use a server that supports all pages of ListObjectsV2 and ListMultipartUploads.")
     }
 }

@@ -332,7 +332,7 @@ extension SFTPStore {
                 return try await self.attributes(
                     entry.name, entry.attributes, session, hashing: Self.isReplaced(entry.name))
             }
-            return objects.compactMap(\.self).sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+            return objects.compactMap(\.self).asListing
         }
     }
 

@@ -231,6 +231,27 @@ import Testing
         }
     }
 
+    @Test func `a refusal because of the time by a server whose clock agrees is answered with a new signature, once`()
+        async throws
+    {
+        let (proxy, store) = try setUp { $0.attempts = 1 }
+        try await proxy.plan(.init(method: "PUT", fault: "skewed"))
+        try await store.put("x", bytes: [1], condition: .none)
+        #expect(try await store.get("x") == [1])
+        #expect(try await proxy.log().filter { $0.method == "PUT" }.map(\.status) == [403, 200])
+
+        try await proxy.plan(.init(method: "PUT", times: 9, fault: "skewed"))
+        do {
+            try await store.put("x", bytes: [2], condition: .none)
+            Issue.record("went through")
+        } catch {
+            let error = try #require(error as? VaultError)
+            #expect(error.code == .io && error.message.contains("RequestTimeTooSkewed"), "\(error)")
+            #expect(!"\(error)".contains("ahead of") && error.remedy?.contains("Set the clock") == false, "\(error)")
+        }
+        #expect(try await proxy.log().filter { $0.method == "PUT" }.count == 2)
+    }
+
     /// The ages of leases are those of the store, whatever this machine takes the time to be.
     @Test(arguments: [-7200.0, 7200])
     func `a lease is judged by the store's clock`(ahead: Double) async throws {

@@ -201,6 +201,42 @@ import Testing
         #expect(await StoreCalls.code { try await store.put("data/x", bytes: [2], condition: .absent) } == .conflict)
     }
 
+    @Test func `H-OBJ-19 a server that lists each object twice: all is counted once, and forget keeps what it says`() async throws {
+        let (_, store) = try await kind(.init(method: "GET", path: "list-type", times: 1_000_000, fault: "twice")) {
+            $0.pageSize = 4
+        }
+        let repository = try await live(in: store)
+        #expect(try await store.list("snapshots/").count == 2)
+        let newest = try #require(try await repository.snapshots().last)
+        let decisions = try await repository.forget(Self.keepOne)
+        #expect(decisions.count == 2 && decisions.filter(\.keeps).map(\.snapshot.id) == [newest.id])
+        #expect(try await repository.snapshots().map(\.id) == [newest.id])
+        #expect(try await repository.check().problems.isEmpty)
+    }
+
+    @Test func `H-OBJ-20 a listing whose rest the server does not lead to is an error, not all there is`() async throws {
+        let (proxy, store) = try await kind { $0.pageSize = 3 }
+        for number in 1...4 { try await store.put("snapshots/\(number)", bytes: [1], condition: .none) }
+        let fault = FaultProxy.Fault(method: "GET", path: "list-type", times: 1_000_000, fault: "first version")
+        try await proxy.plan(fault)
+        let listings: [() async throws -> [ObjectAttributes]] = [
+            { try await store.list("") }, { try await store.list("snapshots/", after: "snapshots/0", before: nil) },
+        ]
+        for list in listings {
+            do {
+                _ = try await list()
+                Issue.record("went through")
+            } catch {
+                let error = try #require(error as? VaultError)
+                #expect(error.code == .unsupported && error.message.contains("NextContinuationToken"), "\(error)")
+                #expect(error.remedy?.contains("ListObjectsV2") == true)
+            }
+        }
+        // What fits into one page is all there is.
+        try await store.remove("snapshots/4")
+        #expect(try await store.list("").count == 3)
+    }
+
     @Test func `H-OBJ-06 the remains of killed uploads are aborted, and foreign uploads stay`() async throws {
         let (proxy, store) = try await kind { $0.attempts = 1 }
         let path = scratch.path("large")

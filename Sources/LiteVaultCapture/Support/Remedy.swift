@@ -70,6 +70,8 @@ public enum Remedy: Sendable, Hashable {
     case repair
     /// Repair the repository to learn what is lost.
     case repairToReport
+    /// Repair the repository, with all of its data read, then repeat what was asked for, which completes it.
+    case repairThenRepeat
     /// Repair the repository with credentials that may delete objects.
     case repairWithDeletion
     /// Repair the repository to set an object aside, unless it belongs there.
@@ -148,6 +150,8 @@ public enum Remedy: Sendable, Hashable {
         case .restoreIdentity: "Restore it from a copy of the repository, or repair the repository."
         case .repair: "Repair the repository: that sets it aside and reports what is lost with it."
         case .repairToReport: "Repair the repository to learn what is lost."
+        case .repairThenRepeat:
+            "Repair the repository, with all of its data read, then do this again, which completes it."
         case .repairWithDeletion: "Repair the repository with credentials that may delete objects."
         case .repairUnlessOwn: "If it does not belong there, repair the repository to set it aside."
         case .rebuild: "Repair the repository to rebuild it."

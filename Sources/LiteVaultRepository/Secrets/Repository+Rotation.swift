@@ -13,7 +13,8 @@ public struct KeyRotation: Sendable, Equatable {
     public var documents = 0
     /// The size in bytes of the objects that were stored again for that.
     public var bytes: Int64 = 0
-    /// Documents that no secret of this repository had authenticated, and that nothing authenticates now.
+    /// Documents that the old key had not authenticated, and segments whose frames do not match their hash. They are as they were, and the old
+    /// key is still accepted: once a repair has dealt with them, another change completes this one.
     public var warnings: [RepositoryWarning] = []
 }
 
@@ -27,7 +28,8 @@ extension Repository {
     /// as it is: check the repository before, if somebody may have forged documents.
     ///
     /// An interruption leaves a repository that the secret opens, with documents of both keys; the next call completes it, and until then
-    /// the old key is still accepted. Nothing else may write meanwhile. A `Repository` that was opened before has to be opened again: it throws `busy`
+    /// the old key is still accepted. So it is if a document is not authentic or does not match its hash, also when it is read again: it stays as
+    /// it is, and the result has a warning. Nothing else may write meanwhile. A `Repository` that was opened before has to be opened again: it throws `busy`
     /// when it is to write, and reports damage when it reads.
     ///
     /// A copy in another place keeps the old key, and can no longer be continued from this repository.
@@ -60,6 +62,8 @@ extension Repository {
             guard let slot = rotated.secretSlots.first else { throw VaultError.changedIdentity(store.location) }
             var result = KeyRotation(slot: slot, isContinued: isContinued)
             try await rotated.sealAgain(&result, lease, progress)
+            // They may be authentic, and have been misread: without the old key a repair could not tell.
+            guard result.warnings.isEmpty else { return result }
             try await rotated.changeSecrets { config, _, _ in
                 config.previous = nil
             } isMade: { config, _ in
@@ -162,64 +166,99 @@ extension Repository {
 
     private func sealAgain(_ name: String) async throws -> Outcome {
         guard let key else { return .present }
-        return try await replacing(name, in: store) { present -> Outcome? in
-            // Of a segment, the frames follow.
-            let isSegment = name.hasPrefix("segments/")
-            let head =
-                isSegment
-                ? try await store.get(name, range: 0..<min(store.contentSize(present), RepositoryFormat.segmentHead))
-                : try await store.get(name, upTo: Int(ReadLimits.list))
-            if let document = try? SealedDocument(head, name: name), document.isAuthentic(key.current) {
-                return .present
-            }
-            guard let sealed = SealedDocument.sealedAgain(head, key) else {
-                return .foreign(
-                    RepositoryWarning(
-                        .damage, path: name, message: "was not authenticated by the old key", advice: .repair))
-            }
-            if isSegment {
-                try await replaceHead(of: name, present, sealed)
-            } else {
-                try await store.put(name, bytes: sealed, condition: .unchanged(present.tag))
-            }
-            return .stored(present.size)
-        } ?? .present
+        do {
+            return try await replacing(name, in: store) { present -> Outcome? in
+                // Of a segment, the frames follow.
+                let isSegment = name.hasPrefix("segments/")
+                let head =
+                    isSegment
+                    ? try await store.get(
+                        name, range: 0..<min(store.contentSize(present), RepositoryFormat.segmentHead))
+                    : try await store.get(name, upTo: Int(ReadLimits.list))
+                let document = try SealedDocument(head, name: name)
+                if document.isAuthentic(key.current) { return .present }
+                guard document.isAuthentic(key) else {
+                    throw VaultError(.damaged, "authentication failed: it was not written with the old key", path: name)
+                }
+                if isSegment {
+                    try await replaceHead(of: name, present, document.sealed(by: key))
+                } else {
+                    try await store.put(
+                        name, bytes: document.sealed(by: key) + document.payload, condition: .unchanged(present.tag))
+                }
+                return .stored(present.size)
+            } ?? .present
+        } catch let error as VaultError where error.code == .damaged {
+            // Of what is below fences/, only the names are read.
+            if name.hasPrefix("fences/") { return .present }
+            return .foreign(RepositoryWarning(.damage, path: name, message: error.message, advice: .repairThenRepeat))
+        }
     }
 
-    /// Replaces an object; tries again, up to five times in all, if it was changed meanwhile.
+    /// Replaces an object; tries again, up to five times in all, if it was changed meanwhile, and once if it is damaged: it may have been misread.
     ///
     /// - Parameter body: gets the object's attributes, with whose tag it is to be replaced.
     /// - Returns: what `body` returns; nil if there is no such object.
-    /// - Throws: `busy` if it was changed each time.
+    /// - Throws: `busy` if it was changed each time; what `body` throws.
     func replacing<T>(
         _ name: String, in store: any ObjectStore, _ body: (ObjectAttributes) async throws -> T?
     ) async throws -> T? {
+        var wasDamaged = false
         for _ in 0..<5 {
             // The tag first: if the object changes after that, the write fails.
             guard let present = try await store.attributes(name) else { return nil }
             do {
                 return try await body(present)
-            } catch let error as VaultError where error.code == .conflict { continue }
+            } catch let error as VaultError where error.code == .conflict {
+                continue
+            } catch let error as VaultError where error.code == .damaged && !wasDamaged {
+                wasDamaged = true
+            }
         }
         throw VaultError(
             .busy, "is being changed by others", path: "\(store.location)/\(name)", remedy: "Try again.")
     }
 
-    /// Stores a segment again with another start of the same length.
+    /// Stores a segment again with another document of the same length.
     private func replaceHead(of name: String, _ present: ObjectAttributes, _ head: [UInt8]) async throws {
         let named = try ReplacementFile.temporary("rotation", in: spoolDirectory())
         defer { named.discard() }
         let path = named.path + "-journal"
         try await store.fetch(name, into: path, upTo: ReadLimits.segment)
-        try LocalFile(updating: path).write(head, at: 0)
+        let file = try LocalFile(updating: path)
+        try verify(file, as: name)
+        try file.write(head, at: 0)
         try await store.put(name, file: path, condition: .unchanged(present.tag))
     }
 }
 
-extension SealedDocument {
-    /// The bytes of a document with a code of the new key; nil if it is not intact, or not authentic under either key.
+extension Repository {
+    /// Compares an object that is a local file with all hashes and codes in it, before it replaces the object.
     ///
-    /// - Parameter bytes: the document, and what follows it. The result has the same length.
+    /// - Returns: false if its kind has none that anybody relies on: leases, fences/, and what a repair has set aside.
+    /// - Throws: `VaultError` `damaged` with the object's name as path.
+    @discardableResult
+    func verify(_ file: LocalFile, as name: String) throws -> Bool {
+        let parts = name.split(separator: "/").map(String.init)
+        switch parts.first {
+        case "data", "tree": try PackFile.verify(file, as: name, repository: id)
+        case "segments":
+            guard parts.count > 2, let segment = SegmentName(name) else { return false }
+            try compare(self.segment(segment, parts[1], in: file), in: file)
+        case "snapshots", "forgotten", "verified", RepositoryFormat.pendingDeletions:
+            let document = try SealedDocument(whole: file.contents(upTo: Int(ReadLimits.list)), name: name)
+            if let key, !document.isAuthentic(key) {
+                throw VaultError(
+                    .damaged, "authentication failed: it was not written with this repository's secret", path: name)
+            }
+        default: return false
+        }
+        return true
+    }
+}
+
+extension SealedDocument {
+    /// The bytes of a note with a code of the new key; nil if it is not intact, or not authentic under either key.
     fileprivate static func sealedAgain(_ bytes: [UInt8], _ key: RepositoryKey) -> [UInt8]? {
         guard let document = try? SealedDocument(bytes, name: ""), document.isAuthentic(key) else { return nil }
         return document.sealed(by: key) + document.payload

@@ -25,13 +25,17 @@ extension Repository {
     /// kinds; the next call completes it. Nothing else may write meanwhile. A `Repository` that was opened before has to be opened
     /// again: it throws `busy` when it is to write, and reports damage when it reads.
     ///
+    /// An object that does not match its hashes, also when it is read again, stays as it is and ends the work: what was misread is not stored. A
+    /// repair that reads all data tells what is damaged, and after it the next call continues.
+    ///
     /// The identifiers of databases in names of objects stay hashes of their names, so that anybody with access to the store can try names. What the
     /// store itself keeps of replaced objects, such as old versions in a bucket, is as readable as before.
     ///
     /// - Parameter progress: called with the bytes done; an error that it throws ends the work.
     /// - Returns: what was done.
     /// - Throws: `VaultError` `unsupported` for a repository without a secret, and in a store without conditional writes; `keyRejected` without the
-    ///   secret; `busy` if another process works in it, or a new key was not completed; `io`, `noSpace`.
+    ///   secret; `busy` if another process works in it, or a new key was not completed; `damaged` for an object that does not match its hashes;
+    ///   `io`, `noSpace`.
     public func seal(progress: @escaping BackupProgress.Report = { _ in }) async throws -> SealingResult {
         let key = try await requireKey()
         if isSealed, !isSealingUnfinished { return SealingResult(isSealed: true) }
@@ -87,13 +91,14 @@ extension Repository {
     ) async throws {
         // Stores write the object of conditions themselves, to try these. It says nothing.
         let others = [RepositoryFormat.config, RepositoryFormat.lease("conditions")]
+        let damaged = Set((try? await pendingDeletions().damaged) ?? [])
         var (done, total) = (Int64(0), Int64(0))
         try await forEachPart(32, lease) {
             !others.contains($0)
         } body: { part, all in
             if part.startIndex == 0 { (done, total) = (0, all.lazy.map(\.size).sum) }
             try progress(BackupProgress(.storing, done, of: total))
-            for sizes in try await concurrently(Array(part), { try await sealObject($0.name) }) {
+            for sizes in try await concurrently(Array(part), { try await sealObject($0.name, damaged: damaged) }) {
                 guard let (before, after) = sizes else { continue }
                 result.objects += 1
                 (result.before, result.after) = ([result.before, before].sum, [result.after, after].sum)
@@ -104,27 +109,38 @@ extension Repository {
 
     /// Stores an object again, sealed.
     ///
+    /// - Parameter damaged: the packs that a repair has found damaged. They keep what is intact in them.
     /// - Returns: its size before and after; nil if it is sealed, or does not exist.
-    private func sealObject(_ name: String) async throws -> (before: Int64, after: Int64)? {
+    private func sealObject(_ name: String, damaged: Set<String>) async throws -> (before: Int64, after: Int64)? {
         let base = store.unsealed
         return try await replacing(name, in: base) { present -> (before: Int64, after: Int64)? in
             let start = try await base.get(name, range: 0..<min(present.size, Int64(SealedObject.headBytes)))
             if SealedObject.isSealed(start) { return nil }
             // Before any of it is read: a sparse file is as large as somebody wants.
-            guard present.size <= ReadLimits.bytes(of: name) else {
-                throw VaultError.tooLarge(Int(ReadLimits.bytes(of: name)), path: "\(store.location)/\(name)")
+            let limit = ReadLimits.bytes(of: name)
+            guard present.size <= limit else {
+                throw VaultError.tooLarge(Int(limit), path: "\(store.location)/\(name)")
             }
-            if present.size <= 1 << 20 {
-                let bytes = try await base.get(name, upTo: 1 << 20)
-                try await store.put(name, bytes: bytes, condition: .unchanged(present.tag))
-            } else {
-                let named = try ReplacementFile.temporary("upgrade", in: spoolDirectory())
-                defer { named.discard() }
-                let path = named.path + "-journal"
-                let local = base.localPath(name)
-                if local == nil { try await base.fetch(name, into: path, upTo: ReadLimits.bytes(of: name)) }
-                try await store.put(name, file: local ?? path, condition: .unchanged(present.tag))
+            let named = try ReplacementFile.temporary("upgrade", in: spoolDirectory())
+            defer { named.discard() }
+            let local = base.localPath(name)
+            let path = local ?? named.path + "-journal"
+            if local == nil { try await base.fetch(name, into: path, upTo: limit) }
+            let file = try LocalFile(reading: path)
+            // What was read first may have been misread.
+            if SealedObject.isSealed(try file.read(at: 0, count: start.count)) { return nil }
+            do {
+                // Where no hash says so, a second reading tells whether it was read as it is.
+                if try damaged.contains(name) || !verify(file, as: name),
+                    try await base.hash(name, 0..<present.size) != file.hash()
+                {
+                    throw VaultError(.damaged, "has other content each time that it is read", path: name)
+                }
+            } catch let error as VaultError where error.code == .damaged {
+                throw VaultError(
+                    .damaged, error.message, path: "\(store.location)/\(name)", advice: .repairThenRepeat)
             }
+            try await store.put(name, file: path, condition: .unchanged(present.tag))
             return (present.size, try await base.attributes(name)?.size ?? 0)
         }
     }

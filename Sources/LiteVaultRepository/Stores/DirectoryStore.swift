@@ -104,7 +104,7 @@ public final class DirectoryStore: ObjectStore {
         if let opened = try RootedDirectory.open(directory, below: location, for: .everything) {
             try collect(opened, directory, wanted, into: &found)
         }
-        return found.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+        return found.asListing
     }
 
     /// Removes the file and syncs its directory.

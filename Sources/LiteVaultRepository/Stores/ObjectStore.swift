@@ -61,7 +61,7 @@ public protocol ObjectStore: Sendable {
     /// The attributes of the object; nil if it does not exist.
     func attributes(_ name: String) async throws -> ObjectAttributes?
 
-    /// All objects whose names start with `prefix`, in the order of their names.
+    /// All objects whose names start with `prefix`, each once, in the order of their names.
     func list(_ prefix: String) async throws -> [ObjectAttributes]
 
     /// The objects whose names start with `prefix`, are behind `first` and, unless that is nil, before `end`, in the order of their
@@ -174,6 +174,17 @@ public struct ObjectAttributes: Sendable, Equatable {
         self.size = size
         self.modified = modified
         self.tag = tag
+    }
+}
+
+extension [ObjectAttributes] {
+    /// What a store returns as a listing: in the order of the names' bytes, and each name once. Pages and directories may repeat a name that is
+    /// stored or removed meanwhile, and some servers repeat the last one of a page; what was read last counts.
+    package var asListing: [ObjectAttributes] {
+        sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }.reduce(into: []) { listing, object in
+            if let last = listing.last, last.name.utf8.elementsEqual(object.name.utf8) { listing.removeLast() }
+            listing.append(object)
+        }
     }
 }
 

@@ -40,8 +40,10 @@ struct Upgrade: VaultCommand {
         For a repository that was created without 'init --sealed' and has a secret. Every object but repository.json is \
         stored again, one after the other, and what is stored from now on is sealed. Older versions refuse the \
         repository from the first step on. No other process may write to it meanwhile (busy). If it is interrupted, the repository \
-        works, and the same command completes it. Old versions of objects that a bucket keeps are not changed, and anyone \
-        with access to the store can still guess database names: for new repositories, use 'init --sealed'.
+        works, and the same command completes it. An object that does not match its hashes ends it with status 65: run \
+        'litevault repair --read-data', then this command again. Old versions of objects that a bucket keeps are not \
+        changed, and anyone with access to the store can still guess database names: for new repositories, use \
+        'init --sealed'.
         """,
         examples: ["litevault upgrade --repository r --repository-secret-file secret"])
 

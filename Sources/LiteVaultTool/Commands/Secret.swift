@@ -161,7 +161,9 @@ struct SecretRotate: VaultCommand {
         add those that are to stay again. Every manifest, segment and list is stored again with a code of the new key; packs \
         are not touched. What the old key authenticated is accepted as it is: run 'litevault check' first. No other process may \
         write to the repository meanwhile (busy). If it is interrupted, the given secret opens the repository, and \
-        the same command completes it. A copy elsewhere keeps the old key: start a new one.
+        the same command completes it. If a document is damaged or not authentic (65), the old key is still accepted, too, \
+        until 'litevault repair --read-data' and this command have run again. A copy elsewhere keeps the old key: start a \
+        new one.
         """,
         examples: ["litevault secret rotate --repository r --repository-secret-file secret"])
 
@@ -195,7 +197,9 @@ struct SecretRotate: VaultCommand {
         report.appendLine(
             "\(Format.visible(repository.location)) has a new key, which secret \(rotated.slot.number) opens: "
                 + "\(Format.count(rotated.documents, "document")) stored again, \(Format.size(rotated.bytes)).")
-        session.add(rotated.warnings, of: repository.location, after: "the repository has a new key", to: &report)
+        session.add(
+            rotated.warnings, of: repository.location,
+            after: "the repository has a new key and still accepts the old one", to: &report)
         return report
     }
 }

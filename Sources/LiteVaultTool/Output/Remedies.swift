@@ -45,6 +45,8 @@ extension Remedy {
         case .restoreIdentity: "Restore it from a copy of the repository, or with 'litevault repair'."
         case .repair: "'litevault repair' sets it aside and reports what is lost with it."
         case .repairToReport: "'litevault repair' reports what is lost."
+        case .repairThenRepeat:
+            "Run 'litevault repair --read-data', then this command again, which completes it."
         case .repairWithDeletion: "Run 'litevault repair' with credentials that may delete objects."
         case .repairUnlessOwn: "If it does not belong there, 'litevault repair' sets it aside."
         case .rebuild: "'litevault repair' rebuilds it."

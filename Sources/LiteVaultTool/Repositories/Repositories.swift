@@ -40,8 +40,8 @@ extension Session {
 
     /// Adds the warnings of a repository to a report, and prints them.
     ///
-    /// - Parameter done: what the command did in spite of damage elsewhere in the repository. Damage is then a failure that
-    ///   begins with it. Nil if damage elsewhere does not matter to the command.
+    /// - Parameter done: what the command did in spite of damage elsewhere in the repository. Damage, or an object that cannot be read, is then
+    ///   a failure that begins with it. Nil if damage elsewhere does not matter to the command.
     func add(_ warnings: [RepositoryWarning], of repository: String, after done: String?, to report: inout Report) {
         report.add(["warnings": warnings.map(\.members)])
         warn(warnings)
@@ -50,12 +50,15 @@ extension Session {
             report.failure == nil
         else { return }
         // What is missing there is damage of the repository, too: the command was asked for nothing that does not exist.
+        let code = first.code == .missing ? VaultError.Code.damaged : first.code
+        let verdict = code == .damaged ? "is damaged: " : "cannot be read: "
+        let reason = first.message.hasPrefix(verdict) ? String(first.message.dropFirst(verdict.count)) : first.message
+        // Stores name an object by its place, readers of its content by its name.
+        let isPlace =
+            first.path.hasPrefix("/") || first.path.contains("://") || "\(first.path)/".hasPrefix("\(repository)/")
         report.failure = Failure(
-            FailureCode(first.code == .missing ? .damaged : first.code),
-            "\(done), but another object of the repository "
-                + (first.message.hasPrefix("is ") ? first.message : "is damaged: \(first.message)"),
-            path: first.path == repository ? repository : "\(repository)/\(first.path)",
-            remedy: first.advice.commandLineText)
+            FailureCode(code), "\(done), but another object of the repository \(verdict)\(reason)",
+            path: isPlace ? first.path : "\(repository)/\(first.path)", remedy: first.advice.commandLineText)
     }
 
     /// Prints the warnings of a repository.

@@ -1,5 +1,6 @@
 import Foundation
 import LiteVaultBackup
+import LiteVaultSystem
 import LiteVaultTestSupport
 import Testing
 
@@ -193,6 +194,79 @@ import Testing
         let result = try await rotate(old)
         #expect(result.warnings.map(\.path) == [name])
         #expect(try await !open("b").check().problems.isEmpty)
+        // It may have been misread: only once it was set aside is the old key given up.
+        #expect(try await open("b").isRotationUnfinished)
+        _ = try await open("b").repair()
+        let completed = try await rotate(open("b"))
+        #expect(completed.isContinued && completed.warnings == [])
+        #expect(try await !open("b").isRotationUnfinished)
+        #expect(await code { _ = try await open("a") } == .keyRejected)
+    }
+
+    /// In the middle, and in the code at the end.
+    @Test(arguments: ["snapshots/", "forgotten/", "verified/"], [false, true])
+    func `H-REP-27: a document that was misread once gets the new key`(kind: String, inCode: Bool) async throws {
+        _ = try await filled()
+        let left = Locked(1)
+        let misreading = AlteredStore.misreading(store, kind, left: left) { inCode ? $0 - 10 : $0 / 2 }
+        let result = try await rotate(open("b", misreading))
+        #expect(left.value == 0 && result.warnings == [])
+        let new = try await open("b")
+        #expect(!new.isRotationUnfinished)
+        #expect(try await new.snapshots().warnings == [])
+        #expect(try await new.check().problems == [])
+    }
+
+    @Test func `H-REP-27: what is misread each time keeps its code, and the old key until the change is repeated`()
+        async throws
+    {
+        _ = try await filled()
+        let misreading = AlteredStore.misreading(store, "snapshots/", left: Locked(.max))
+        let result = try await rotate(open("b", misreading))
+        let manifests = try await store.list("snapshots/").map(\.name)
+        #expect(result.warnings.map(\.path).sorted() == manifests)
+        #expect(result.warnings.allSatisfy { $0.severity == .damage && $0.advice == .repairThenRepeat })
+        let between = try await open("b")
+        #expect(between.isRotationUnfinished)
+        #expect(try await between.check().problems == [])
+        #expect(try await between.snapshots().count == 2)
+        let completed = try await rotate(between)
+        #expect(completed.isContinued && completed.documents == manifests.count && completed.warnings == [])
+        let done = try await open("b")
+        #expect(!done.isRotationUnfinished)
+        #expect(try await done.check().problems == [])
+    }
+
+    /// In the first bytes, which have its document, or when all of it is read.
+    @Test(arguments: ["get", "fetch"], [1, Int.max])
+    func `H-REP-27: a segment whose frames were misread is not stored like that`(call: String, times: Int) async throws {
+        let segments = SegmentTests()
+        let repository = try await segments.repository()
+        let followed = try await SegmentTests.Followed(segments.scratch, repository)
+        try await followed.poll()
+        _ = try await followed.take()
+        var seen: [(Int64, Date)] = []
+        for value in 1...3 {
+            try followed.insert(value)
+            seen.append((Int64(value), try #require(try await followed.poll())))
+        }
+        await followed.writer.close()
+        let secret = try self.secret("secret")
+        let left = Locked(times)
+        let misreading = AlteredStore.misreading(repository.store, "segments/", in: [call], left: left)
+        let far = LocalDirectories(
+            state: nil, cache: segments.scratch.path("far"), spool: segments.scratch.path("far-spool"))
+        let result = try await Repository.open(misreading, secret: secret, local: far).rotateKey(secret: secret)
+        #expect(left.value < times)
+        // The first bytes are read for the document: a wrong frame behind it is not taken over.
+        let isWhole = times == 1 || call == "get"
+        #expect(result.warnings.isEmpty == isWhole)
+        let new = try await segments.repository()
+        #expect(new.isRotationUnfinished == !isWhole)
+        var options = CheckOptions()
+        options.readsData = true
+        #expect(try await new.check(options).problems == [])
+        for (value, time) in seen { #expect(try await segments.rows(new, .at(time)) == value) }
     }
 
     @Test func `segments and the note of a follower get the new key, and none is made while it follows`() async throws {

@@ -27,6 +27,34 @@ import Testing
         #expect(await StoreCalls.code { _ = try await repository.forget(.init()) } == .config)
     }
 
+    /// What the stores of this package return as a listing has each name once; one of somebody else's may not.
+    @Test func `H-OBJ-19 in a store that lists each object twice, forget removes nothing that it says it keeps`() async throws {
+        var image = try TestImage(scratch.path("a.db"), blocks: 8)
+        for block in 0..<5 {
+            try image.change(block: block)
+            try await self.repository().snapshot(image)
+        }
+        let twice = AlteredStore(DirectoryStore(scratch.path("repository"))) {
+            $0.list = { base, prefix in try await base.list(prefix).flatMap { [$0, $0] } }
+        }
+        let repository = try await Repository.open(
+            twice, local: LocalDirectories(state: nil, cache: scratch.path("cache")))
+        let decisions = try await repository.forget(policy { $0.last = 1 })
+        let kept = decisions.filter(\.keeps).map(\.snapshot.id)
+        #expect(Set(kept).isDisjoint(with: decisions.filter { !$0.keeps }.map(\.snapshot.id)))
+        let left = try await self.repository().snapshots().map(\.id)
+        #expect(!left.isEmpty && Set(left) == Set(kept))
+    }
+
+    @Test func `H-OBJ-19 a listing has each name once, in the order of the names' bytes, as it was read last`() {
+        func object(_ name: String, _ size: Int64) -> ObjectAttributes {
+            ObjectAttributes(name: name, size: size, modified: Date(timeIntervalSince1970: 0), tag: ETag("\(size)"))
+        }
+        let pages = [object("b", 1), object("a", 2), object("b", 3), object("a/c", 4), object("a", 5)]
+        #expect(pages.asListing == [object("a", 5), object("a/c", 4), object("b", 3)])
+        #expect([ObjectAttributes]().asListing.isEmpty)
+    }
+
     /// A record of an older version has no list of segments, and what that version removed is taken from the gaps of those that exist.
     @Test func `a record of an older version gets no segments where there never were any`() async throws {
         let repository = try await repository()

@@ -1,5 +1,6 @@
 import Foundation
 import LiteVaultBackup
+import LiteVaultSystem
 import LiteVaultTestSupport
 import Testing
 
@@ -142,6 +143,87 @@ import Testing
         _ = try await sealing.open().seal()
         #expect(try unsealed() == [])
         #expect(try await sealing.restored(sealing.open()) == image.bytes)
+    }
+
+    @Test(arguments: ["data/", "tree/", "snapshots/", "forgotten/", "verified/"])
+    func `H-REP-27: an object that was misread once is read again, and is sealed as it is`(kind: String) async throws {
+        let (_, image) = try await filled()
+        let left = Locked(1)
+        _ = try await sealing.open(AlteredStore.misreading(store, kind, in: ["fetch"], left: left)).seal()
+        #expect(left.value == 0)
+        #expect(try unsealed() == [])
+        let done = try await sealing.open()
+        #expect(!done.isSealingUnfinished)
+        #expect(try await done.snapshots().warnings == [])
+        #expect(try await sealing.problems(done) == [])
+        #expect(try await sealing.restored(done) == image.bytes)
+    }
+
+    /// The first bytes of an object, in which one bit is wrong.
+    @Test(arguments: ["data/", "leases/", "snapshots/"])
+    func `H-REP-27: an object that is sealed already, which its first bytes do not show once, is not sealed again`(
+        kind: String
+    ) async throws {
+        let (_, image) = try await filled()
+        // Completes an upgrade in which only `repository.json` is still to be stored.
+        let hooked = HookedStore(store)
+        let puts = Count()
+        hooked.setHooks(before: { call, name in
+            if call == "put", name == "repository.json", puts.next() > 1 { throw Interrupted() }
+        })
+        _ = try? await sealing.open(hooked).seal()
+        #expect(try unsealed() == [])
+        let before = try await store.list("data/")
+        let left = Locked(1)
+        let misreading = AlteredStore(store) {
+            $0.getRange = { store, name, range in
+                var bytes = try await store.get(name, range: range)
+                guard name.hasPrefix(kind), range == 0..<64, left.withLock({ left in left == 1 }) else { return bytes }
+                left.withLock { $0 = 0 }
+                bytes[0] ^= 1
+                return bytes
+            }
+            $0.local = { _, _ in nil }
+        }
+        _ = try await sealing.open(misreading).seal()
+        #expect(left.value == 0)
+        #expect(try await store.list("data/") == before)
+        #expect(try await sealing.problems(sealing.open()) == [])
+        #expect(try await sealing.restored(sealing.open()) == image.bytes)
+    }
+
+    @Test(arguments: ["data/", "tree/", "snapshots/"])
+    func `H-REP-27: an object that is misread each time stays as it is, and the next upgrade continues`(
+        kind: String
+    ) async throws {
+        let (_, image) = try await filled()
+        let misreading = AlteredStore.misreading(store, kind, in: ["fetch"], left: Locked(.max))
+        let error = await StoreCalls.failure { _ = try await sealing.open(misreading).seal() }
+        #expect(error?.code == .damaged && error?.advice == .repairThenRepeat, "\(String(describing: error))")
+        #expect(error?.path?.contains("repository/" + kind) == true)
+        let between = try await sealing.open()
+        #expect(between.isSealingUnfinished)
+        #expect(try await sealing.problems(between) == [])
+        #expect(try await sealing.open().seal().isContinued)
+        #expect(try unsealed() == [])
+        #expect(try await sealing.problems(sealing.open()) == [])
+        #expect(try await sealing.restored(sealing.open()) == image.bytes)
+    }
+
+    @Test func `a pack that is damaged in the store ends an upgrade, until a repair has recorded that`() async throws {
+        _ = try await filled()
+        let pack = try #require(try await store.list("data/").first?.name)
+        let file = try LocalFile(updating: scratch.path("repository/" + pack))
+        try file.write([file.read(at: 200, count: 1)[0] ^ 1], at: 200)
+        #expect(await sealing.code { _ = try await sealing.open().seal() } == .damaged)
+        var options = RepairOptions()
+        options.readsData = true
+        #expect(try await !sealing.open().repair(options).lostBlocks.isEmpty)
+        #expect(try await sealing.open().seal().isContinued)
+        #expect(try unsealed() == [])
+        // What is lost is what was lost before.
+        let report = try await sealing.open().repair(options)
+        #expect(report.lostBlocks.allSatisfy { $0.isKnown && $0.count == 1 } && !report.lostBlocks.isEmpty)
     }
 
     @Test func `without a secret there is nothing to seal with`() async throws {

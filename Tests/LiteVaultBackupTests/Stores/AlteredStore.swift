@@ -66,3 +66,40 @@ struct AlteredStore: ObjectStore {
     func localPath(_ name: String) -> String? { local(base, name) }
     func spoolDirectory() throws -> String? { try spool(base) }
 }
+
+extension AlteredStore {
+    /// A store on another machine, with a network in between that flips one bit of what is read.
+    ///
+    /// - Parameters:
+    ///   - prefix: the objects whose answers are changed, if they have more than the 64 bytes that tell whether an object is sealed.
+    ///   - calls: those of `get` and `fetch` whose answers are changed.
+    ///   - left: how many answers are still to be changed.
+    ///   - place: the byte that is changed, by the number of bytes.
+    static func misreading(
+        _ base: any ObjectStore, _ prefix: String, in calls: Set<String> = ["get", "fetch"], left: Locked<Int>,
+        at place: @escaping @Sendable (Int) -> Int = { $0 / 2 }
+    ) -> AlteredStore {
+        @Sendable func answer(_ call: String, _ name: String, _ bytes: [UInt8]) -> [UInt8] {
+            guard calls.contains(call), name.hasPrefix(prefix), bytes.count > 64 else { return bytes }
+            let isChanged = left.withLock { left in
+                guard left > 0 else { return false }
+                left -= 1
+                return true
+            }
+            guard isChanged else { return bytes }
+            var bytes = bytes
+            bytes[place(bytes.count)] ^= 1
+            return bytes
+        }
+        return AlteredStore(base) {
+            $0.get = { answer("get", $1, try await $0.get($1)) }
+            $0.getUpTo = { answer("get", $1, try await $0.get($1, upTo: $2)) }
+            $0.getRange = { answer("get", $1, try await $0.get($1, range: $2)) }
+            $0.fetch = { store, name, path in
+                let bytes = answer("fetch", name, try await store.get(name))
+                try Data(bytes).write(to: URL(fileURLWithPath: path), options: .withoutOverwriting)
+            }
+            $0.local = { _, _ in nil }
+        }
+    }
+}

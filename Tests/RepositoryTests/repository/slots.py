@@ -239,6 +239,29 @@ def followed(report, settings, folder):
         expect(box.times() == times and box.result("check", "--read-data")["intact"], "after the change")
         return f"{len(template.objects('joined'))} joined segments, {len(template.objects('fine'))} fine ones"
 
+    def damaged():
+        """A document that is damaged keeps the old key, until a repair and the same command have run."""
+        box = copy()
+        box.result("check")
+        verified = os.path.join(box.path, "repository/verified")
+        path = os.path.join(verified, os.listdir(verified)[0])
+        with open(path, "r+b") as file:
+            content = file.read(11)
+            file.seek(10)
+            file.write(bytes([content[10] ^ 1]))
+        done = box.run(*words, "--json")
+        expect(done.returncode == 65, lambda: f"exit {done.returncode}: {done.stderr}")
+        found = json.loads(done.stdout)
+        expect([one["path"].split("/")[0] for one in found["warnings"]] == ["verified"], lambda: f"{found['warnings']}")
+        error = json.loads(done.stderr.splitlines()[-1])["error"]
+        expect("still accepts the old one" in error["message"], lambda: f"{error}")
+        expect("litevault repair --read-data" in error["remedy"], lambda: f"{error}")
+        expect(box.times() == times, "beside the old key")
+        box.run("repair", "--read-data")
+        found = box.result(*words)
+        expect(found["continued"] and found["warnings"] == [], lambda: f"{found}")
+        expect(box.times() == times and not box.noticed(), "after it was completed")
+
     def killed(call, number):
         box = copy()
         try:
@@ -258,6 +281,7 @@ def followed(report, settings, folder):
     report.case("secret rotate with joined segments: undisturbed", undisturbed)
     if not times:
         return
+    report.case("secret rotate with a damaged document: completed after a repair", damaged)
     box = copy()
     tracing.trace(box.words(words), os.path.join(box.path, "log"), CALLS, cwd=box.path)
     counts, points = {}, {}
