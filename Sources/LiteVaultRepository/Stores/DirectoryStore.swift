@@ -152,7 +152,7 @@ extension ObjectStore {
     /// - Parameter names: their names, or prefixes that end with a slash.
     func settle(_ names: some Sequence<String>) throws {
         let paths = names.compactMap { name in
-            localPath(name.hasSuffix("/") ? name + "any" : name).map(LocalDirectory.parent)
+            unsealed.localPath(name.hasSuffix("/") ? name + "any" : name).map(LocalDirectory.parent)
         }
         for path in Set(paths) where access(path, F_OK) == 0 {
             try LocalDirectory.create(path)
