@@ -314,13 +314,13 @@ package enum LocalDirectory {
 
     /// The absolute path with symbolic links resolved as far as it exists.
     package static func resolved(_ path: String) -> String {
-        let absolute = path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
+        let absolute = path.starts(withText: "/") ? path : FileManager.default.currentDirectoryPath + "/" + path
         var existing = absolute
         var missing: [Substring] = []
         while true {
             if let found = realpath(existing, nil) {
                 defer { free(found) }
-                var parts = String(cString: found).split(separator: "/")
+                var parts = String(cString: found).pathNames
                 for part in missing.reversed() where part != "." {
                     if part != ".." { parts.append(part) } else if !parts.isEmpty { parts.removeLast() }
                 }
@@ -328,7 +328,7 @@ package enum LocalDirectory {
             }
             let above = parent(of: existing)
             guard above != existing else { return absolute }
-            missing.append(existing.split(separator: "/").last ?? "")
+            missing.append(existing.pathNames.last ?? "")
             existing = above
         }
     }
@@ -369,7 +369,7 @@ package enum LocalDirectory {
             let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
                 String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
             }
-            if !name.hasPrefix(".") { names.append(name) }
+            if !name.starts(withText: ".") { names.append(name) }
             errno = 0
         }
         guard errno == 0 else { throw VaultError(errno: errno, "readdir", path: path) }

@@ -29,7 +29,7 @@ public struct LocalDirectories: Sendable {
         let environment = ProcessInfo.processInfo.environment
         func directory(_ systemd: String, _ xdg: String, _ home: String) -> String? {
             if let path = environment[systemd], let first = path.split(separator: ":").first { return String(first) }
-            if let path = environment[xdg], path.hasPrefix("/") { return path + "/litevault" }
+            if let path = environment[xdg], path.starts(withText: "/") { return path + "/litevault" }
             return HomeDirectory.path(environment).map { $0 + home }
         }
         return LocalDirectories(

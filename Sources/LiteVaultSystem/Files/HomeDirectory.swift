@@ -8,7 +8,7 @@ package enum HomeDirectory {
     /// - Returns: nil where neither names one. A directory of the password database counts only if it is this user's own: services have `/`,
     ///   or one that does not exist.
     package static func path(_ environment: [String: String]) -> String? {
-        if let path = environment["HOME"], path.hasPrefix("/") { return path }
+        if let path = environment["HOME"], path.starts(withText: "/") { return path }
         return registered(geteuid()).flatMap { isOwned($0) ? $0 : nil }
     }
 
@@ -17,7 +17,7 @@ package enum HomeDirectory {
     /// - Parameter environment: the environment's variables.
     /// - Returns: nil if the path starts with `~/` and there is no home directory.
     package static func expand(_ path: String, _ environment: [String: String]) -> String? {
-        guard path.hasPrefix("~/") else { return path }
+        guard path.starts(withText: "~/") else { return path }
         return self.path(environment).map { $0 + path.dropFirst() }
     }
 
@@ -27,7 +27,7 @@ package enum HomeDirectory {
         var record = passwd()
         var found: UnsafeMutablePointer<passwd>?
         guard getpwuid_r(user, &record, &buffer, buffer.count, &found) == 0, found != nil,
-            let path = record.pw_dir.map({ String(cString: $0) }), path.hasPrefix("/")
+            let path = record.pw_dir.map({ String(cString: $0) }), path.starts(withText: "/")
         else { return nil }
         return path
     }
