@@ -15,7 +15,7 @@ extension StringProtocol {
         return nil
     }
 
-    /// Whether the text starts with the bytes of another one. For `hasPrefix`, no path does that has a combining mark behind the slash.
+    /// Whether the text starts with the bytes of another one. `hasPrefix` compares characters, and a slash is one with a combining mark behind it.
     package func starts(withText other: String) -> Bool { utf8.starts(with: other.utf8) }
 
     /// Whether the text ends with the bytes of another one.
