@@ -43,7 +43,7 @@ private final class Counter: @unchecked Sendable {  // its lock guards the rest
         }
     }
 
-    @Test func `H-SEC-31 a combining mark behind a slash or a wildcard is the start of a name`() throws {
+    @Test func `H-SEC-32 a combining mark behind a slash or a wildcard is the start of a name`() throws {
         for name in ["\u{301}a.db", "b\u{301}.db"] { try write("db/" + name) }
         for pattern in ["*\u{301}*.db", "*.db"] {
             let found = try list("sources: '\(scratch.path("db"))/\(pattern)', database: '{parent}-{stem}'")

@@ -88,7 +88,7 @@ struct StaleFileSweepTests {
     }
 
     /// A combining mark is one character with the point of a temporary name, or with the slash before it.
-    @Test func `H-SEC-31 the temporary of a name that begins with a combining mark is removed too`() throws {
+    @Test func `H-SEC-32 the temporary of a name that begins with a combining mark is removed too`() throws {
         let dead = ProcessIdentity(process: Int32.max, start: 1, boot: ProcessIdentity.current.boot, namespace: 0)
         let name = TemporaryName(for: "\u{301}plain.db", owner: dead)
         #expect(TemporaryName(parsing: name.name) == name)

@@ -152,7 +152,7 @@ def run(report, settings, engine, operations, directory):
         for words in [snapshot(engine, "deep/down/r")]
     ]
 
-    # hazard: H-BAK-18
+    # hazard: H-BAK-20
     def remembered(words):
         """What a command remembers of a repository is durable there first: a snapshot whose process was killed before its sync."""
         own = place()
@@ -173,7 +173,7 @@ def run(report, settings, engine, operations, directory):
         expect(synced and synced[0] < noted[0], f"synced at {synced}, remembered at {noted}")
 
     cases += [
-        (f"H-BAK-18 {words[0]}: a snapshot is remembered only once its name is durable", lambda w=words: remembered(w))
+        (f"H-BAK-20 {words[0]}: a snapshot is remembered only once its name is durable", lambda w=words: remembered(w))
         for words in [("snapshots", "--repository", "r"), ("check", "--repository", "r")]
     ]
 
