@@ -92,7 +92,11 @@ public struct SFTPSettings: Sendable {
         }
         var path = String(rest[slash...])
         while path.count > 1, path.hasSuffix("/") { path.removeLast() }
-        if path.hasPrefix("/~/") { path.removeFirst(3) } else if path == "/~" { path = "." }
+        if path.starts(withText: "/~/") {
+            path = String(Substring(path.utf8.dropFirst(3)))
+        } else if path == "/~" {
+            path = "."
+        }
         guard !path.isEmpty else { throw invalid("the SFTP URL has no path") }
         self.path = path
     }
@@ -107,7 +111,7 @@ public struct SFTPSettings: Sendable {
     /// The URL, as ``init(url:)`` reads it.
     public var location: String {
         let name = host.contains(":") ? "[\(host)]" : host
-        let place = path.hasPrefix("/") ? path : path == "." ? "/~" : "/~/\(path)"
+        let place = path.starts(withText: "/") ? path : path == "." ? "/~" : "/~/\(path)"
         return "sftp://\(user.map { $0 + "@" } ?? "")\(name)\(port.map { ":\($0)" } ?? "")\(place)"
     }
 

@@ -305,11 +305,11 @@ extension SFTPStore {
         var (removed, below): (Int, [String]) = (0, [])
         for entry in try await session.names(directory, count: { try budget.spend($0, depth: depth) }) ?? [] {
             let path = directory == "/" ? "/\(entry.name)" : "\(directory)/\(entry.name)"
-            guard entry.name.hasPrefix(".") else {
+            guard entry.name.starts(withText: ".") else {
                 if ObjectName.isValid(entry.name), entry.attributes.isDirectory { below.append(path) }
                 continue
             }
-            guard [".tmp", ".own", ".lock", ".broken"].contains(where: { entry.name.hasSuffix($0) }),
+            guard [".tmp", ".own", ".lock", ".broken"].contains(where: { entry.name.ends(withText: $0) }),
                 let modified = entry.attributes.modified, now - Double(modified) >= settings.leftoverAge.seconds
             else { continue }
             if entry.attributes.isDirectory {

@@ -346,10 +346,12 @@ extension SFTPStore {
             return []
         }
         var (found, below): ([SFTPName], [String]) = ([], [])
-        for entry in entries where !entry.name.hasPrefix(".") {
+        for entry in entries where !entry.name.starts(withText: ".") {
             let name = directory.isEmpty ? entry.name : "\(directory)/\(entry.name)"
             // Above the prefix only the path to it matters. Names that no repository uses belong to others.
-            guard name.hasPrefix(prefix) || prefix.hasPrefix(name + "/"), ObjectName.isValid(name) else { continue }
+            guard name.starts(withText: prefix) || prefix.starts(withText: name + "/"), ObjectName.isValid(name) else {
+                continue
+            }
             var attributes = entry.attributes
             if attributes.permissions == nil || Self.sizeAndTime(attributes) == nil {
                 try budget.spend(0)

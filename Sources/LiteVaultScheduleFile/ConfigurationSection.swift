@@ -84,8 +84,8 @@ struct ConfigurationSection {
         do { try StoreLocation.requireExpanded(path) } catch {
             throw self.error(key, "'\(path)': \(error.message)", error.remedy)
         }
-        if path.hasPrefix("/") { return path }
-        return "\(directory)/" + (path.hasPrefix("./") ? String(path.dropFirst(2)) : path)
+        if path.starts(withText: "/") { return path }
+        return "\(directory)/" + (path.starts(withText: "./") ? String(Substring(path.utf8.dropFirst(2))) : path)
     }
 
     func requiredText(_ key: String) throws -> String {

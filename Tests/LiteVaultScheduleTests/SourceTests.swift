@@ -43,6 +43,17 @@ private final class Counter: @unchecked Sendable {  // its lock guards the rest
         }
     }
 
+    @Test func `H-SEC-32 a combining mark behind a slash or a wildcard is the start of a name`() throws {
+        for name in ["\u{301}a.db", "b\u{301}.db"] { try write("db/" + name) }
+        for pattern in ["*\u{301}*.db", "*.db"] {
+            let found = try list("sources: '\(scratch.path("db"))/\(pattern)', database: '{parent}-{stem}'")
+            let names = Set(found.databases.map { Array($0.name.utf8) })
+            #expect(names == [Array("db-\u{301}a".utf8), Array("db-b\u{301}".utf8)])
+        }
+        let one = try list("sources: '\(scratch.path("db"))/*\u{301}.db'")
+        #expect(one.databases.map { Array($0.name.utf8) } == [Array("b\u{301}.db".utf8)])
+    }
+
     @Test func `H-SEC-27 repositories whose paths are canonically equal are two`() {
         let (one, other) = (RepositoryReference("/caf\u{e9}"), RepositoryReference("/cafe\u{301}"))
         #expect(one != other && Set([one, other]).count == 2)

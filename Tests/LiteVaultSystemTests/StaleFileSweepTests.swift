@@ -87,6 +87,23 @@ struct StaleFileSweepTests {
         #expect(try scratch.names() == [])
     }
 
+    /// A combining mark is one character with the point of a temporary name, or with the slash before it.
+    @Test func `H-SEC-32 the temporary of a name that begins with a combining mark is removed too`() throws {
+        let dead = ProcessIdentity(process: Int32.max, start: 1, boot: ProcessIdentity.current.boot, namespace: 0)
+        let name = TemporaryName(for: "\u{301}plain.db", owner: dead)
+        #expect(TemporaryName(parsing: name.name) == name)
+        for ending in [""] + TemporaryName.companions { try scratch.write("content", to: name.name + ending) }
+        try sweep()
+        #expect(try scratch.names() == [])
+    }
+
+    @Test func `the part of a file that a killed process wrote is not claimed for a canonically equal name`() throws {
+        let dead = ProcessIdentity(process: Int32.max, start: 1, boot: ProcessIdentity.current.boot, namespace: 0)
+        try scratch.write("content", to: TemporaryName(for: "caf\u{E9}.db", owner: dead).name)
+        #expect(try ReplacementFile.claimAbandoned(for: scratch.path("cafe\u{301}.db")) == nil)
+        #expect(try ReplacementFile.claimAbandoned(for: scratch.path("caf\u{E9}.db")) != nil)
+    }
+
     @Test func `a symbolic link under a temporary's name is not followed`() throws {
         let dead = ProcessIdentity(process: Int32.max, start: 1, boot: ProcessIdentity.current.boot, namespace: 0)
         let target = try scratch.write("content", to: "target")

@@ -18,6 +18,16 @@ import Testing
         #expect("abc".dropFirst().firstRange(ofText: "c") != nil)
     }
 
+    @Test func `a path begins, ends and is split at its slashes, whatever is behind them`() {
+        let path = "/a/\u{301}b"
+        #expect("/\u{301}a".starts(withText: "/") && path.starts(withText: "/a/") && !path.starts(withText: "/b"))
+        #expect(path.ends(withText: "b") && path.ends(withText: "/\u{301}b") && !"b".ends(withText: path))
+        #expect(!"caf\u{E9}".starts(withText: "cafe\u{301}") && !"\u{E9}".ends(withText: "e\u{301}"))
+        #expect("".starts(withText: "") && "".ends(withText: ""))
+        #expect(path.pathNames.map { Array($0.utf8) } == [Array("a".utf8), Array("\u{301}b".utf8)])
+        #expect("//a//".pathNames == ["a"] && "/".pathNames.isEmpty)
+    }
+
     @Test func `a quotation mark is replaced also before a combining accent`() {
         #expect(Array("it's".replacing(text: "'", with: "''").utf8) == Array("it''s".utf8))
         #expect(Array("'\u{301}".replacing(text: "'", with: "''").utf8) == Array("''\u{301}".utf8))

@@ -11,7 +11,7 @@ import sys
 import tempfile
 
 TOOL = os.path.abspath(os.environ["LITEVAULT_TOOL"])
-NAMES = ["it's", 'say "so"', "100%41", "what?key=x&mode=ro", "a#b", "file:x", "two  spaces ", "; DROP TABLE t", "line\nbreak", "-", "é😀"]
+NAMES = ["it's", 'say "so"', "100%41", "what?key=x&mode=ro", "a#b", "file:x", "two  spaces ", "; DROP TABLE t", "line\nbreak", "-", "é😀", "\u0301marked"]
 KEY, NEW_KEY = ["--key-file", "../key", "--key-format", "hex"], ["--new-key-file", "../other", "--new-key-format", "hex"]
 NO_ENCRYPTION = 69
 

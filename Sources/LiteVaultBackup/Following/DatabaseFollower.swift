@@ -293,7 +293,7 @@ extension DatabaseFollower {
                 isBehind = behind >= Self.notable
                 switch outcome {
                 case .waiting(let reason):
-                    if reported != reason { report(.waiting(reason)) }
+                    if reported != reason { await reportWaiting(reason, session) }
                     reported = reason
                 case .resumed:
                     reported = nil
@@ -333,7 +333,7 @@ extension DatabaseFollower {
                 await sleep(options.limits.interval)
             } catch let error as VaultError where error.code == .noInput {
                 if polled != nil { gap(session, since: polled, "the database was removed") }
-                if reported != error.message { report(.waiting(error.message)) }
+                if reported != error.message { await reportWaiting(error.message, session) }
                 reported = error.message
                 await sleep(options.limits.interval)
             } catch {
@@ -348,6 +348,11 @@ extension DatabaseFollower {
         with { $0.isRead = true }
         session.changed.finish()
         session.newRun.finish()
+    }
+
+    private func reportWaiting(_ reason: String, _ session: Session) async {
+        let seen = await session.writer.seen
+        report(.waiting(reason, wasFollowed: seen != nil))
     }
 
     /// Sleeps until the log is to be polled again.

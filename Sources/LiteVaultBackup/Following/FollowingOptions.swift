@@ -35,8 +35,9 @@ package enum FollowingEvent: Sendable {
         case compact
     }
 
-    /// There is no log to follow, for this reason. It is checked again at each interval.
-    case waiting(String)
+    /// There is no log to follow, for this reason. It is checked again at each interval. `wasFollowed`: segments of the database are
+    /// stored. What is committed without a log is not.
+    case waiting(String, wasFollowed: Bool)
     /// A run begins. Its commits cannot be restored before its snapshot is stored.
     case attached
     /// An earlier run continues without a gap. It is based on this snapshot or an earlier one.

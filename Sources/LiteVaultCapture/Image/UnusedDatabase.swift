@@ -17,7 +17,7 @@ package final class UnusedDatabase {
     ///
     /// - Parameter other: the name under which it is to be kept; a replacement that was killed may have given it that name already.
     /// - Throws: `VaultError` `busy` if another process has the database open, `unsupported` if the file system has no
-    ///   leases, `usage` if the file has other hard links, `noInput`. The file is unchanged.
+    ///   leases, `usage` if the file has other hard links, `cannotCreate` if it cannot be kept under the name, `noInput`. The file is unchanged.
     package init(_ path: String, keptAs other: String? = nil) throws {
         let file = try SourceFile(path: path)
         self.file = file
@@ -33,6 +33,7 @@ package final class UnusedDatabase {
                         "Remove the other hard links, one of which a restore that was killed may have left under the name to keep it by; or restore to a new file."
                 )
             }
+            if let other { try Self.requireRoom(other, for: file.path, original) }
             // A stat opens nothing: SQLite's is the only descriptor of this process.
             return (original, try FileLease(path: file.path))
         }
@@ -70,6 +71,27 @@ package final class UnusedDatabase {
         try FileMetadata.ifExists(path: path)?.isSameFile(as: file) ?? false
     }
 
+    /// Rejects a name that the file cannot be kept by. Directories are compared: in an overlay, files have devices of their own.
+    private static func requireRoom(_ other: String, for path: String, _ original: FileMetadata) throws {
+        try withErrorContext(path: other) {
+            try Leftovers.refuse(beside: other)
+            let exists = try FileMetadata.ifExists(path: other) != nil
+            let devices = try [path, other].map {
+                try FileMetadata(path: LocalDirectory.parent(of: $0), followingLinks: true).device
+            }
+            guard try !exists || isFile(other, original), devices[0] == devices[1] else {
+                throw cannotKeep(other, exists: exists)
+            }
+        }
+    }
+
+    private static func cannotKeep(_ other: String, exists: Bool) -> VaultError {
+        VaultError(
+            .cannotCreate,
+            exists ? "the file exists" : "the replaced database can only be kept in its own file system",
+            path: other, remedy: "Choose another name for it.")
+    }
+
     private func merge(_ overlay: PageOverlay) throws {
         // The writer that crashed may not have synced it. Without it, a file that has some of its pages is torn after a power failure.
         try overlay.file.sync()
@@ -88,7 +110,6 @@ package final class UnusedDatabase {
     ///
     /// - Throws: `VaultError` `cannotCreate` if the name is another file's, or in another file system.
     package func keep(as other: String) throws {
-        try withErrorContext(path: other) { try Leftovers.refuse(beside: other) }
         guard link(path, other) != 0 else { return try LocalDirectory.sync(LocalDirectory.parent(of: other)) }
         let code = errno
         // A replacement that was killed got this far.
@@ -98,10 +119,7 @@ package final class UnusedDatabase {
         guard code == EEXIST || code == EXDEV || code == EPERM else {
             throw VaultError(errno: code, "link", path: other)
         }
-        throw VaultError(
-            .cannotCreate,
-            code == EEXIST ? "the file exists" : "the replaced database can only be kept in its own file system",
-            path: other, remedy: "Choose another name for it.")
+        throw Self.cannotKeep(other, exists: code == EEXIST)
     }
 
     /// Releases the lock after the file was replaced, or was not.

@@ -239,7 +239,8 @@ package enum SourceVolume {
             let fields = line.split(separator: " ")
             guard fields.count > 6, let dash = fields.firstIndex(of: "-"), dash + 3 < fields.count else { continue }
             let point = String(fields[4]).replacing(text: "\\040", with: " ")
-            guard path == point || path.hasPrefix(point.hasSuffix("/") ? point : point + "/") else { continue }
+            let below = point.ends(withText: "/") ? point : point + "/"
+            guard path == point || path.starts(withText: below) else { continue }
             // Of two mounts at one path, the later one hides the earlier.
             guard point.utf8.count >= best.length else { continue }
             best = (point.utf8.count, fields[dash + 3].split(separator: ",").contains("ro"))

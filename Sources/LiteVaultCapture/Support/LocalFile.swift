@@ -314,14 +314,14 @@ package enum LocalDirectory {
 
     /// The absolute path with symbolic links resolved as far as it exists. One that leads to a path that is not UTF-8 stays as it is.
     package static func resolved(_ path: String) -> String {
-        let absolute = path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
+        let absolute = path.starts(withText: "/") ? path : FileManager.default.currentDirectoryPath + "/" + path
         var existing = absolute
         var missing: [Substring] = []
         while true {
             if let found = realpath(existing, nil) {
                 defer { free(found) }
                 guard let text = String(validatingCString: found) else { return absolute }
-                var parts = text.split(separator: "/")
+                var parts = text.pathNames
                 for part in missing.reversed() where part != "." {
                     if part != ".." { parts.append(part) } else if !parts.isEmpty { parts.removeLast() }
                 }
@@ -329,7 +329,7 @@ package enum LocalDirectory {
             }
             let above = parent(of: existing)
             guard above != existing else { return absolute }
-            missing.append(existing.split(separator: "/").last ?? "")
+            missing.append(existing.pathNames.last ?? "")
             existing = above
         }
     }
@@ -370,7 +370,7 @@ package enum LocalDirectory {
             let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
                 String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
             }
-            if !name.hasPrefix(".") { names.append(name) }
+            if !name.starts(withText: ".") { names.append(name) }
             errno = 0
         }
         guard errno == 0 else { throw VaultError(errno: errno, "readdir", path: path) }

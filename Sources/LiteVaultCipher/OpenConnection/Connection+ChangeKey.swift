@@ -13,7 +13,7 @@ extension Connection {
     ///   - schemaName: `main`; an attached database has to be opened by itself.
     /// - Throws: ``VaultError``: `busy` when another connection has the database open, `wrongKind` when it has no key,
     ///   `usage` inside a transaction, read-only or in memory. When the engine fails in the middle, `io` or `noSpace`: the
-    ///   connection is closed then, and the old key stays in effect.
+    ///   connection is closed then, and the old key stays in effect; a database in WAL mode is left in DELETE mode.
     package func changeKey(to key: DatabaseKey, of schemaName: String = "main") throws {
         let path = description
         _ = try CipherEngine.require(for: path)

@@ -1,4 +1,5 @@
 internal import LiteVaultCore
+internal import LiteVaultSystem
 
 // Operations that replace the file under its name.
 
@@ -9,16 +10,18 @@ extension DatabaseFile {
     /// of the old one, and replaces it atomically: at any moment one of the two exists, complete. The old file's bytes
     /// are overwritten afterwards, as far as the file system makes that effective; flash storage, snapshots and backups
     /// may still contain them. A `-wal` or hot `-journal` beside it is taken in and removed by the engine, not overwritten: what
-    /// it held can remain in free blocks of the disk.
+    /// it held can remain in free blocks of the disk. A database in WAL mode is in DELETE mode meanwhile, and stays in it if the process is
+    /// killed.
     ///
     /// - Parameters:
     ///   - key: the new key.
     ///   - settings: the settings that the file will be encrypted with.
-    ///   - copy: a new file for a plaintext copy of the original; nil keeps none.
+    ///   - copy: a new file for a plaintext copy of the original; nil keeps none. A file with the same content is accepted as that
+    ///     copy: a run that was killed before the replacement leaves one.
     ///   - progress: called periodically; throws to cancel.
-    /// - Throws: ``VaultError``: `busy` when another connection has the file open; as
-    ///   ``encrypt(to:key:settings:progress:)``. The file is unchanged, except with `io` after the replacement: a power
-    ///   failure may then bring back the old file.
+    /// - Throws: ``VaultError``: `busy` when another connection has the file open, `cannotCreate` when `copy` is another file; as
+    ///   ``encrypt(to:key:settings:progress:)``. The file is unchanged and there is no new copy, except with `io` after the
+    ///   replacement: a power failure may then bring back the old file. The error names what is left otherwise.
     public func encryptInPlace(
         key: DatabaseKey, settings: CipherSettings = .init(), keepingOriginalAt copy: String? = nil,
         progress: Progress.Report? = nil
@@ -27,12 +30,38 @@ extension DatabaseFile {
         let file = try resolved()
         let source = try file.open(key: nil)
         let new = try NewDatabase(replacing: file.path, key: key, settings: settings)
+        let earlier = try copy.flatMap { try file.isAnother($0) ? $0 : nil }
+        let kept = try earlier == nil ? copy.map { try NewDatabase(at: $0, key: nil, settings: .init()) } : nil
         let replacement = try InPlaceReplacement(of: file.path, source: source)
-        let kept = try copy.map { try NewDatabase(at: $0, key: nil, settings: .init()) }
-        try replacement.replace(with: new, erasingOld: true, beforeRename: { try kept?.publish() }) {
+        try replacement.replace(with: new, erasingOld: true, keeping: kept) {
+            if let earlier { try Self.requireCopy(earlier, of: source, progress ?? { _ in }) }
             try kept?.fillByPages(
                 from: source, nil, walMode: replacement.walMode, isSourceSound: true, progress ?? { _ in })
             try new.fill(from: source, walMode: replacement.walMode, progress ?? { _ in })
+        }
+    }
+
+    /// Whether a path names a regular file other than this one.
+    private func isAnother(_ other: String) throws -> Bool {
+        try EngineFile.requirePath(other)
+        return try withErrorContext(path: other) {
+            guard let present = try FileMetadata.ifExists(path: other) else { return false }
+            return try present.kind == .regular && !present.isSameFile(as: FileMetadata(path: path))
+        }
+    }
+
+    /// Requires that a plaintext database has the content of another one, and makes its name durable.
+    private static func requireCopy(_ path: String, of source: Connection, _ report: Progress.Report) throws {
+        do {
+            try Leftovers.refuse(beside: path)
+            let copy = try DatabaseFile(path).open(key: nil)
+            try ContentComparator(source, copy).compare { try report(.init(.comparing, $0, of: nil, .rows)) }
+            try copy.close()
+            try DurableName.sync(path)
+        } catch let error where error is VaultError || error is DatabaseError || error is DurableFileError {
+            throw VaultError(
+                .cannotCreate, "The file already exists, and is not a copy of the database", path: path,
+                remedy: "Choose another name, or remove it first.", cause: error)
         }
     }
 
@@ -40,7 +69,8 @@ extension DatabaseFile {
     ///
     /// A new file is written beside the old one under the new key, compared with it, and replaces it atomically, with
     /// the same mode and owner. The engine's own rekey rewrites the file in place, may report success after a failure,
-    /// and destroys the database if another connection writes meanwhile.
+    /// and destroys the database if another connection writes meanwhile. A database in WAL mode is in DELETE mode meanwhile, and
+    /// stays in it if the process is killed.
     ///
     /// - Parameters:
     ///   - old: the current key.

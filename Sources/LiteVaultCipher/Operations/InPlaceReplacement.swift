@@ -45,11 +45,10 @@ struct InPlaceReplacement {
     ///   - erasingOld: whether to overwrite the whole old file, which contained plaintext. Best effort: copies that the
     ///     storage keeps of overwritten blocks are beyond reach.
     ///   - checkingOld: whether to check the structure of the file first; false if `write` does that of a copy of its pages.
-    ///   - beforeRename: the last step, after which only the rename itself can fail.
-    ///   - write: writes and verifies the new file.
+    ///   - kept: a copy of the old file, which gets its name before the new one, and loses it if the old one is not replaced.
+    ///   - write: writes and verifies the new file, and the copy.
     func replace(
-        with new: NewDatabase, erasingOld: Bool = false, checkingOld: Bool = true,
-        beforeRename: () throws -> Void = {},
+        with new: NewDatabase, erasingOld: Bool = false, checkingOld: Bool = true, keeping kept: NewDatabase? = nil,
         _ write: () throws -> Void
     ) throws {
         do {
@@ -62,20 +61,51 @@ struct InPlaceReplacement {
                 if lease.isBroken {
                     throw VaultError(.busy, "Another process is opening the database", path: path, remedy: "Try again.")
                 }
-                try beforeRename()
+                try publish(kept)
             }
-        } catch let error as VaultError where (error.cause as? DurableFileError)?.reason == .durabilityUnknown {
-            // After a power failure the name may refer to the old file again: its bytes are the last resort.
-            lease.release()
-            throw error
         } catch {
-            try? source.endHold(walMode: walMode)
-            lease.release()
-            throw error
+            throw failure(error, of: new, keeping: kept)
         }
         retireOld(erasing: erasingOld)
         // The new file is in place, whatever happens to the handle of the old one.
         try? source.close()
+    }
+
+    private func publish(_ kept: NewDatabase?) throws {
+        do { try kept?.publish() } catch let error as VaultError where kept?.replacement.isPending == false {
+            throw VaultError(
+                error.code, "The copy of the original cannot be made durable, so \(path) was not replaced",
+                path: error.path, remedy: error.remedy, cause: error)
+        }
+    }
+
+    /// Ends a replacement that failed, and makes the old file what it was.
+    ///
+    /// - Returns: the error, with what is not as it was.
+    private func failure(_ error: any Error, of new: NewDatabase, keeping kept: NewDatabase?) -> any Error {
+        defer { lease.release() }
+        var left: [String] = []
+        if new.replacement.isPending {
+            // The new files first: the journal mode needs space to change, and they may be what fills the disk.
+            new.replacement.discard()
+            if let kept, kept.replacement.isPending {
+                kept.replacement.discard()
+            } else if let kept, unlink(kept.destination) != 0 {
+                left.append("a copy of \(path) is left as \(kept.destination)")
+            }
+            try? source.endHold(walMode: walMode)
+            let mode = try? source.pragma(.journalMode)
+            if walMode, mode != .wal {
+                left.append("the journal mode of \(path) was WAL, and is DELETE now")
+            }
+        } else if let kept {
+            // After a power failure the name may refer to the old file again, whose bytes are the last resort.
+            left.append("the original is kept as \(kept.destination)")
+        }
+        guard let error = error as? VaultError, !left.isEmpty else { return error }
+        return VaultError(
+            error.code, ([error.message] + left).joined(separator: "; "), path: error.path, remedy: error.remedy,
+            cause: error.cause)
     }
 
     private func requireSound() throws {

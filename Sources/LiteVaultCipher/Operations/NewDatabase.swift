@@ -75,7 +75,7 @@ struct NewDatabase {
         let name = replacement.path.split(separator: "/").last.map(String.init) ?? replacement.path
         do {
             return try body()
-        } catch let error as DatabaseError where error.path?.hasSuffix(name) == true {
+        } catch let error as DatabaseError where error.path?.ends(withText: name) == true {
             throw VaultError(error, path: destination, creating: true)
         } catch let error as VaultError where error.path == nil || error.path == replacement.path {
             throw error.at(destination)

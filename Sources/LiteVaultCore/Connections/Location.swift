@@ -43,7 +43,7 @@ extension Connection.Location: CustomStringConvertible {
     private static func escaped(_ path: String) -> String {
         let escaped = QueryParameter.escaped(path, keeping: "/")
         // Two slashes at the start would be read as a host name.
-        return path.hasPrefix("//") ? "//" + escaped : escaped
+        return path.utf8.starts(with: "//".utf8) ? "//" + escaped : escaped
     }
 
     /// Throws for a name with a NUL: C would read the part before it, and open another file.
@@ -57,7 +57,7 @@ extension Connection.Location: CustomStringConvertible {
         switch self {
         case .inMemory, .temporary: return false
         case .uri(let name, let parameters):
-            guard name != ":memory:", !name.isEmpty, !name.hasPrefix("file::memory:") else { return false }
+            guard name != ":memory:", !name.isEmpty, !name.utf8.starts(with: "file::memory:".utf8) else { return false }
             return !parameters.contains { if case .mode(.memory) = $0 { true } else { false } }
                 && !(name.isURI && name.contains("mode=memory"))
         }

@@ -35,7 +35,7 @@ public struct KeyringMemory: Sendable {
         var state: String?
         if let path = environment["STATE_DIRECTORY"], let first = path.split(separator: ":").first {
             state = String(first)
-        } else if let path = environment["XDG_STATE_HOME"], path.hasPrefix("/") {
+        } else if let path = environment["XDG_STATE_HOME"], path.starts(withText: "/") {
             state = path + "/litevault"
         } else if let path = HomeDirectory.path(environment) {
             state = path + "/.local/state/litevault"

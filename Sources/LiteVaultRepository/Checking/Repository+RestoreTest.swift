@@ -121,7 +121,7 @@ extension Repository {
     ) throws -> [(sql: String?, message: String)] {
         guard !assertions.isEmpty else { return [] }
         // A path, never a URI, whatever the directory's name.
-        let name = path.hasPrefix("/") ? path : "./" + path
+        let name = path.starts(withText: "/") ? path : "./" + path
         let connection = try key.map { try Connection(name, key: $0, settings: settings) } ?? Connection(name)
         defer { try? connection.close() }
         return assertions.compactMap { sql in

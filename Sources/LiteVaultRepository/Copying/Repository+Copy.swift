@@ -1,5 +1,6 @@
 public import LiteVaultCapture
 internal import LiteVaultQuoting
+internal import LiteVaultSystem
 
 /// The result of copying a repository.
 public struct CopyResult: Sendable, Equatable {
@@ -68,8 +69,8 @@ extension Repository {
     ///   objects of the other for stray ones.
     private func requireApart(_ other: any ObjectStore) throws {
         func path(_ store: any ObjectStore) -> String {
-            let path = store.identity.hasPrefix("/") ? LocalDirectory.resolved(store.identity) : store.identity
-            return path.hasSuffix("/") ? path : path + "/"
+            let path = store.identity.starts(withText: "/") ? LocalDirectory.resolved(store.identity) : store.identity
+            return path.ends(withText: "/") ? path : path + "/"
         }
         let (source, target) = (path(store), path(other))
         let problem: String

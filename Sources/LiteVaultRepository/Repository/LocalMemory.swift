@@ -29,7 +29,7 @@ public struct LocalDirectories: Sendable {
         let environment = ProcessInfo.processInfo.environment
         func directory(_ systemd: String, _ xdg: String, _ home: String) -> String? {
             if let path = environment[systemd], let first = path.split(separator: ":").first { return String(first) }
-            if let path = environment[xdg], path.hasPrefix("/") { return path + "/litevault" }
+            if let path = environment[xdg], path.starts(withText: "/") { return path + "/litevault" }
             return HomeDirectory.path(environment).map { $0 + home }
         }
         return LocalDirectories(
@@ -275,8 +275,13 @@ extension Repository {
     }
 
     /// Remembers the newest snapshot of a survey without findings. If that cannot be written, only the memory is lost.
+    ///
+    /// The process that stored the snapshot may have been killed before it synced the directory: it is made durable first, as a power
+    /// failure would otherwise take it away and leave the memory, by which the repository was rolled back.
     func rememberNewest(_ survey: DatabaseSurvey) {
-        guard survey.rollback == nil, let last = survey.snapshots.last else { return }
+        guard local.remembers, survey.rollback == nil, let last = survey.snapshots.last,
+            last.sequence > survey.remembered, (try? store.settle([last.object])) != nil
+        else { return }
         try? remember(Head(last), survey.database)
     }
 

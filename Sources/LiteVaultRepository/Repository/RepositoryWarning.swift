@@ -62,8 +62,8 @@ public struct RepositoryWarning: Sendable, Equatable {
 
     /// Whether its path is that of an object of a database.
     var isBelowDatabase: Bool {
-        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
-        return parts.count == 3 && RepositoryFormat.isIdentifier(String(parts[1]))
+        let parts = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        return parts.count == 3 && RepositoryFormat.isIdentifier(String(Substring(parts[1])))
     }
 
     /// An object whose name is not part of the format.

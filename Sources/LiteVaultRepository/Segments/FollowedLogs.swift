@@ -58,7 +58,7 @@ extension Repository {
                 records[name.object] = found.record
                 log.learn(found.record)
                 if index == path.count - 1, !name.isJoined, name.sequence >= log.newest?.mark.sequence ?? 0 {
-                    try? remember(found.mark, database)
+                    rememberFound(found.mark, database)
                 }
                 return found.record
             } catch let error as VaultError where error.isDamage {

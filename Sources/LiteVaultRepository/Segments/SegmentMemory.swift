@@ -76,6 +76,13 @@ extension Repository {
         }
     }
 
+    /// Remembers a segment that was found in the repository, once it is durable there: as ``rememberNewest(_:)`` does with snapshots.
+    func rememberFound(_ mark: SegmentMark, _ database: String) {
+        if let known = try? rememberedMark(database), known.sequence >= mark.sequence { return }
+        guard local.remembers, (try? store.settle([RepositoryFormat.segments(database)])) != nil else { return }
+        try? remember(mark, database)
+    }
+
     /// The newest segment for a snapshot's manifest: the one that this machine remembers, otherwise that of the
     /// previous manifest. It costs no request.
     func newestMark(_ database: String, previous: Manifest?) -> SegmentMark? {
@@ -102,7 +109,7 @@ extension Repository {
         for name in names.suffix(3).reversed() {
             do {
                 let mark = try await segment(name, database).mark
-                try? remember(mark, database)
+                rememberFound(mark, database)
                 return mark
             } catch let error as VaultError where error.isDamage || error.code == .missing {
                 continue

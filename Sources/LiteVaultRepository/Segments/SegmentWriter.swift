@@ -218,7 +218,7 @@ extension Repository {
             }
             last = found ?? SegmentMark(lost: name)
             // The process that stored it may have been killed before it learned of that.
-            if let found { try? remember(found, database) }
+            if let found { rememberFound(found, database) }
         } else if let newest = last {
             // Retention may have removed it with its snapshot.
             if let hole = log.holes.last, hole.range.upperBound == newest.sequence {

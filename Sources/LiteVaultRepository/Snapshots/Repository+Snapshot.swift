@@ -40,7 +40,7 @@ extension Repository {
         }
         // That of the path as it was given: a link stands for what it leads to today, and its name stays.
         let name =
-            try options.database ?? promoted(source)?.name ?? path.split(separator: "/").last.map(String.init) ?? source
+            try options.database ?? promoted(source)?.name ?? path.pathNames.last.map(String.init) ?? source
         let database = databaseID(name)
         let directory = try spoolDirectory()
         return try await withLease(

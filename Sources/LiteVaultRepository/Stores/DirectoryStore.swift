@@ -30,9 +30,9 @@ public final class DirectoryStore: ObjectStore {
 
     /// The directory's absolute path. Symbolic links are not resolved, so that a changed link is noticed.
     public var identity: String {
-        let path = location.hasPrefix("/") ? location : FileManager.default.currentDirectoryPath + "/" + location
+        let path = location.starts(withText: "/") ? location : FileManager.default.currentDirectoryPath + "/" + location
         var parts: [Substring] = []
-        for part in path.split(separator: "/") where part != "." {
+        for part in path.pathNames where part != "." {
             if part == "..", parts.last != nil { parts.removeLast() } else { parts.append(part) }
         }
         return "/" + parts.joined(separator: "/")
@@ -152,7 +152,7 @@ extension ObjectStore {
     /// - Parameter names: their names, or prefixes that end with a slash.
     func settle(_ names: some Sequence<String>) throws {
         let paths = names.compactMap { name in
-            localPath(name.hasSuffix("/") ? name + "any" : name).map(LocalDirectory.parent)
+            unsealed.localPath(name.hasSuffix("/") ? name + "any" : name).map(LocalDirectory.parent)
         }
         for path in Set(paths) where access(path, F_OK) == 0 {
             try LocalDirectory.create(path)
@@ -307,7 +307,7 @@ extension DirectoryStore {
             try wanted.budget.spend(1, depth: depth)
             let name = path.isEmpty ? entry : path + "/" + entry
             // Above the prefix only the path to it matters.
-            guard name.hasPrefix(wanted.prefix) || wanted.prefix.hasPrefix(name + "/") else { continue }
+            guard name.starts(withText: wanted.prefix) || wanted.prefix.starts(withText: name + "/") else { continue }
             guard let status = try directory.status(of: entry) else { continue }
             switch status.st_mode & S_IFMT {
             case S_IFDIR:

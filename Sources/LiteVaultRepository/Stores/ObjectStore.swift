@@ -250,13 +250,13 @@ package struct WantedNames: Sendable {
 
     /// Whether names that start with `start` may be behind the first and before the end.
     package func mayBeBelow(_ start: String) -> Bool {
-        let isBehind = first.hasPrefix(start) || first.utf8.lexicographicallyPrecedes(start.utf8)
+        let isBehind = first.starts(withText: start) || first.utf8.lexicographicallyPrecedes(start.utf8)
         return isBehind && end.map { start.utf8.lexicographicallyPrecedes($0.utf8) } ?? true
     }
 
     /// Whether the listing asks for the name.
     package func contains(_ name: String) -> Bool {
-        name.hasPrefix(prefix) && ObjectName.isBetween(name, first, end)
+        name.starts(withText: prefix) && ObjectName.isBetween(name, first, end)
     }
 }
 

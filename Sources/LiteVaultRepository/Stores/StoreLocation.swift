@@ -38,7 +38,9 @@ package enum StoreLocation: Equatable {
             return
         }
         // `s3:bucket`, `backup@nas:/srv`, `rclone:remote`: of another tool, or with a slash too few.
-        guard !text.hasPrefix("/"), !text.hasPrefix("."), text.prefix(while: { $0 != "/" }).contains(":") else {
+        guard !text.starts(withText: "/"), !text.starts(withText: "."),
+            text.utf8.prefix(while: { $0 != UInt8(ascii: "/") }).contains(UInt8(ascii: ":"))
+        else {
             self = .directory
             return
         }
@@ -49,13 +51,13 @@ package enum StoreLocation: Equatable {
 
     /// Rejects what a shell would have replaced, had it seen the text: a `~` at the start, and variables.
     package static func requireExpanded(_ text: String) throws(Problem) {
-        guard !text.hasPrefix("~") else {
+        guard !text.starts(withText: "~") else {
             throw Problem(
                 message: "'~' is not replaced by a home directory here",
                 remedy: "Write the path in full, or ./\(text) for a file of that name.")
         }
-        let parts = text.split(separator: "/")
-        guard let part = parts.first(where: { $0.hasPrefix("$") || $0.firstRange(ofText: "${") != nil }) else { return }
+        let isVariable = { (part: Substring) in part.starts(withText: "$") || part.firstRange(ofText: "${") != nil }
+        guard let part = text.pathNames.first(where: isVariable) else { return }
         throw Problem(message: "the variable in '\(part)' is not replaced here", remedy: "Write what it stands for.")
     }
 }

@@ -111,7 +111,7 @@ public struct BackupJob: Sendable, Equatable {
                 "name", "must have at most 64 ASCII characters, without spaces, quotes and slashes")
         }
         guard !sources.isEmpty else { throw InvalidSetting(nil, "'sources' is missing in the job '\(name)'") }
-        if let relative = sources.first(where: { !$0.hasPrefix("/") }) {
+        if let relative = sources.first(where: { !$0.starts(withText: "/") }) {
             throw InvalidSetting("sources", "'\(relative)' is not an absolute path")
         }
         if let mark = Self.unknownMark(in: database) {

@@ -44,7 +44,7 @@ public struct RepositoryReference: Sendable, Hashable {
 
     func check() throws(InvalidSetting) {
         let isURL = ["s3://", "sftp://"].contains { location.lowercased().hasPrefix($0) }
-        guard location.hasPrefix("/") || isURL else {
+        guard location.starts(withText: "/") || isURL else {
             throw InvalidSetting(
                 "repository",
                 "invalid repository '\(location.withoutPassword)' (expected a directory, s3://BUCKET/PREFIX or sftp://HOST/PATH)"

@@ -283,7 +283,12 @@ package actor FollowSupervisor {
 
     private func logEvent(_ event: FollowingEvent, _ about: Logger.Metadata) {
         switch event {
-        case .waiting(let reason): context.log.info("nothing to follow", metadata: about.with(["reason": reason]))
+        case .waiting(let reason, let wasFollowed):
+            context.log.log(
+                level: wasFollowed ? .warning : .info,
+                wasFollowed
+                    ? "nothing to follow, though the log was followed before: commits are not stored without one (PRAGMA journal_mode = WAL)"
+                    : "nothing to follow", metadata: about.with(["reason": reason]))
         case .attached: context.log.info("following", metadata: about)
         case .resumed: context.log.info("following without a gap since it last ran", metadata: about)
         case .based(let snapshot):

@@ -95,18 +95,18 @@ package struct SourceList: Sendable {
     /// The directories of the files that a source names, links to files resolved. Only what exists now is known of a pattern.
     static func directories(of source: String) -> [String] {
         // Of a pattern, the directory before its first wildcard as well: more may match later.
-        let start = source.prefix { !wildcards.contains($0) }
+        let start = Substring(source.utf8.prefix { !wildcards.utf8.contains($0) })
         let files = isPattern(source) ? matches(source).paths.filter(isFile) : [source]
         return Set(
             ([String(start)] + files.map { LocalDirectory.resolved($0) }).map { path in
-                ExactText(LocalDirectory.resolved(path.hasSuffix("/") ? path : LocalDirectory.parent(of: path)))
+                ExactText(LocalDirectory.resolved(path.ends(withText: "/") ? path : LocalDirectory.parent(of: path)))
             }
         ).map(\.text).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
 
     /// A path as recorded in a snapshot, and as it reads where a directory of the source is a symbolic link: links are resolved there.
     private static func paths(of recorded: String, below source: String) -> [String] {
-        let parts = source.split(separator: "/").prefix { !isPattern($0) }
+        let parts = source.pathNames.prefix { !isPattern($0) }
         var found = [recorded]
         for count in 1..<max(2, parts.count + 1) {
             let directory = "/" + parts.prefix(count).joined(separator: "/")
@@ -114,16 +114,18 @@ package struct SourceList: Sendable {
             defer { free(resolved) }
             let text = String(cString: resolved)
             if isSameText(text, recorded) { found.append(directory) }
-            if recorded.hasPrefix(text + "/") { found.append(directory + recorded.dropFirst(text.count)) }
+            guard recorded.starts(withText: text + "/") else { continue }
+            found.append(directory + Substring(recorded.utf8.dropFirst(text.utf8.count)))
         }
         return found
     }
 
     /// Expands the template of a database's name for the database at `path`.
     package static func name(_ template: String, _ path: String) -> String {
-        let parts = path.split(separator: "/").map(String.init)
+        let parts = path.pathNames.map(String.init)
         let file = parts.last ?? path
-        let stem = file.lastIndex(of: ".").map { $0 == file.startIndex ? file : String(file[..<$0]) } ?? file
+        let point = file.utf8.lastIndex(of: UInt8(ascii: "."))
+        let stem = point.map { $0 == file.startIndex ? file : String(file[..<$0]) } ?? file
         let values = [
             "{file}": file, "{stem}": stem, "{parent}": parts.dropLast().last ?? "",
             "{path}": parts.joined(separator: "/"),
@@ -144,7 +146,9 @@ package struct SourceList: Sendable {
 
     private static let wildcards = "*?["
 
-    private static func isPattern(_ text: some StringProtocol) -> Bool { text.contains { wildcards.contains($0) } }
+    private static func isPattern(_ text: some StringProtocol) -> Bool {
+        text.utf8.contains { wildcards.utf8.contains($0) }
+    }
 
     /// What a pattern matches; of any other text, that itself.
     private static func matches(_ source: String) -> (paths: [String], notUTF8: [String]) {
@@ -155,10 +159,10 @@ package struct SourceList: Sendable {
     /// The symbolic links that lead nowhere among what a pattern matches, or its directories, whether they have wildcards or not: of an
     /// unmounted volume, say. `glob` passes over them without a word.
     private static func danglingLinks(_ pattern: String) -> [String] {
-        let parts = pattern.split(separator: "/")
+        let parts = pattern.pathNames
         var found: [String] = []
         for index in parts.indices {
-            let start = (pattern.hasPrefix("/") ? "/" : "") + parts[...index].joined(separator: "/")
+            let start = (pattern.starts(withText: "/") ? "/" : "") + parts[...index].joined(separator: "/")
             // Before the first wildcard, a directory is what it is called.
             guard isPattern(start) || index + 1 < parts.count else { continue }
             found += matches(start).paths.filter { path in
@@ -175,11 +179,11 @@ package struct SourceList: Sendable {
     }
 
     private static func isCompanion(_ path: String) -> Bool {
-        ["-wal", "-shm", "-journal"].contains { path.hasSuffix($0) }
+        ["-wal", "-shm", "-journal"].contains { path.ends(withText: $0) }
     }
 
     private static func isExcluded(_ path: String, _ patterns: [String]) -> Bool {
-        let file = path.split(separator: "/").last.map(String.init) ?? path
+        let file = path.pathNames.last.map(String.init) ?? path
         return patterns.contains { fnmatch($0, file, 0) == 0 || fnmatch($0, path, 0) == 0 }
     }
 
@@ -284,7 +288,7 @@ extension JobState.Problem {
 extension RepositoryReference {
     /// The same for all references to one repository, however their locations are written: a directory may be behind links.
     fileprivate var sharedPlace: String {
-        guard !location.hasPrefix("/") else { return LocalDirectory.resolved(location) + "\n" + (endpoint ?? "") }
+        guard !location.starts(withText: "/") else { return LocalDirectory.resolved(location) + "\n" + (endpoint ?? "") }
         var place = location[...]
         while place.hasSuffix("/") { place = place.dropLast() }
         return place + "\n" + (endpoint ?? "")

@@ -94,7 +94,7 @@ extension FollowingState.Database {
     /// - Returns: whether the state should be stored at once.
     mutating func apply(_ event: FollowingEvent, at time: Double) -> Bool {
         switch event {
-        case .waiting(let reason):
+        case .waiting(let reason, _):
             enter(.waiting, at: time)
             self.reason = reason
         case .attached:

@@ -88,7 +88,7 @@ package struct SystemdUnits: Sendable {
         let usesSSH = configuration.jobs.contains { $0.repository.location.lowercased().hasPrefix("sftp://") }
         lines.append(
             usesSSH || visible.contains { Self.isBelowHome($0) } ? "ProtectHome=read-only" : "ProtectHome=yes")
-        if !visible.contains(where: { $0.hasPrefix("/tmp/") || $0.hasPrefix("/var/tmp/") }) {
+        if !visible.contains(where: { $0.starts(withText: "/tmp/") || $0.starts(withText: "/var/tmp/") }) {
             lines.append("PrivateTmp=yes")
         }
         lines += [
@@ -168,7 +168,7 @@ package struct SystemdUnits: Sendable {
     }
 
     private static func isBelowHome(_ path: String) -> Bool {
-        ["/home", "/root", "/run/user"].contains { path == $0 || path.hasPrefix($0 + "/") }
+        ["/home", "/root", "/run/user"].contains { path == $0 || path.starts(withText: $0 + "/") }
     }
 
     /// How often the timer fires: often enough for the shortest interval.

@@ -15,7 +15,7 @@ package enum HomeDirectory {
     }
 
     private static func given(_ environment: [String: String]) -> String? {
-        environment["HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
+        environment["HOME"].flatMap { $0.starts(withText: "/") ? $0 : nil }
     }
 
     /// The path with the home directory in place of a leading `~/`. Any other path is returned as it is.
@@ -23,7 +23,7 @@ package enum HomeDirectory {
     /// - Parameter environment: the environment's variables.
     /// - Returns: nil if the path starts with `~/` and there is no home directory.
     package static func expand(_ path: String, _ environment: [String: String]) -> String? {
-        guard path.hasPrefix("~/") else { return path }
+        guard path.starts(withText: "~/") else { return path }
         return (given(environment) ?? self.path(environment)).map { $0 + path.dropFirst() }
     }
 
@@ -33,7 +33,7 @@ package enum HomeDirectory {
         var record = passwd()
         var found: UnsafeMutablePointer<passwd>?
         guard getpwuid_r(user, &record, &buffer, buffer.count, &found) == 0, found != nil,
-            let path = record.pw_dir.map({ String(cString: $0) }), path.hasPrefix("/")
+            let path = record.pw_dir.map({ String(cString: $0) }), path.starts(withText: "/")
         else { return nil }
         return path
     }

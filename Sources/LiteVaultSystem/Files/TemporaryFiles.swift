@@ -76,12 +76,12 @@ package struct TemporaryName: Equatable, Sendable {
     func belongs(to destination: String) -> Bool {
         let own = TemporaryName(for: destination, owner: owner).name
         guard let end = own.lastRange(ofText: Self.marker) else { return false }
-        return name.hasPrefix(own[..<end.upperBound])
+        return name.starts(withText: String(own[..<end.upperBound]))
     }
 
     /// Nil unless `name` is exactly such a name.
     package init?(parsing name: String) {
-        guard name.hasPrefix("."), name.hasSuffix(Self.ending),
+        guard name.starts(withText: "."), name.ends(withText: Self.ending),
             let marker = name.lastRange(ofText: Self.marker)
         else {
             return nil
@@ -185,7 +185,7 @@ struct StaleFileSweep {
     }
 
     private static func mainFile(ofCompanion name: String) -> TemporaryName? {
-        guard let ending = TemporaryName.companions.first(where: name.hasSuffix) else { return nil }
+        guard let ending = TemporaryName.companions.first(where: { name.ends(withText: $0) }) else { return nil }
         return TemporaryName(parsing: String(name.dropLast(ending.count)))
     }
 }

@@ -136,7 +136,7 @@ extension WorkDirectory {
         }
         if let known = parent.own(name), fchmod(known.descriptor, 0o700) == 0 { return parent.path + "/" + name }
         return try fresh.withLock { fresh throws(DurableFileError) in
-            if let fresh, fresh.hasPrefix(parent.path + "/") { return fresh }
+            if let fresh, fresh.starts(withText: parent.path + "/") { return fresh }
             let path: String
             if let own = Self.earlier(name, in: parent) {
                 path = "\(parent.path)/\(own)"
@@ -153,7 +153,7 @@ extension WorkDirectory {
     /// The directory that an earlier process of this user made, because another user had the usual name then; nil if none did.
     private static func earlier(_ name: String, in parent: Directory) -> String? {
         parent.names().filter { entry in
-            entry.hasPrefix(name + "-") && UInt64(entry.dropFirst(name.count + 1), radix: 16) != nil
+            entry.starts(withText: name + "-") && UInt64(entry.dropFirst(name.count + 1), radix: 16) != nil
         }.sorted().first { entry in
             guard let own = parent.own(entry) else { return false }
             return fchmod(own.descriptor, 0o700) == 0

@@ -15,6 +15,14 @@ extension StringProtocol {
         return nil
     }
 
+    /// Whether the text starts with the bytes of another one. `hasPrefix` compares characters, and a slash is one with a combining mark behind it.
+    package func starts(withText other: String) -> Bool { utf8.starts(with: other.utf8) }
+
+    /// Whether the text ends with the bytes of another one.
+    package func ends(withText other: String) -> Bool {
+        utf8.count >= other.utf8.count && utf8.suffix(other.utf8.count).elementsEqual(other.utf8)
+    }
+
     /// The text with each occurrence of `old`, which is not empty, replaced by `new`.
     package func replacing(text old: String, with new: String) -> String {
         let wanted = Array(old.utf8)
@@ -51,6 +59,9 @@ extension StringProtocol {
 }
 
 extension String {
+    /// The names in a path, between its slashes.
+    package var pathNames: [Substring] { utf8.split(separator: UInt8(ascii: "/")).map { Substring($0) } }
+
     /// A URL for a message, without the password that it may contain: `s3://user:…@bucket`.
     package var withoutPassword: String {
         guard let start = firstRange(ofText: "://")?.upperBound, let sign = utf8.lastIndex(of: UInt8(ascii: "@")),

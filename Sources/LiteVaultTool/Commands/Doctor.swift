@@ -136,7 +136,7 @@ struct Doctor: VaultCommand {
 
     /// Examines the snapshots of the database, or of all.
     private func examine(_ list: SnapshotList, into findings: inout Findings) {
-        let name = database ?? subject.map { $0.split(separator: "/").last.map(String.init) ?? $0 }
+        let name = database ?? subject.map { $0.pathNames.last.map(String.init) ?? $0 }
         let snapshots = list.filter { one in name.map { isSameText($0, one.database) } ?? true }
         guard let newest = snapshots.byDatabase.compactMap(\.last?.taken).max(),
             let largest = snapshots.map(\.size).max()

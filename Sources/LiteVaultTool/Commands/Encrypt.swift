@@ -61,7 +61,9 @@ struct Encrypt: VaultCommand {
         try checkDestination()
         try Preflight.requireEncryption()
         try Preflight.requirePlain(source)
-        for path in [dest, keepOriginal, newKeyring].compactMap(\.self) { try Preflight.requireAbsent(path) }
+        // A copy that a killed run has left is compared with SOURCE later.
+        let kept = keepOriginal.flatMap { (try? DatabaseFile($0).kind()) == .plain ? nil : $0 }
+        for path in [dest, kept, newKeyring].compactMap(\.self) { try Preflight.requireAbsent(path) }
         let before = Preflight.size(source)
         let result = dest ?? source
         let created = try newKeyring.map { path in

@@ -163,9 +163,7 @@ struct FileExamination {
     /// The path, or the nearest directory above it that exists.
     static func existingParent(_ path: String) -> String {
         var path = path
-        while path != "/", !path.isEmpty, access(path, F_OK) != 0 {
-            path = path.contains("/") ? String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]) : "."
-        }
+        while path != "/", !path.isEmpty, access(path, F_OK) != 0 { path = LocalDirectory.parent(of: path) }
         return path.isEmpty ? "/" : path
     }
 

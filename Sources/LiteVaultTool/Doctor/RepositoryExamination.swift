@@ -204,7 +204,7 @@ struct RepositoryExamination {
     }
 
     private func add(_ warning: RepositoryWarning, into findings: inout Findings) {
-        let path = warning.path.hasPrefix("/") ? warning.path : "\(store.location)/\(warning.path)"
+        let path = warning.path.starts(withText: "/") ? warning.path : "\(store.location)/\(warning.path)"
         let remedy = warning.advice.commandLineText
         switch (warning.severity, warning.advice) {
         case (.damage, _): findings.problem(.objects, warning.message, path: path, remedy: remedy)

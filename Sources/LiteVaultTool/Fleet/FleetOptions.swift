@@ -76,7 +76,7 @@ struct FleetOptions: ParsableArguments {
             throw Failure(.usage, "the list is not UTF-8 text", path: list, remedy: "Write one path a line.")
         }
         return text.split(whereSeparator: \.isNewline).map { String($0) }
-            .filter { !$0.hasPrefix("#") && !$0.allSatisfy(\.isWhitespace) }.map(PathArgument.literal)
+            .filter { !$0.starts(withText: "#") && !$0.allSatisfy(\.isWhitespace) }.map(PathArgument.literal)
     }
 
     private static func matches(of pattern: String, _ leavesCompanionsOut: Bool) throws -> [String] {
@@ -90,8 +90,8 @@ struct FleetOptions: ParsableArguments {
         }
         let endings = ["-wal", "-shm", "-journal", ".keys", ".keys.lock"]
         return paths.filter { path in
-            guard leavesCompanionsOut else { return !path.hasSuffix(".lock") }
-            return !endings.contains { path.hasSuffix($0) }
+            guard leavesCompanionsOut else { return !path.ends(withText: ".lock") }
+            return !endings.contains { path.ends(withText: $0) }
         }.map(PathArgument.literal)
     }
 }

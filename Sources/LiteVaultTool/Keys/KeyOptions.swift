@@ -279,6 +279,6 @@ enum LeftArgument: DatabaseArgument {
 enum PathArgument {
     /// The same file under a name that SQLite takes neither for a URI nor for a database in memory.
     static func literal(_ path: String) -> String {
-        path.hasPrefix("file:") || path.hasPrefix(":") ? "./" + path : path
+        path.utf8.starts(with: "file:".utf8) || path.utf8.first == UInt8(ascii: ":") ? "./" + path : path
     }
 }

@@ -132,7 +132,7 @@ final class KeyReader: Sendable {
     }
 
     private func readCredential(_ name: String) throws -> SecretBuffer {
-        guard !name.contains("/"), name != ".", name != "..", !name.isEmpty else {
+        guard !name.utf8.contains(UInt8(ascii: "/")), name != ".", name != "..", !name.isEmpty else {
             throw Failure(.usage, "invalid credential name '\(name)'", remedy: "Give the name without a path.")
         }
         guard let directory = ProcessInfo.processInfo.environment["CREDENTIALS_DIRECTORY"] else {

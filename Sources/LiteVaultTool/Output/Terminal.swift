@@ -48,7 +48,9 @@ final class Terminal: Sendable {
             Self.erase(&status)
             return Self.write(line + "\n", to: STDOUT_FILENO)
         }
-        try Self.requireWritten(code, remedy: "The operation itself has succeeded; only its report is lost.")
+        try Self.requireWritten(
+            code,
+            remedy: "What the command has changed stays changed. What it was to print is lost, a new key or recovery code included.")
     }
 
     private static func requireWritten(_ code: Int32, remedy: String) throws(Failure) {

@@ -205,7 +205,7 @@ struct RestoreOfMany {
     private func destination(of newest: Snapshot) throws(Failure) -> String {
         guard let directory else {
             // Of a manifest, which anybody may have written who can write to the repository.
-            guard newest.source.hasPrefix("/"), !newest.source.utf8.contains(0) else {
+            guard newest.source.starts(withText: "/"), !newest.source.utf8.contains(0) else {
                 throw Failure(
                     .cannotCreate, "was not backed up from an absolute path", path: newest.database,
                     remedy: "Restore it with 'litevault restore', to a path of your choice.")
@@ -213,13 +213,13 @@ struct RestoreOfMany {
             return newest.source
         }
         let name = newest.database
-        let parts = name.split(separator: "/", omittingEmptySubsequences: false)
+        let parts = name.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map { Substring($0) }
         guard !parts.contains(where: { $0.isEmpty || $0 == "." || $0 == ".." || $0.utf8.contains(0) }) else {
             throw Failure(
                 .cannotCreate, "the name leads out of the directory", path: name,
                 remedy: "Restore it with 'litevault restore', to a path of your choice.")
         }
-        guard !["-wal", "-shm", "-journal"].contains(where: name.hasSuffix) else {
+        guard !["-wal", "-shm", "-journal"].contains(where: { name.ends(withText: $0) }) else {
             throw Failure(
                 .cannotCreate, "SQLite would take it for a part of the database beside it", path: name,
                 remedy: "Restore it with 'litevault restore', under another name.")

@@ -50,7 +50,7 @@ package struct InstalledService {
     private init?(_ unit: SystemdUnitName, _ files: UnitFiles, _ timers: [String]) {
         guard let path = files.path(of: unit.text) else { return nil }
         (name, self.path, self.files, self.timers) = (unit.stem, path, files, timers)
-        isInstance = unit.template.map { path.hasSuffix("/\($0)") } ?? false
+        isInstance = unit.template.map { path.ends(withText: "/\($0)") } ?? false
         let file = SystemdUnitName(URL(fileURLWithPath: LocalDirectory.resolved(path)).lastPathComponent)
         let isAlias = file.type == "service" && files.path(of: file.text) != nil
         let leader = file.isTemplate ? "\(file.prefix)@\(unit.instance ?? "").service" : file.text
@@ -71,7 +71,7 @@ package struct InstalledService {
     /// The name of its state directory.
     package var directoryName: String? { last("StateDirectory") }
     /// Whether it is among the administrator's units. One of a package exists whether it is wanted or not.
-    package var isOwn: Bool { path.hasPrefix(files.own + "/") }
+    package var isOwn: Bool { path.starts(withText: files.own + "/") }
     /// Whether it, or a timer of it, is enabled.
     package var isEnabled: Bool { units.contains(where: files.isEnabled) }
     /// The timers that start the service, and the service.

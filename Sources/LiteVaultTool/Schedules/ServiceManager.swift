@@ -112,7 +112,7 @@ package struct ServiceManager: Sendable {
                 .conflict, "is a unit that 'schedule install' has not written", path: "\(Self.directory)/\(unit)",
                 remedy: "Remove it if nothing in it is needed, or choose other names with --name.")
         }
-        guard let other = try state(of: unit).path, !other.hasPrefix(Self.directory + "/") else { return }
+        guard let other = try state(of: unit).path, !other.starts(withText: Self.directory + "/") else { return }
         // That of the package is meant to be replaced.
         let text = (try? InputFile(path: other).read(upTo: 1 << 16)).map { String(decoding: $0, as: UTF8.self) } ?? ""
         guard unit.hasPrefix("litevault-") || text.contains("LiteVault") else {

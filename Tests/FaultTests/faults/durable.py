@@ -153,6 +153,31 @@ def run(report, settings, engine, operations, directory):
         for words in [snapshot(engine, "deep/down/r")]
     ]
 
+    # hazard: H-BAK-20
+    def remembered(words):
+        """What a command remembers of a repository is durable there first: a snapshot whose process was killed before its sync."""
+        own = place()
+        first = snapshot(engine, "r")
+        own.run(*first)
+        manifests = os.path.join(own.path, "r/snapshots", os.listdir(own.file("r/snapshots"))[0])
+        killed = tracing.trace(
+            [settings.tool, *first], own.log, ["fsync"], "fsync:signal=SIGKILL:when=1", extra=["-P", manifests],
+            cwd=own.path, env=own.variables)
+        expect(killed.returncode in (-9, 137), f"not killed: exit {killed.returncode}")
+        expect(len(os.listdir(manifests)) == 2, lambda: f"stored: {os.listdir(manifests)}")
+        memory = os.path.basename(manifests) + ".json"
+        calls = own.trace(*words)
+        noted = [i for i, c in enumerate(calls) if c.name in NAMES and c.result == "0" and c.quoted()
+                 and c.quoted()[-1].endswith(memory)]
+        synced = [i for i, c in enumerate(calls) if c.name == "fsync" and c.path == manifests and c.result == "0"]
+        expect(noted, "nothing was remembered")
+        expect(synced and synced[0] < noted[0], f"synced at {synced}, remembered at {noted}")
+
+    cases += [
+        (f"H-BAK-20 {words[0]}: a snapshot is remembered only once its name is durable", lambda w=words: remembered(w))
+        for words in [("snapshots", "--repository", "r"), ("check", "--repository", "r")]
+    ]
+
     # hazard: H-BAK-16
     def removed_first(operation, ending):
         """What SQLite removes beside a database is gone for good before another file gets the name."""

@@ -88,6 +88,10 @@ def inject_one(settings, box, call, number, needed, fault, inject):
         if killed:
             expect(done.returncode in (-9, 137), f"not killed: exit {done.returncode} {output}")
             sweep(settings, box)
+            # hazard: H-EXP-13
+            if box.operation.keeps and state == "old":
+                again = subprocess.run([settings.tool] + box.arguments(), capture_output=True, timeout=60)
+                expect(again.returncode == 0, lambda: f"cannot be repeated: {again.stderr.decode(errors='replace')}")
             return f"{state} state"
         if done.returncode == 0:
             expect(not needed, "exit 0 though a call failed")
@@ -95,6 +99,10 @@ def inject_one(settings, box, call, number, needed, fault, inject):
             return "done all the same"
         expect(done.returncode == 74, f"exit {done.returncode}: {output}")
         expect(output, "no message")
+        if box.operation.keeps and state == "new":
+            expect(os.path.basename(box.dest) in output, f"the copy is not named: {output}")
+        if box.operation.wal and box.operation.replaces and state == "old" and "journal mode" not in output:
+            expect(box.journal_mode() == "wal", lambda: f"journal mode {box.journal_mode()}: {output}")
         return f"{state} state"
     finally:
         box.remove()

@@ -44,6 +44,19 @@ def content(path, key=None, compatibility=4):
             raise NotReadable(f"{os.path.basename(path)}: {error}") from None
 
 
+def journal_mode(path, key=None, compatibility=4):
+    """What the header says."""
+    with tempfile.TemporaryDirectory(prefix="judge-") as directory:
+        copy = os.path.join(directory, "copy.db")
+        shutil.copyfile(path, copy)
+        connection = connect(copy, key, compatibility)
+        try:
+            connection.execute("SELECT count(*) FROM sqlite_master").fetchall()
+            return connection.execute("PRAGMA journal_mode").fetchone()[0]
+        finally:
+            connection.close()
+
+
 def _content(connection, key, compatibility):
     def all(sql):
         return connection.execute(sql).fetchall()

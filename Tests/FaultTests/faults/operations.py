@@ -19,16 +19,18 @@ OWNER = (12345, 23456) if os.geteuid() == 0 else (os.geteuid(), os.getegid())
 class Operation:
     """One command line. `source` and `result` are (key, compatibility); `replaces`: the source is the destination.
 
-    `wal`: the source is in WAL mode, which SQLite may checkpoint and leave: not its bytes but its content has to stay.
+    `wal`: the source is in WAL mode, which SQLite may checkpoint: not its bytes but its content has to stay.
+    `keeps`: {dest} is a copy of the source as it was.
     """
 
-    def __init__(self, name, arguments, source, result, replaces=False, wal=False):
+    def __init__(self, name, arguments, source, result, replaces=False, wal=False, keeps=False):
         self.name = name
         self.arguments = arguments
         self.source = source
         self.result = result
         self.replaces = replaces
         self.wal = wal
+        self.keeps = keeps
 
     def __repr__(self):
         return self.name
@@ -46,6 +48,7 @@ def operations(engine):
     if current is None:
         add("backup of a plain database", ["backup", "{source}", "{dest}"], plain, plain)
         add("vacuum of a plain database", ["vacuum", "{source}"], plain, plain, replaces=True)
+        add("vacuum of a plain WAL database", ["vacuum", "{source}"], plain, plain, replaces=True, wal=True)
         return found
     add("encrypt", ["encrypt", "{source}", "{dest}"] + key, plain, vault)
     add("encrypt --in-place", ["encrypt", "--in-place", "{source}"] + key, plain, vault, replaces=True)
@@ -61,6 +64,8 @@ def operations(engine):
     add("backup of a WAL database", ["backup", "{source}", "{dest}"] + key, vault, vault, wal=True)
     add("encrypt --in-place of a WAL database", ["encrypt", "--in-place", "{source}"] + key, plain, vault,
         replaces=True, wal=True)
+    add("encrypt --in-place --keep-original of a WAL database",
+        ["encrypt", "--in-place", "{source}", "--keep-original", "{dest}"] + key, plain, vault, replaces=True, wal=True, keeps=True)
     add("rekey of a WAL database", ["rekey", "{source}"] + key + new, vault, (OTHER, current), replaces=True, wal=True)
     return found
 
@@ -132,7 +137,7 @@ class Sandbox:
         expect(status.st_mode & 0o7777 == 0o640, lambda: f"mode is {status.st_mode & 0o7777:o}")
         unchanged = self.is_unchanged()
         if self.operation.replaces:
-            expect(not os.path.exists(self.dest), "a destination appeared")
+            self.check_kept(unchanged, temporaries_allowed)
             if unchanged:
                 return "old"
             self.expect_result(self.source)
@@ -142,6 +147,19 @@ class Sandbox:
             return "old"
         self.expect_result(self.dest)
         return "new"
+
+    def check_kept(self, unchanged, killed):
+        """The copy of the source is there once that is replaced. Before, only a kill may leave it."""
+        if not self.operation.keeps or unchanged and not killed:
+            expect(not os.path.exists(self.dest), "a destination appeared")
+        elif os.path.exists(self.dest):
+            expect(judge.content(self.dest, *self.operation.source) == self.content, "the copy has another content than the source")
+        else:
+            expect(unchanged, "replaced, and the original is not kept")
+
+    def journal_mode(self):
+        """That of the source, which no run has replaced."""
+        return judge.journal_mode(self.source, *self.operation.source)
 
     def is_unchanged(self):
         if self.fingerprint(self.source) == self.before:

@@ -70,7 +70,7 @@ def kept(settings, box):
     syncs, renamed = 0, False
     for call in tracing.read(log):
         syncs += call.name == "fsync"
-        renamed = renamed or call.name in RENAMES
+        renamed = renamed or call.name in RENAMES and os.path.basename(call.quoted()[-1]) == "source.db"
         if renamed and call.name == "fsync":
             break
     else:

@@ -21,8 +21,13 @@ def run(report, settings, engine, operations, directory):
     def add(operation, text, body, *arguments, templates=small):
         cases.append((f"{operation}: {text}", lambda: body(settings, sandbox(operation, templates), *arguments)))
 
+    # hazard: H-WAL-03
     for operation in operations:
         if operation.wal:
+            if operation.replaces:
+                name = f"H-WAL-03 {operation}: a disk without room for the result leaves it in WAL mode"
+                cases.append((name, lambda o=operation: full_disk(
+                    settings, lambda place: sandbox(o, large, place), directory, f"disk-{next(numbers)}", 30)))
             continue
         if operation.replaces:
             for how in ["reads", "writes to"]:
@@ -139,6 +144,7 @@ def full_disk(settings, sandbox, directory, name, share):
         done = tool(settings, box)
         expect(done.returncode == 74, lambda: f"exit {done.returncode}: {done.stderr}")
         expect(box.check(temporaries_allowed=False) == "old", "a result on a full disk")
+        expect(not box.operation.wal or box.journal_mode() == "wal", lambda: f"journal mode {box.journal_mode()}")
         return done.stderr.strip().splitlines()[-1].replace(box.files + "/", "")
     finally:
         subprocess.run(["umount", place], capture_output=True)

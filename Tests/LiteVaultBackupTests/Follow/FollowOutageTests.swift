@@ -1,6 +1,7 @@
 import Foundation
 import LiteVault
 import LiteVaultBackup
+import LiteVaultSystem
 import LiteVaultTestSupport
 import Testing
 
@@ -58,6 +59,28 @@ import Testing
         follower.end(within: 300)
         await run
         return repository
+    }
+
+    @Test func `H-WAL-03 a follower that finds no log says whether the database was followed before`() async throws {
+        let repository = try await follow {
+            try commit()
+            #expect(await eventually { events.list.contains("stored") })
+        }
+        // As an operation leaves it that was killed while it replaced the file.
+        try db.setPragma(.journalMode, to: .delete)
+        let found = Locked<[Bool]>([])
+        for (number, name) in ["live.db", "other.db"].enumerated() {
+            let follower = DatabaseFollower(
+                plaintext: live.path, into: repository, options: FollowingOptions(database: name),
+                report: { event in
+                    if case .waiting(_, let wasFollowed) = event { found.withLock { $0.append(wasFollowed) } }
+                })
+            async let run: Void = follower.run()
+            #expect(await eventually { found.value.count == number + 1 })
+            follower.end(within: 300)
+            await run
+        }
+        #expect(found.value == [true, false])
     }
 
     /// The files of the segments that wait.

@@ -82,6 +82,19 @@ import Testing
         }
     }
 
+    @Test func `a name by which the old database cannot be kept is refused before anything is fetched`() async throws {
+        let crashed = try await Crashed(.wal)
+        let taken = crashed.left.directory + "/taken.db"
+        try Data([1]).write(to: URL(fileURLWithPath: taken))
+        // In another file system, taken, and in no directory.
+        for name in ["/proc/kept.db", taken, crashed.left.directory + "/none/kept.db"] {
+            let error = await #expect(throws: VaultError.self) {
+                try await crashed.restore(keeping: name) { _ in throw VaultError(.damaged, "verified what was fetched") }
+            }
+            #expect(error?.code == .cannotCreate)
+        }
+    }
+
     @Test func `a database that does not pass verification is not put in place`() async throws {
         let crashed = try await Crashed(.wal)
         let before = try ["", "-wal"].map { try Data(contentsOf: URL(fileURLWithPath: crashed.left.path + $0)) }

@@ -52,6 +52,27 @@ import Testing
         #expect(try scratch.names() == ["kept.db", "plain.db"])
     }
 
+    @Test func `H-EXP-13 encrypting in place accepts the copy of the original that a killed run has left, and no other file`() throws {
+        let path = try plain(wal: true)
+        let kept = scratch.path("kept.db")
+        try DatabaseFile(path).backup(to: kept)
+        let other = try Connection(scratch.path("other.db"))
+        try other.execute("CREATE TABLE t (a)")
+        try other.close()
+        try scratch.write("no database", to: "text.db")
+        for name in ["other.db", "text.db", "plain.db"] {
+            let error = #expect(throws: VaultError.self) {
+                try DatabaseFile(path).encryptInPlace(
+                    key: key, settings: fast, keepingOriginalAt: scratch.path(name))
+            }
+            #expect(error?.code == .cannotCreate && error?.path == scratch.path(name))
+            #expect(try DatabaseFile(path).kind() == .plain)
+            #expect(try Connection(path).pragma(.journalMode) == .wal)
+        }
+        try DatabaseFile(path).encryptInPlace(key: key, settings: fast, keepingOriginalAt: kept)
+        try expectSame(Connection(kept), Connection(path, key: key, settings: fast))
+    }
+
     @Test(arguments: [false, true]) func `rekeying leaves one key that opens the file`(wal: Bool) throws {
         let path = scratch.path("encrypted.db")
         try DatabaseFile(plain(wal: wal)).encrypt(to: path, key: key, settings: fast)
