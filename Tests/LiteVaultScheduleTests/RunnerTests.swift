@@ -473,7 +473,8 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
         #expect(try await runner(jobs).runDue().count == 1)
         clock.step(-wrong)
         #expect(try !isOverdue())
-        clock.advance(86_400 + 3500)
+        // Days begin at midnight, UTC.
+        clock.advance(86_400 - clock.now.timeIntervalSince1970.truncatingRemainder(dividingBy: 86_400) + 3500)
         #expect(try !isOverdue())
         clock.advance(200)
         #expect(try isOverdue())

@@ -93,6 +93,8 @@ struct InPlaceReplacement {
             } else if let kept, unlink(kept.destination) != 0 {
                 left.append("a copy of \(path) is left as \(kept.destination)")
             }
+            // The engine detaches no file whose schema it cannot read; this one is empty now.
+            try? source.detach(AttachedCopy.schema)
             try? source.endHold(walMode: walMode)
             let mode = try? source.pragma(.journalMode)
             if walMode, mode != .wal {

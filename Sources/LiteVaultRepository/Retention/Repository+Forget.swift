@@ -185,7 +185,8 @@ extension VaultError {
         VaultError(
             code, "\(message), and it lists the verified snapshots, of which retention keeps the newest", path: path,
             advice: .all([
-                .text("Nothing was removed."), .rebuild, .text("Then verify the snapshots again, before any is removed."),
+                .text("Nothing was removed."), .rebuild,
+                .text("Then verify the snapshots again, before any is removed."),
             ]), cause: self)
     }
 }

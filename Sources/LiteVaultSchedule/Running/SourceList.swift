@@ -288,7 +288,9 @@ extension JobState.Problem {
 extension RepositoryReference {
     /// The same for all references to one repository, however their locations are written: a directory may be behind links.
     fileprivate var sharedPlace: String {
-        guard !location.starts(withText: "/") else { return LocalDirectory.resolved(location) + "\n" + (endpoint ?? "") }
+        guard !location.starts(withText: "/") else {
+            return LocalDirectory.resolved(location) + "\n" + (endpoint ?? "")
+        }
         var place = location[...]
         while place.hasSuffix("/") { place = place.dropLast() }
         return place + "\n" + (endpoint ?? "")

@@ -131,7 +131,8 @@ struct SnapshotCommand: VaultCommand {
         } catch let refusal as VaultError {
             // A sealed repository takes plaintext, too.
             do { return try session.repository(repository) } catch let error as VaultError
-            where error.cause is NoSnapshotError { throw refusal }
+                where error.cause is NoSnapshotError
+            { throw refusal }
         }
         return try session.repository(repository, for: .creation)
     }

@@ -50,7 +50,9 @@ final class Terminal: Sendable {
         }
         try Self.requireWritten(
             code,
-            remedy: "What the command has changed stays changed. What it was to print is lost, a new key or recovery code included.")
+            remedy:
+                "What the command has changed stays changed. What it was to print is lost, a new key or recovery code included."
+        )
     }
 
     private static func requireWritten(_ code: Int32, remedy: String) throws(Failure) {

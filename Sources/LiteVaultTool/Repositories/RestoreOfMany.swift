@@ -213,7 +213,9 @@ struct RestoreOfMany {
             return newest.source
         }
         let name = newest.database
-        let parts = name.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map { Substring($0) }
+        let parts = name.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map {
+            Substring($0)
+        }
         guard !parts.contains(where: { $0.isEmpty || $0 == "." || $0 == ".." || $0.utf8.contains(0) }) else {
             throw Failure(
                 .cannotCreate, "the name leads out of the directory", path: name,
