@@ -45,7 +45,7 @@ enum UsageMessage {
                 ? "The version is shown by 'litevault --version'." : "See '\(help)' for arguments and examples.")
     }
 
-    /// The first option of one letter that a command does not have. The parser may say what is missing instead. A letter is no key.
+    /// The first option of one letter that a command does not have. The parser may say what is missing instead. A letter cannot be a key.
     private static func unknownLetter(in arguments: [String], of command: any ParsableCommand.Type) -> String? {
         let words = Set(LiteVaultCommand.helpMessage(for: command).split { " ,\n".contains($0) })
         return arguments.prefix { $0 != "--" }

@@ -290,7 +290,7 @@ def kills(report, settings, copy):
 
     # hazard: H-BAK-13
     def found():
-        """A keyring that is there may be of a restore that was killed: it is durable before the database gets its name."""
+        """An existing keyring may be of a restore that was killed: it is durable before the database gets its name."""
         own = fresh()
         own.restore("new.db")
         os.unlink(own.file("new.db"))

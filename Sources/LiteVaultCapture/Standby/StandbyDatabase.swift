@@ -58,7 +58,7 @@ package final class StandbyDatabase {
         log = try LocalFile(updating: name)
         try readLog()
         try dropTail()
-        // Whoever wrote the log, or created it, may have been killed before it synced. From here on its commits are recorded as durable,
+        // The process that wrote or created the log may have been killed before it synced. From here on its commits are recorded as durable,
         // and copied into the file.
         try log.sync()
         try LocalDirectory.sync(LocalDirectory.parent(of: name))

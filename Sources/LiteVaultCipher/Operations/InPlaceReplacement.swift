@@ -86,14 +86,15 @@ struct InPlaceReplacement {
         defer { lease.release() }
         var left: [String] = []
         if new.replacement.isPending {
-            // The new files first: the journal mode needs space to change, and they may be what fills the disk.
+            // The new files first: the journal mode needs space to change, and they may be what fills the disk. The engine may still have
+            // one attached, which keeps its space, and detaches no file whose schema it cannot read: so it is emptied.
+            truncate(new.replacement.path, 0)
             new.replacement.discard()
             if let kept, kept.replacement.isPending {
                 kept.replacement.discard()
             } else if let kept, unlink(kept.destination) != 0 {
                 left.append("a copy of \(path) is left as \(kept.destination)")
             }
-            // The engine detaches no file whose schema it cannot read; this one is empty now.
             try? source.detach(AttachedCopy.schema)
             try? source.endHold(walMode: walMode)
             let mode = try? source.pragma(.journalMode)

@@ -162,7 +162,7 @@ struct PendingKeyring {
     ///   directory failed: ``takingBack(_:)`` gives it back.
     func publish() throws {
         let path = planned.path
-        // One that is there may be of a restore that was killed before it synced the directory.
+        // An existing one may be of a restore that was killed before it synced the directory.
         guard let file else { return try LocalDirectory.sync(LocalDirectory.parent(of: path)) }
         try withErrorContext(path: path) {
             guard planned.outcome == .replaced else { return try file.publish() }

@@ -258,6 +258,20 @@ extension ObjectStore {
     /// The store that holds the objects as they are: that of a sealed repository's without what seals and opens them.
     package var unsealed: any ObjectStore { (self as? SealedStore)?.base ?? self }
 
+    /// Makes objects durable that were found to be stored, where they are files of this machine: another process may have been killed
+    /// before it synced their directories. In other stores an existing object is durable.
+    ///
+    /// - Parameter names: their names, or prefixes that end with a slash.
+    func settle(_ names: some Sequence<String>) throws {
+        let paths = names.compactMap { name in
+            unsealed.localPath(name.hasSuffix("/") ? name + "any" : name).map(LocalDirectory.parent)
+        }
+        for path in Set(paths) where access(path, F_OK) == 0 {
+            try LocalDirectory.create(path)
+            try LocalDirectory.sync(path)
+        }
+    }
+
     /// The size of the content of a listed object, which is less than, or more than, what is stored of it if it is sealed.
     ///
     /// - Throws: `VaultError` `damaged` if it is sealed and truncated or changed; then one small request was made.

@@ -145,22 +145,6 @@ public final class DirectoryStore: ObjectStore {
     }
 }
 
-extension ObjectStore {
-    /// Makes objects durable that were found to be stored, where they are files of this machine: another process may have been killed
-    /// before it synced their directories. In other stores an existing object is durable.
-    ///
-    /// - Parameter names: their names, or prefixes that end with a slash.
-    func settle(_ names: some Sequence<String>) throws {
-        let paths = names.compactMap { name in
-            unsealed.localPath(name.hasSuffix("/") ? name + "any" : name).map(LocalDirectory.parent)
-        }
-        for path in Set(paths) where access(path, F_OK) == 0 {
-            try LocalDirectory.create(path)
-            try LocalDirectory.sync(path)
-        }
-    }
-}
-
 extension DirectoryStore {
     /// - Parameter body: gets the object's directory, nil if there is none, and the object's name in it.
     private func naming<T>(

@@ -34,7 +34,7 @@ final class Directory: Sendable {
         }
     }
 
-    /// The names in the directory itself, whatever has its path by now. One that is not UTF-8 is repaired: it is none of ours.
+    /// The names in the directory itself, whatever has its path by now. One that is not UTF-8 is repaired: LiteVault makes none.
     func names() -> [String] {
         let again = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard again >= 0 else { return [] }

@@ -153,14 +153,12 @@ package final class ReplacementFile: Sendable {
 
     /// Removes the temporary file with its `-wal`, `-journal` and `-shm`. Does nothing after a publication.
     ///
-    /// A connection that still has it open keeps working on an empty file without a name, and loses its POSIX locks on it.
+    /// A connection that still has it open keeps working on a file without a name, and loses its POSIX locks on it.
     package func discard() {
         guard let descriptor = takeDescriptor() else { return }
         // The file last: a companion without its file would not identify its owner.
         for companion in TemporaryName.companions { directory.unlink(temporaryName + companion) }
         directory.unlink(temporaryName)
-        // The space is free at once, whoever has it open.
-        ftruncate(descriptor, 0)
         registry.forget(path)
         close(descriptor)
     }

@@ -384,7 +384,7 @@ def snapshots(settings, box, standby):
 
 # hazard: H-BAK-19
 def unsynced(settings, box, standby):
-    """Killed at each sync of its log; then another one goes on from there, and the power fails at any moment of that."""
+    """Killed at each sync of its log; then another one continues from there, and the power fails at any moment of that."""
     tracing.require_strace()
     folder, kept = box.path("copy"), box.path("kept")
     os.mkdir(folder)
