@@ -60,7 +60,7 @@ public struct BackupService: Service, CustomStringConvertible {
         self.clock = clock
         guard services.local.state != nil else {
             throw VaultError(
-                .config, "no directory for the state: neither HOME nor XDG_STATE_HOME is set",
+                .config, "no directory for the state: HOME is not an existing directory, and XDG_STATE_HOME is not set",
                 path: configuration.name, remedy: "Set `stateDirectory`, or `state` of the local directories.")
         }
     }

@@ -16,7 +16,7 @@ struct CredentialChain: Sendable {
         (self.environment, self.time) = (environment, time)
         machine = MachineCredentials(environment: environment, service: service)
         tokens = SecurityTokenService(environment: environment, service: service)
-        sessions = SingleSignOn(environment: environment, service: service)
+        sessions = SingleSignOn(environment: environment, service: service, time: time)
     }
 
     /// The credentials of the first source that has any.

@@ -46,7 +46,7 @@ public struct S3Settings: Sendable {
     /// The longest pause before the second attempt; doubled with each further one.
     package var firstPause = Duration.milliseconds(200)
     /// How long temporary credentials are used at least before a refusal that names no reason renews them.
-    package var shortestUse = Duration.seconds(60)
+    package var shortestUse = Duration.seconds(300)
     /// The local clock; tests replace it.
     package var clock: @Sendable () -> Date = { Date() }
     /// The number of objects in a page of a listing, for tests; nil leaves it to the server.

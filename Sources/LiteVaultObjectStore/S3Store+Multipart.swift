@@ -153,8 +153,9 @@ extension S3Store {
                 guard Self.isOurs(name) else { continue }
                 found.append((name, id, began))
             }
-            let following = try nextPage(tree, "NextKeyMarker").map {
-                (key: isEncoded ? URIEncoding.decode($0) ?? $0 : $0, id: tree["NextUploadIdMarker"] ?? "")
+            // A part is enough: the rest is found once these are gone.
+            let following = (try? nextPage(tree, "NextKeyMarker")).flatMap { key in
+                tree["NextUploadIdMarker"].map { (key: isEncoded ? URIEncoding.decode(key) ?? key : key, id: $0) }
             }
             if let next, let following, next == following { break }
             next = following

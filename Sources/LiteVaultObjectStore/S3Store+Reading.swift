@@ -160,6 +160,6 @@ extension S3Store {
         throw VaultError(
             .unsupported, "the server returned a part of its listing, without the \(element) that leads to the rest",
             path: location,
-            remedy: "Use a server that supports all pages of ListObjectsV2 and ListMultipartUploads.")
+            remedy: "Use a server that supports all pages of ListObjectsV2.")
     }
 }

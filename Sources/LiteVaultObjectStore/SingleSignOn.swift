@@ -6,6 +6,8 @@ internal import LiteVaultSystem
 struct SingleSignOn: Sendable {
     let environment: AWSEnvironment
     let service: CredentialService
+    /// The store's time.
+    let time: @Sendable () async -> Date
 
     private static let name = "the single sign-on service"
 
@@ -103,10 +105,13 @@ struct SingleSignOn: Sendable {
     /// The session's token, renewed if it is about to expire.
     private func accessToken(_ session: Session) async throws -> String {
         guard let cached = CachedToken(session.path) else { throw session.isOver() }
-        let now = Date()
+        var now = Date()
+        if cached.expiration > now + 300 { return cached.token }
+        // The clock here may be ahead.
+        now = await time()
         if cached.expiration > now + 300 { return cached.token }
         do {
-            if let renewed = try await renew(cached, session) { return renewed }
+            if let renewed = try await renew(cached, session, now) { return renewed }
         } catch {
             if cached.expiration > now { return cached.token }
             throw error
@@ -121,8 +126,8 @@ struct SingleSignOn: Sendable {
     ///
     /// - Returns: nil if there is no refresh token, or it is refused.
     /// - Throws: `VaultError` `io` if the service cannot be reached.
-    private func renew(_ cached: CachedToken, _ session: Session) async throws -> String? {
-        guard let body = cached.renewalRequest() else { return nil }
+    private func renew(_ cached: CachedToken, _ session: Session, _ now: Date) async throws -> String? {
+        guard let body = cached.renewalRequest(at: now) else { return nil }
         let server = environment.endpoint(of: "SSO_OIDC", "oidc.\(session.region)", region: session.region)
         var request = HTTPRequest(url: server + "/token")
         request.method = "POST"
@@ -133,7 +138,7 @@ struct SingleSignOn: Sendable {
         else { return nil }
         // In a service whose home directory cannot be written, the next renewal needs the old refresh token once more.
         try? cached.replace(
-            session.path, with: found.accessToken, refresh: found.refreshToken, expiration: Date() + found.expiresIn)
+            session.path, with: found.accessToken, refresh: found.refreshToken, expiration: now + found.expiresIn)
         return found.accessToken
     }
 
@@ -171,10 +176,10 @@ private struct CachedToken {
     }
 
     /// The body of a request for new tokens; nil if that is not possible.
-    func renewalRequest() -> [UInt8]? {
+    func renewalRequest(at now: Date) -> [UInt8]? {
         guard let id = members["clientId"], let secret = members["clientSecret"], let refresh = members["refreshToken"]
         else { return nil }
-        if case .text(let end)? = members["registrationExpiresAt"], let end = HTTPDate.isoDate(end), end < Date() {
+        if case .text(let end)? = members["registrationExpiresAt"], let end = HTTPDate.isoDate(end), end < now {
             return nil
         }
         let request = [

@@ -144,7 +144,7 @@ import Testing
     }
 
     @Test(arguments: ["expired", "403"])
-    func `H-CLOCK-14 a refusal without a reason renews credentials that were in use for a minute`(fault: String)
+    func `H-CLOCK-14 a refusal without a reason renews credentials that were in use for minutes`(fault: String)
         async throws
     {
         for (use, keys) in [(Duration.seconds(86_400), ["AKIA1"]), (Duration.zero, ["AKIA2", "AKIA3"])] {

@@ -80,7 +80,7 @@ class Plan:
             self.add("tests sqlite", ["ci/lib/relink", "sqlite", home(DEFAULT), home("sqlite"), WORK / "sqlite"], needs=["build sqlite"], seconds=5)
         for suite in self.suites.values():
             if suite.optimised and DEFAULT in self.engines:
-                self.add(f"optimised {suite.name}", ["ci/lib/relink", "optimised", home(DEFAULT), ROOT / ".build-tool", WORK / "optimised", suite.name],
+                self.add(f"optimised {suite.name}", ["ci/lib/relink", "optimised", home(DEFAULT), ROOT / ".build-tool", WORK / "optimised" / suite.name, suite.name],
                          needs=["build sqlcipher", "build tool"], seconds=5)
         for engine in SUBSTITUTED:
             if engine in self.engines:
@@ -166,7 +166,7 @@ class Plan:
             return
         program = self.program(engine)
         if self.is_optimised(engine, suite):
-            program = WORK / "optimised/litevaultPackageTests.xctest"
+            program = WORK / "optimised" / suite.name / "litevaultPackageTests.xctest"
             how["environment"] |= suite.optimised
         events = WORK / f"{engine}.{suite.name}.events"
         events.unlink(missing_ok=True)  # those of an earlier run would be judged if the program did not start

@@ -53,16 +53,20 @@ extension DatabaseFile {
     /// Requires that a plaintext database has the content of another one, and makes its name durable.
     private static func requireCopy(_ path: String, of source: Connection, _ report: Progress.Report) throws {
         do {
-            try Leftovers.refuse(beside: path)
+            try withErrorContext(path: path) { try Leftovers.refuse(beside: path) }
             let copy = try DatabaseFile(path).open(key: nil)
-            try ContentComparator(source, copy).compare { try report(.init(.comparing, $0, of: nil, .rows)) }
+            try copy.reading {
+                try ContentComparator(source, copy).compare { try report(.init(.comparing, $0, of: nil, .rows)) }
+            }
             try copy.close()
-            try DurableName.sync(path)
-        } catch let error where error is VaultError || error is DatabaseError || error is DurableFileError {
+        } catch let error as VaultError
+            where [.internalFailure, .wrongKind, .damaged, .cannotCreate].contains(error.code)
+        {
             throw VaultError(
                 .cannotCreate, "The file already exists, and is not a copy of the database", path: path,
                 remedy: "Choose another name, or remove it first.", cause: error)
         }
+        try withErrorContext(path: path) { try DurableName.sync(path) }
     }
 
     /// Changes the key.

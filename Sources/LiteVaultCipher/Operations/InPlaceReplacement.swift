@@ -97,15 +97,16 @@ struct InPlaceReplacement {
             }
             try? source.detach(AttachedCopy.schema)
             try? source.endHold(walMode: walMode)
-            let mode = try? source.pragma(.journalMode)
-            if walMode, mode != .wal {
-                left.append("the journal mode of \(path) was WAL, and is DELETE now")
+            if walMode, (try? source.pragma(.journalMode)) != .wal {
+                left.append("the journal mode of \(path) was WAL, and may be DELETE now")
             }
         } else if let kept {
             // After a power failure the name may refer to the old file again, whose bytes are the last resort.
             left.append("the original is kept as \(kept.destination)")
         }
-        guard let error = error as? VaultError, !left.isEmpty else { return error }
+        // One of the caller's stays what it is: that of a cancellation, for example.
+        let known = error as? VaultError ?? (error as? DatabaseError).map { VaultError($0, path: path) }
+        guard let error = known, !left.isEmpty else { return error }
         return VaultError(
             error.code, ([error.message] + left).joined(separator: "; "), path: error.path, remedy: error.remedy,
             cause: error.cause)

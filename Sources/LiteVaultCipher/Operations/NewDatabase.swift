@@ -72,7 +72,7 @@ struct NewDatabase {
 
     /// Runs a body and turns errors about the temporary name into errors about the destination.
     func reporting<T>(_ body: () throws -> T) throws -> T {
-        let name = replacement.path.split(separator: "/").last.map(String.init) ?? replacement.path
+        let name = replacement.path.pathNames.last.map(String.init) ?? replacement.path
         do {
             return try body()
         } catch let error as DatabaseError where error.path?.ends(withText: name) == true {

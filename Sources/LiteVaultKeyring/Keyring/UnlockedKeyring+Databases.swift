@@ -67,7 +67,9 @@ extension UnlockedKeyring {
                 let file = directory + "/" + name
                 // A name that is not UTF-8 comes repaired: no file has that name, or another one.
                 if name.unicodeScalars.contains("\u{FFFD}") {
-                    throw VaultError(.io, "A file whose name is not UTF-8 cannot be read: rename it", path: file)
+                    throw VaultError(
+                        .io, "A file whose name is not UTF-8, or has U+FFFD, cannot be read", path: file,
+                        remedy: "Rename it.")
                 }
                 guard let status = try? FileMetadata.ifExists(path: file, followingLinks: true),
                     status.kind == .regular, let salt = try? EngineFile(path: file).read(at: 0, count: 16),

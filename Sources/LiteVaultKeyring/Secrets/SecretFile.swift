@@ -3,7 +3,7 @@ internal import LiteVaultCore
 internal import LiteVaultSystem
 
 /// Reads and writes small files that matter: all of one, or nothing.
-enum SecretFile {
+package enum SecretFile {
     /// Who else may read a file with a secret.
     enum Privacy {
         /// Any file.
@@ -101,7 +101,7 @@ enum SecretFile {
     /// file, such as a database under its key, is written after that.
     ///
     /// - Throws: `io`; `noInput` when the file is gone.
-    static func settle(_ path: String) throws {
+    package static func settle(_ path: String) throws {
         do throws(DurableFileError) { try DurableName.sync(path) } catch {
             // LiteVault writes to no directory that it cannot read: somebody else has put the file there.
             guard error.code == EACCES else { throw VaultError.file(error.operation, path, code: error.code) }

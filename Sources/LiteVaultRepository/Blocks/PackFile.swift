@@ -18,10 +18,9 @@ enum PackFile {
             throw VaultError(.damaged, "invalid name of a pack", path: name)
         }
         if name == RepositoryFormat.tree(pack) {
-            let header = try file.read(at: 0, count: RepositoryFormat.packHeader)
-            guard header == PackWriter.header(RepositoryFormat.treeMagic, repository: repository, pack: pack),
-                isWhole(file.path, pack)
-            else { throw VaultError(.damaged, "its hash does not match", path: name) }
+            guard try isIntact(file.path, pack, of: repository) else {
+                throw VaultError(.damaged, "its hash does not match", path: name)
+            }
             return
         }
         let size = try file.size()

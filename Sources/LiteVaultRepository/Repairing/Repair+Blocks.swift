@@ -35,7 +35,7 @@ extension Repair {
             flaws[object.name] = try await repository.flaw(orMissing: true) {
                 try await maps.source.prepare(pack)
                 // A file that cannot be read is not known to be damaged: that ends the repair.
-                guard try PackFile.isIntact(maps.source.path(pack), pack) else {
+                guard try PackFile.isIntact(maps.source.path(pack), pack, of: repository.id) else {
                     throw VaultError(.damaged, "does not match its hash", path: object.name)
                 }
             }

@@ -39,8 +39,19 @@ final class Repair {
         report = RepairReport(isDryRun: options.dryRun, readsData: options.readsData)
     }
 
+    /// The identifiers of the databases to look at. A new key and an upgrade also stop at what is left of those without a manifest.
+    private func databaseIDs() async throws -> [String] {
+        var all = Set(try await repository.databaseIDs(options.database))
+        guard options.database == nil else { return all.sorted() }
+        for prefix in ["forgotten/", "segments/", "verified/"] {
+            let parts = try await store.list(prefix).compactMap { $0.name.split(separator: "/").dropFirst().first }
+            all.formUnion(parts.filter { RepositoryFormat.isIdentifier($0) }.map(String.init))
+        }
+        return all.sorted()
+    }
+
     func run() async throws -> RepairReport {
-        let databases = try await repository.databaseIDs(options.database)
+        let databases = try await databaseIDs()
         for (index, database) in databases.enumerated() {
             try options.progress(BackupProgress(.checking, Int64(index), of: Int64(databases.count)))
             let survey = try await repository.survey(database)
@@ -76,6 +87,8 @@ final class Repair {
                 report.actions.append(.init(.restored, one.object, one.error.message, copy(one.object)))
                 continue
             }
+            // Copied before its number is recorded as gone: if it is not the same each time it is read, nothing is lost yet.
+            if !options.dryRun, try await keep(one.object) == nil { continue }
             report.lostSnapshots.append(
                 RepairReport.LostSnapshot(
                     database: survey.snapshots.last?.database, sequence: one.sequence, path: one.object,
@@ -91,7 +104,8 @@ final class Repair {
         do {
             _ = try await repository.object(name, database)
             return false
-        } catch let error as VaultError where error.isDamage {
+        } catch let error as VaultError {
+            // One that cannot be read now is left, and the others are looked at.
             return error.code == .damaged
         }
     }
@@ -160,7 +174,8 @@ final class Repair {
         } catch let error as VaultError where error.code == .damaged {
             try await setAside(name, error.message)
             try await write(repository.noVerifications(database), as: name)
-            report.actions.append(.init(.rebuilt, name, "the next check refills it", nil))
+            report.actions.append(
+                .init(.rebuilt, name, "the next check refills it: verify snapshots before retention removes any", nil))
         }
     }
 

@@ -216,7 +216,10 @@ extension Repository {
 extension ObjectStore {
     /// What to do about a repository that stands in the way of one with a secret: an empty one can be made again.
     func remedyWithoutSecret(or other: String) async -> String {
-        let isEmpty = (try? await list("snapshots/").isEmpty) ?? false
+        let isNew = { (object: ObjectAttributes) in
+            object.name == RepositoryFormat.config || object.name.starts(withText: "leases/")
+        }
+        let isEmpty = (try? await list("").allSatisfy(isNew)) ?? false
         return isEmpty ? "The repository has no snapshots: remove it, and create it with the secret." : other
     }
 }

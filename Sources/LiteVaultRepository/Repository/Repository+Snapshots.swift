@@ -8,6 +8,8 @@ struct DatabaseSurvey: Sendable {
         let sequence: Int
         let object: String
         let error: VaultError
+        /// What to do if it is not damage, which a repair is for.
+        var remedy: Remedy? { error.code == .damaged ? nil : error.advice }
     }
 
     let database: String
@@ -57,7 +59,7 @@ struct DatabaseSurvey: Sendable {
         unreadable.first.map { first in
             VaultError(
                 first.error.code, "cannot be read and may need any pack: \(first.error.message)", path: first.object,
-                advice: .all([.text("Nothing was removed."), .repair]), cause: first.error)
+                advice: .all([.text("Nothing was removed."), first.remedy ?? .repair]), cause: first.error)
         } ?? rollback
     }
 }
@@ -131,7 +133,7 @@ extension Repository {
         var found: [String: Result<NamedObject, VaultError>] = [:]
         var missing: Set<String> = []
         for _ in 0..<Self.listings {
-            listed = try await store.list(RepositoryFormat.snapshots(database)).map(\.name)
+            listed = try await store.list(RepositoryFormat.snapshots(database)).asListing.map(\.name)
             let names = listed.filter {
                 found[$0] == nil && RepositoryFormat.sequence(ofSnapshot: $0, database) != nil
             }
@@ -470,7 +472,8 @@ extension Repository {
         VaultError(
             one.error.code,
             "snapshot \(one.sequence), which may be the requested one, cannot be read: "
-                + one.error.message, path: one.object, advice: advice(before), cause: one.error)
+                + one.error.message, path: one.object, advice: advice(before, one.remedy ?? .repairToReport),
+            cause: one.error)
     }
 
     private func instead(of rollback: VaultError, _ before: Snapshot?) -> VaultError {
@@ -479,8 +482,8 @@ extension Repository {
             advice: .all([rollback.advice, advice(before)].compactMap(\.self)), cause: rollback.cause)
     }
 
-    private func advice(_ before: Snapshot?) -> Remedy {
+    private func advice(_ before: Snapshot?, _ remedy: Remedy = .repairToReport) -> Remedy {
         let other = before.map { Remedy.restoreEarlier(snapshot: $0.id, time: Timestamp.text($0.time)) }
-        return .all([other, .repairToReport].compactMap(\.self))
+        return .all([other, remedy].compactMap(\.self))
     }
 }

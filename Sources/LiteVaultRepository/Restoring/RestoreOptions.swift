@@ -163,7 +163,12 @@ struct PendingKeyring {
     func publish() throws {
         let path = planned.path
         // An existing one may be of a restore that was killed before it synced the directory.
-        guard let file else { return try LocalDirectory.sync(LocalDirectory.parent(of: path)) }
+        guard let file else {
+            let directory = LocalDirectory.parent(of: path)
+            // LiteVault writes to no directory that it cannot read.
+            guard planned.outcome == .same, access(directory, R_OK) == 0 else { return }
+            return try LocalDirectory.sync(directory)
+        }
         try withErrorContext(path: path) {
             guard planned.outcome == .replaced else { return try file.publish() }
             let original = try FileMetadata(path: path)

@@ -72,10 +72,7 @@ extension Repository {
         _ going: [Snapshot], from decisions: [RetentionDecision], _ lease: Lease,
         _ warning: (RepositoryWarning) -> Void, _ progress: BackupProgress.Report
     ) async throws -> [RetentionDecision] {
-        // Whatever else was decided about the same object: a store may list it twice.
-        let kept = Set(decisions.filter(\.keeps).map(\.snapshot.object))
-        var decisions = decisions.filter { $0.keeps || !kept.contains($0.snapshot.object) }
-        let going = going.filter { !kept.contains($0.object) }
+        var decisions = decisions
         var done = 0
         let databases = Set(decisions.map(\.snapshot.manifest.database)).sorted()
         for database in databases {

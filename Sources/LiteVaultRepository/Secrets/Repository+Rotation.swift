@@ -204,14 +204,14 @@ extension Repository {
         _ name: String, in store: any ObjectStore, _ body: (ObjectAttributes) async throws -> T?
     ) async throws -> T? {
         var wasDamaged = false
-        for _ in 0..<5 {
+        for attempt in 0..<5 {
             // The tag first: if the object changes after that, the write fails.
             guard let present = try await store.attributes(name) else { return nil }
             do {
                 return try await body(present)
             } catch let error as VaultError where error.code == .conflict {
                 continue
-            } catch let error as VaultError where error.code == .damaged && !wasDamaged {
+            } catch let error as VaultError where error.code == .damaged && !wasDamaged && attempt < 4 {
                 wasDamaged = true
             }
         }

@@ -91,7 +91,7 @@ extension Repository {
     ) async throws {
         // Stores write the object of conditions themselves, to try these. It says nothing.
         let others = [RepositoryFormat.config, RepositoryFormat.lease("conditions")]
-        let damaged = Set((try? await pendingDeletions().damaged) ?? [])
+        let damaged = Set(try await pendingDeletions().damaged ?? [])
         var (done, total) = (Int64(0), Int64(0))
         try await forEachPart(32, lease) {
             !others.contains($0)

@@ -49,6 +49,8 @@ final class SegmentCompaction {
     private var damaged: Set<String> = []
     /// The newest segment, as far as it is known.
     private var newest: SegmentName?
+    /// When the newest commit was made, whatever name has it.
+    private var newestDate: Date?
 
     init(
         _ repository: Repository, _ database: String, _ policy: CompactionPolicy, dryRun: Bool = false,
@@ -67,7 +69,7 @@ final class SegmentCompaction {
     @discardableResult
     func run() async throws -> [SegmentName] {
         let before = try await repository.segmentListing(database, in: .everything)
-        newest = before.names.last
+        (newest, newestDate) = (before.names.last, before.names.lazy.map(\.date).max())
         let rest = try await join(SegmentCover.of(before.names, before.joined))
         // What was stored just now is not old enough, unless nothing has to be.
         try await remove(policy.grace > .zero ? before.joined : nil)
@@ -225,7 +227,7 @@ final class SegmentCompaction {
         let now = try await repository.store.now()
         // The earliest of three: it may keep too much, where a later one would remove too much. Later commits make a commit old, and not
         // a clock that is set forward.
-        let time = min(repository.clock.time(), now, newest?.date ?? now)
+        let time = min(repository.clock.time(), now, newestDate ?? now)
         let old = joined.filter { name in
             name.modified.map { $0.addingTimeInterval(policy.grace.seconds) <= now } ?? false
         }

@@ -186,6 +186,6 @@ struct StaleFileSweep {
 
     private static func mainFile(ofCompanion name: String) -> TemporaryName? {
         guard let ending = TemporaryName.companions.first(where: { name.ends(withText: $0) }) else { return nil }
-        return TemporaryName(parsing: String(name.dropLast(ending.count)))
+        return TemporaryName(parsing: String(Substring(name.utf8.dropLast(ending.utf8.count))))
     }
 }

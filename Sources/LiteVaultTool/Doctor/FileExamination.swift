@@ -163,7 +163,9 @@ struct FileExamination {
     /// The path, or the nearest directory above it that exists.
     static func existingParent(_ path: String) -> String {
         var path = path
-        while path != "/", !path.isEmpty, access(path, F_OK) != 0 { path = LocalDirectory.parent(of: path) }
+        while path != "/", path != ".", !path.isEmpty, access(path, F_OK) != 0 {
+            path = LocalDirectory.parent(of: path)
+        }
         return path.isEmpty ? "/" : path
     }
 

@@ -79,7 +79,7 @@ struct ScheduleExamination {
     private func state(into findings: inout Findings) -> StateFile? {
         guard let directory = local.state else {
             findings.problem(
-                .state, "no directory for the state: neither HOME nor XDG_STATE_HOME is set",
+                .state, "no directory for the state: HOME is not an existing directory, and XDG_STATE_HOME is not set",
                 remedy: "Set state-directory in the configuration, or give --state-directory.")
             return nil
         }

@@ -204,7 +204,7 @@ struct FleetAddition: Sendable {
         guard !isDryRun else { return isThere ? .already : .ready }
         if isThere {
             // By a run that may have been killed before it synced the directory.
-            try withErrorContext(path: member.path) { try DurableName.sync(member.path) }
+            try SecretFile.settle(member.path)
         } else {
             var slot = NewKeyringSlot.recipient(recipient)
             slot.name = slotName

@@ -29,7 +29,7 @@ struct ScheduleOptions: ParsableArguments {
         let local = onlyReading ? directories.shown(for: configuration) : directories.applied(to: configuration)
         guard let directory = local.state else {
             throw Failure(
-                .config, "no directory for the state: neither HOME nor XDG_STATE_HOME is set",
+                .config, "no directory for the state: HOME is not an existing directory, and XDG_STATE_HOME is not set",
                 path: configuration.name, remedy: "Set state-directory in the configuration, or give --state-directory."
             )
         }

@@ -47,7 +47,11 @@ struct ServiceEnvironment {
         do throws(UnknownSystemdValue) {
             let text = try Quoting.systemdText(pattern, of: unit)
             // The path itself where nothing matches.
-            paths = PathPattern.matches(text, flags: GLOB_NOCHECK)?.paths ?? [text]
+            let found = PathPattern.matches(text, flags: GLOB_NOCHECK)
+            if let path = found?.notUTF8.first {
+                return lose("a value that depends on \(path), whose name is not UTF-8")
+            }
+            paths = found?.paths ?? [text]
         } catch { return lose("a value that depends on EnvironmentFile=\(setting), where \(error.reason)") }
         for path in paths {
             do throws(SystemError) {
