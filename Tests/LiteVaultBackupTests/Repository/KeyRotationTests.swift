@@ -184,16 +184,19 @@ import Testing
         _ = try await open("b", state: "seen")
     }
 
-    @Test func `a forged document of before is not taken over`() async throws {
+    /// Also one of a database without snapshots, where no repair would look for another reason.
+    @Test(arguments: [nil, "verified/" + String(repeating: "f", count: 32)])
+    func `a forged document of before is not taken over`(place: String?) async throws {
         let old = try await filled()
-        let name = try #require(try await store.list("snapshots/").last?.name)
-        let lines = String(decoding: try await store.get(name), as: UTF8.self).split(separator: "\n").map(String.init)
+        let last = try #require(try await store.list("snapshots/").last?.name)
+        let name = place ?? last
+        let lines = String(decoding: try await store.get(last), as: UTF8.self).split(separator: "\n").map(String.init)
         let body = lines[0].replacing("a.db", with: "b.db") + "\n"
         let hash = Hash256(of: Array(body.utf8)).hexadecimal
         try await store.put(name, bytes: Array("\(body)sha256 \(hash)\n\(lines[2])\n".utf8), condition: .none)
         let result = try await rotate(old)
         #expect(result.warnings.map(\.path) == [name])
-        #expect(try await !open("b").check().problems.isEmpty)
+        if place == nil { #expect(try await !open("b").check().problems.isEmpty) }
         // It may have been misread: only once it was set aside is the old key given up.
         #expect(try await open("b").isRotationUnfinished)
         _ = try await open("b").repair()
