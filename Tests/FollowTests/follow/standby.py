@@ -384,7 +384,7 @@ def snapshots(settings, box, standby):
 
 # hazard: H-BAK-19
 def unsynced(settings, box, standby):
-    """Killed at each sync of its log; then another one continues from there, and the power fails at any moment of that."""
+    """Killed at syncs of its log and writes to it; then another one continues from there, and the power fails at any moment of that."""
     tracing.require_strace()
     folder, kept = box.path("copy"), box.path("kept")
     os.mkdir(folder)
@@ -406,17 +406,19 @@ def unsynced(settings, box, standby):
         time.sleep(0.15)
     box.stop()
     shutil.copytree(folder, kept)
-    judged = lost = 0
-    for number in itertools.count(1):
+    judged = lost = kills = 0
+    # strace counts the calls of each thread: which one syncs the frames is not known, so it is killed while they are written, too.
+    for calls, number in [*(("fsync,fdatasync", number) for number in range(1, 9)), *(("pwrite64", number) for number in range(2, 6))]:
         shutil.rmtree(folder)
         shutil.copytree(kept, folder)
         before = content()
         status = standby.once(status=None, command=[
-            "strace", "-f", "-q", "-o", box.path("trace"), "-P", log, "-e", "trace=fsync,fdatasync",
-            "-e", f"inject=fsync,fdatasync:signal=SIGKILL:when={number}"])[0]
+            "strace", "-f", "-q", "-o", box.path("trace"), "-P", log, "-e", f"trace={calls}",
+            "-e", f"inject={calls}:signal=SIGKILL:when={number}"])[0]
         if status == 0:
-            break
+            continue
         expect(status in (-9, 137), lambda: f"exit {status}")
+        kills += 1
         model = disk.Disk(folder)
         node = model.top.now.get("standby.db-wal")
         # Its header was synced before there was a frame.
@@ -425,16 +427,16 @@ def unsynced(settings, box, standby):
             node.synced, node.pending = bytes(node.now[:synced]), [(synced, bytes(node.now[synced:]))]
             lost += 1
         powerloss.recorded(standby.arguments("--once"), box.path("trace"), env=box.environment())
-        found, _ = powerloss.states(settings, f"unsynced {number}", model, box.path("trace"), os.getcwd(), STATES)
+        found, _ = powerloss.states(settings, f"unsynced {calls} {number}", model, box.path("trace"), os.getcwd(), STATES)
         for place, (tree, _) in enumerate(found):
-            other = Standby(box, f"lost-{number}-{place}/standby.db")
+            other = Standby(box, f"lost-{kills}-{place}/standby.db")
             disk.store(tree, os.path.dirname(other.path))
             other.once()
             expect(state_of(other.path) == len(db.commits), lambda: f"{state_of(other.path)} of {len(db.commits)} commits")
             shutil.rmtree(os.path.dirname(other.path))
             judged += 1
     expect(lost, "it was never killed with frames in its log")
-    return f"{number - 1} kills, {judged} states"
+    return f"{kills} kills, {judged} states"
 
 
 def lag(settings, box, standby):
