@@ -165,15 +165,18 @@ final class OpenConnections: Sendable {
 
     func checkIn(_ reader: Connection, isUsable: Bool) {
         let now = ContinuousClock.now
-        let sweeps = state.withLock { state in
+        let (isKept, sweeps) = state.withLock { state in
             guard isUsable, !state.isClosed else {
                 state.openReaders -= 1
-                return false
+                return (false, false)
             }
             state.readers.append(IdleReader(connection: reader, since: now))
             defer { state.isSweeping = true }
-            return !state.isSweeping
+            return (true, !state.isSweeping)
         }
+        // Before the access ends, which closing the pool waits for: a thread that interrupts the reader may hold it longer, and a connection
+        // that closes after the writer leaves the log behind.
+        if !isKept { try? reader.close() }
         if sweeps { sweepLater() }
     }
 

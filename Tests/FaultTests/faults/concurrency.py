@@ -9,7 +9,7 @@ from .report import expect
 
 MEGABYTES = 60
 WRITERS = 2
-COMMITS = 10  # Of each writer in the middle half of one of the copies.
+COMMITS = 3  # Of each writer in the middle half of one of the copies, which takes 60 ms on a fast machine. One that waits for the copy has none.
 COPIES = 3, 20  # At least; and at most, until a copy has as many.
 WAIT = 5.0  # Seconds a writer may be refused to begin one, by the copy or by the other writer.
 FACTOR = 10

@@ -107,6 +107,7 @@ class Sandbox:
         os.chmod(self.source, 0o640)
         os.chown(self.source, *OWNER)
         self.before = self.fingerprint(self.source)
+        self.inode = os.stat(self.source).st_ino
         for name, key in [("key", KEY), ("other", OTHER)]:
             with open(os.path.join(self.keys, name), "w") as file:
                 file.write(key.hex() + "\n")
@@ -166,6 +167,9 @@ class Sandbox:
             return True
         # A checkpoint changes the bytes, not the content.
         if not self.operation.wal:
+            return False
+        # A vacuum leaves the content as it was, in another file.
+        if self.operation.replaces and self.operation.source == self.operation.result and os.stat(self.source).st_ino != self.inode:
             return False
         try:
             return judge.content(self.source, *self.operation.source) == self.content

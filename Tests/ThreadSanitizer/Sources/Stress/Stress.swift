@@ -64,9 +64,18 @@ enum Stress {
         guard try await pool.writeWithoutTransaction({ !$0.isInTransaction }) else { fail("a transaction is open") }
         try await pool.close()
         // A connection that was forgotten would keep the log.
-        guard !FileManager.default.fileExists(atPath: path + "-wal") else { fail("a connection is still open") }
+        guard !FileManager.default.fileExists(atPath: path + "-wal") else {
+            fail("the log is left, and these are open: \(openFiles(path))")
+        }
         print(counts.summary)
         guard counts.isComplete else { fail("something of this was never done") }
+    }
+
+    /// The descriptors of this process for a database and its companions.
+    private static func openFiles(_ path: String) -> [String] {
+        let descriptors = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+        return descriptors.compactMap { try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/" + $0) }
+            .filter { $0.contains(path) }
     }
 
     private static func read(_ pool: DatabasePool, _ counts: Counts) async throws {
