@@ -88,7 +88,7 @@ struct InPlaceReplacement {
         if new.replacement.isPending {
             // The new files first: the journal mode needs space to change, and they may be what fills the disk. The engine may still have
             // one attached, which keeps its space, and detaches no file whose schema it cannot read: so it is emptied.
-            truncate(new.replacement.path, 0)
+            try? new.replacement.removeContent()
             new.replacement.discard()
             if let kept, kept.replacement.isPending {
                 kept.replacement.discard()
