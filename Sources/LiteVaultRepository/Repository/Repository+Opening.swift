@@ -219,7 +219,10 @@ extension ObjectStore {
         let isNew = { (object: ObjectAttributes) in
             object.name == RepositoryFormat.config || object.name.starts(withText: "leases/")
         }
-        let isEmpty = (try? await list("").allSatisfy(isNew)) ?? false
-        return isEmpty ? "The repository has no snapshots: remove it, and create it with the secret." : other
+        // Everything is listed only where there is little: what is left of one whose manifests were lost may come back from a copy.
+        guard (try? await list("snapshots/").isEmpty) == true, (try? await list("").allSatisfy(isNew)) == true else {
+            return other
+        }
+        return "The repository has no snapshots: remove it, and create it with the secret."
     }
 }
