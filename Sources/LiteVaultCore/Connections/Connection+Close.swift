@@ -38,6 +38,7 @@ extension Connection {
         // Closing rolls back, and would call the hook although nobody requested a rollback.
         sqlite3_rollback_hook(db, nil, nil)
         let code = interruptible.withLock { interruptible in
+            Self.forgetInterrupt(of: db)
             let code = sqlite3_close(db)
             if code == SQLITE_OK { interruptible = nil }
             return code
@@ -59,8 +60,16 @@ extension Connection {
         sqlite3_set_authorizer(db, nil, nil)
         // Statements created through `handle` keep the handle alive until they are finalized.
         interruptible.withLock { $0 = nil }
+        Self.forgetInterrupt(of: db)
         sqlite3_close_v2(db)
         self.db = nil
+    }
+
+    /// Ends the effect of an interrupt that came while nothing ran. The engine keeps it until the next statement is prepared, and
+    /// the checkpoint on closing obeys it: the log would be left.
+    private static func forgetInterrupt(of db: OpaquePointer) {
+        var none: OpaquePointer?
+        sqlite3_prepare_v2(db, "", -1, &none, nil)
     }
 
     /// `SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE` (3.16): older engines are kept from it by `CheckpointGuard`.

@@ -1,5 +1,6 @@
 import Foundation
 import LiteVaultCore
+import LiteVaultTestSupport
 import Testing
 
 @Suite struct InterruptTests {
@@ -46,6 +47,23 @@ import Testing
         #expect(try db.number("SELECT 1") == 1)
         try db.close()
         db.interrupt()
+    }
+
+    @Test(arguments: [true, false])
+    func `H-WAL-04: an interrupt that found nothing running does not keep closing from emptying the log`(
+        isExplicit: Bool
+    ) throws {
+        let scratch = Scratch()
+        let path = scratch.path("a.db")
+        do {
+            let db = try Connection(path, journalMode: .wal)
+            try db.execute("CREATE TABLE t (x); INSERT INTO t VALUES (1)")
+            try #require(FileManager.default.fileExists(atPath: path + "-wal"))
+            db.interrupt()
+            if isExplicit { try db.close() }
+        }
+        #expect(!FileManager.default.fileExists(atPath: path + "-wal"))
+        #expect(try Connection(path).number("SELECT x FROM t") == 1)
     }
 
     @Test func `interrupting while the connection closes is safe`() throws {
