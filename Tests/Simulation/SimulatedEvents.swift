@@ -1,4 +1,5 @@
 import LiteVault
+import LiteVaultBackup
 
 /// What may happen in one step of a run.
 struct SimulatedEvent {
@@ -132,7 +133,10 @@ extension SimulatedEvent {
             SimulatedEvent(1) { host, random in
                 if Bool.random(using: &random) { try await host.compact() } else { try await host.runSchedule() }
             },
-            SimulatedEvent(1) { host, random in try await host.forget(keeping: Int.random(in: 1...2, using: &random)) },
+            SimulatedEvent(1) { host, random in
+                let policy = RetentionPolicy.random(using: &random)
+                try await host.forget(by: policy) { Int.random(in: 0..<$0, using: &random) }
+            },
             SimulatedEvent(3) { host, random in try await host.verify(2) { Int.random(in: 0..<$0, using: &random) } },
         ]
     }
@@ -147,7 +151,10 @@ extension SimulatedEvent {
                 host.clock.step(step)
                 host.log("clock \(step)")
             },
-            SimulatedEvent(3) { host, random in host.clock.pass(Int64.random(in: 1...40_000, using: &random)) },
+            SimulatedEvent(3) { host, random in
+                let most: Int64 = Int.random(in: 0..<4, using: &random) == 0 ? 40_000_000 : 40_000
+                host.clock.pass(Int64.random(in: 1...most, using: &random))
+            },
             SimulatedEvent(1) { host, random in
                 if Int.random(in: 0..<4, using: &random) == 0 {
                     try await host.loseState()

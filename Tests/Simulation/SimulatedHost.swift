@@ -61,6 +61,7 @@ final class SimulatedHost {
     private var numbered: Int64 = 0
     private var session: Session?
     let elsewhere = Elsewhere()
+    let retention = Retention()
     private var newest = 0
     private var label = Date(milliseconds: 0)
     /// Why the next base snapshot has a gap before it.
@@ -376,6 +377,7 @@ final class SimulatedHost {
             label = max(label, snapshot.time)
         }
         acknowledge(snapshot.time.milliseconds, state, isExact: followed != nil)
+        retention.contents[snapshot.id] = state
         return snapshot
     }
 
@@ -417,16 +419,6 @@ final class SimulatedHost {
         if state.number >= newestAcknowledged?.number ?? 0 { newestAcknowledged = state }
     }
 
-    /// Forgets all but the newest snapshots: what was acknowledged before the oldest kept one no longer counts.
-    func forget(keeping last: Int) async throws {
-        var policy = RetentionPolicy()
-        policy.last = last
-        _ = try await repository.forget(policy)
-        _ = try await repository.prune(grace: .zero)
-        try await noteRetention()
-        log("forgot all but \(last)")
-    }
-
     /// The schedule's jobs that are due are run, with the same tool and memory as everything else on this host.
     func runSchedule() async throws {
         let configuration = try ScheduleConfiguration(text: Self.schedule(path), path: directory + "/schedule.yml")
@@ -465,8 +457,8 @@ final class SimulatedHost {
         """
     }
 
-    /// What retention has left can be restored.
-    private func noteRetention() async throws {
+    /// What was acknowledged before the newest snapshot that retention has left no longer counts: the segments may be gone.
+    func noteRetention() async throws {
         let left = try await repository.snapshots(database: "a.db")
         oldest = left.map { $0.time.milliseconds }.max() ?? 0
         acknowledged.removeAll { $0.label < oldest }
