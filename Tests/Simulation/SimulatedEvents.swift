@@ -65,6 +65,13 @@ extension SimulatedEvent {
             },
             SimulatedEvent(2) { host, _ in try host.vacuum() },
             SimulatedEvent(2) { host, _ in try host.reopen() },
+            SimulatedEvent(1) { host, random in
+                switch Int.random(in: 0..<6, using: &random) {
+                case 0, 1: try host.replace()
+                case 2, 3: try host.changePageSize(to: [512, 1024, 4096, 8192].randomElement(using: &random) ?? 1024)
+                default: try host.changeKey()
+                }
+            },
         ]
     }
 
@@ -90,7 +97,7 @@ extension SimulatedEvent {
             SimulatedEvent(3) { host, _ in await host.kill() },
             SimulatedEvent(2) { host, random in
                 // What a follower does then: it tries again, with the same bytes.
-                host.store.fail(Bool.random(using: &random) ? .lostAnswer : .lostRequest)
+                host.store.fail([.lostAnswer, .lostRequest, .full].randomElement(using: &random) ?? .full)
                 host.log("the store fails once")
                 do {
                     if host.isFollowing, Bool.random(using: &random) {
@@ -98,7 +105,7 @@ extension SimulatedEvent {
                     } else {
                         try await host.poll()
                     }
-                } catch let error as VaultError where error.code == .io {
+                } catch let error as VaultError where error.code == .io || error.code == .noSpace {
                     host.log("failed")
                 }
                 host.store.recover()
