@@ -25,7 +25,7 @@ extension SimulatedHost {
             for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + suffix) }
             guard rename(copy, path) == 0 else { throw Wrong(what: "the database was not replaced") }
         }
-        synced = nil
+        (synced, elsewhere.replacements) = (nil, elsewhere.replacements + 1)
         log("replaced by a copy")
     }
 
@@ -40,7 +40,7 @@ extension SimulatedHost {
                 keys.append(new)
             } catch let error as VaultError where error.code == .busy { isBusy = true }
         }
-        if !isBusy { synced = nil }
+        if !isBusy { (synced, elsewhere.replacements) = (nil, elsewhere.replacements + 1) }
         log(isBusy ? "the key stays: the database is in use" : "another key")
     }
 

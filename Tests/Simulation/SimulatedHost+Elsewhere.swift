@@ -14,7 +14,11 @@ extension SimulatedHost {
         var promotions = 0
         /// The fence of the last promotion.
         var fence: String?
+        /// Whether the former host may have stored something after it.
+        var isFormerWriting = false
         var damages = 0
+        /// How often the database became another file.
+        var replacements = 0
     }
 
     /// Copies the repository. Another machine restores from the copy whatever was stored before.
@@ -122,7 +126,7 @@ extension SimulatedHost {
             return
         }
         let promoted = try await other.promote(place + "/a.db", database: "a.db")
-        elsewhere.fence = newestObject
+        (elsewhere.fence, elsewhere.isFormerWriting) = (newestObject, isFormerWriting)
         guard promoted.isFenced, promoted.missing == nil else { throw Wrong(what: "promoted \(promoted)") }
         log("promoted on another host, whose clock is \(step) ahead")
         try await move(to: place + "/a.db", in: place, isFormerWriting: isFormerWriting)
@@ -141,7 +145,7 @@ extension SimulatedHost {
         guard name != "repository.json", var bytes = objects[name], !bytes.isEmpty else { return }
         let isMissing = choose(3) == 0
         // Without its fence nothing shows that the former primary's line has ended: what that stored belongs to it.
-        guard !isMissing || name != elsewhere.fence else { return }
+        guard name != elsewhere.fence || !(isMissing || elsewhere.isFormerWriting) else { return }
         bytes[choose(bytes.count)] ^= UInt8(1 + choose(255))
         objects[name] = isMissing ? nil : bytes
         log("a copy \(isMissing ? "lacks" : "has damage in") \(name)")

@@ -42,7 +42,7 @@ final class SimulatedHost {
         /// The label of that snapshot: what was seen before is not restored from it.
         var baseLabel: Int64 = 0
         /// The states at the end of what is spooled.
-        var read: [(place: UInt64, state: State)] = []
+        var read: [(run: [UInt8], place: UInt64, state: State)] = []
     }
 
     private let scratch = Scratch()
@@ -286,7 +286,7 @@ final class SimulatedHost {
         case .read(let frames):
             session.pages.completePoll(number)
             if frames > 0, let last = session.spool.last {
-                session.read.append((last.segment.sequence, latest))
+                session.read.append((last.segment.run, last.segment.sequence, latest))
                 log("read \(latest.number)")
             }
         case .gap(let reason):
@@ -325,7 +325,7 @@ final class SimulatedHost {
             open.spool.removeFirst()
             open.pages.didStore(waiting.segment)
             let label = Int64(clamping: waiting.segment.seen)
-            let state = open.read.first { $0.place == waiting.segment.sequence }?.state
+            let state = open.read.first { $0.run == waiting.segment.run && $0.place == waiting.segment.sequence }?.state
             if let state { stored.append((label, state)) }
             if let state, open.based == waiting.segment.run, label > max(open.baseLabel, oldest) {
                 acknowledge(label, state)
@@ -522,7 +522,7 @@ final class SimulatedHost {
         }
         for index in chosen.sorted() {
             let one = acknowledged[index]
-            let found = try await restored(.at(Date(milliseconds: one.label)))
+            guard let found = try await restored(labelled: one) else { continue }
             // Another process may label a snapshot within the same millisecond. Of states with one label, the latest counts.
             let others = acknowledged.map { ($0.label, $0.state) } + stored
             let isLatest = others.allSatisfy { $0.0 != one.label || $0.1.number <= one.state.number }
@@ -535,6 +535,20 @@ final class SimulatedHost {
             guard isRight, found.reached <= one.label else {
                 throw Wrong(what: "at \(one.label) is \(found.state) of \(found.reached) instead of \(one.state)")
             }
+        }
+    }
+
+    /// The state at a label; nil if it is refused, and is restored by its snapshot's identifier instead. That is so where the database was
+    /// replaced, and a follower that had not found out yet stored its last segment while the snapshot was taken: neither tells the order.
+    private func restored(labelled one: Acknowledged) async throws -> (state: State, reached: Int64)? {
+        do { return try await restored(.at(Date(milliseconds: one.label))) } catch let error as VaultError
+            where error.cause is BrokenLogError && elsewhere.replacements > 0
+        {
+            let snapshots = try await repository.snapshots(database: "a.db")
+            guard let snapshot = snapshots.last(where: { $0.time.milliseconds == one.label }),
+                try await restored(.id(snapshot.id)).state == one.state
+            else { throw error }
+            return nil
         }
     }
 

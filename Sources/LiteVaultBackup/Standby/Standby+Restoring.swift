@@ -81,8 +81,10 @@ extension Standby {
         options.keyring = .none
         options.progress = self.options.progress
         let result = try await repository.restore(.latest, database: state.name, to: path, options: options)
+        guard result.last.map({ $0.pageSize == size }) ?? true, try Self.mayHavePages(of: size, path) else {
+            return try await replace(reason)
+        }
         let database = try attach(pageSize: size)
-        guard result.last.map({ $0.pageSize == size }) ?? true else { return try await replace(reason) }
         var pages = NewestPages(pageSize: size)
         try pages.add(differencesOf: path, from: database)
         var next = StandbyPoint(result, sum: sum)
@@ -91,6 +93,18 @@ extension Standby {
         (considered, suspected, ended, lineEnd) = (result.snapshot.sequence, nil, nil, nil)
         passed = 0
         return .restored(reason: reason, until: next.date)
+    }
+
+    /// Whether the pages of a file may have this size. The header of an encrypted database does not tell; another page size comes with another
+    /// salt there.
+    private static func mayHavePages(of size: Int, _ path: String) throws -> Bool {
+        let file = try LocalFile(reading: path)
+        guard try file.size() >= 18 else { return true }
+        let header = try file.read(at: 0, count: 18)
+        guard header.starts(with: "SQLite format 3\0".utf8) else { return true }
+        // 1 stands for 65,536: https://sqlite.org/fileformat2.html#page_size
+        let shown = Int(header[16]) << 8 | Int(header[17])
+        return size == (shown == 1 ? 65_536 : shown)
     }
 
     /// Replaces the destination, which nobody may have open: another salt, another page size or a database that is not in WAL mode

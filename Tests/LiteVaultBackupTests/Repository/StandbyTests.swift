@@ -325,4 +325,35 @@ import Testing
         #expect(result.isFenced)
         #expect(try await keeping.value == false)
     }
+
+    /// Nothing followed it: no segment has told the new size.
+    @Test func `H-BAK-21 a standby of a database that was rebuilt with another page size is replaced as a whole`() async throws {
+        let path = scratch.path("plain.db")
+        let repository = try await Repository.openOrCreate(
+            DirectoryStore(scratch.path("plain")),
+            local: LocalDirectories(state: scratch.path("state"), cache: scratch.path("cache")))
+        let live = try Connection(path, journalMode: .wal)
+        try live.execute("CREATE TABLE t (v); INSERT INTO t VALUES (zeroblob(20000)), (1)")
+        func take() async throws {
+            var options = SnapshotOptions()
+            options.allowsPlaintext = true
+            _ = try await repository.snapshot(of: path, options: options)
+        }
+        try await take()
+        var options = StandbyOptions()
+        options.snapshotInterval = 0
+        let standby = try await repository.standby(of: "plain.db", at: scratch.path("copy.db"), options: options)
+        _ = try await standby.update()
+        for size in [8192, 1024] {
+            try live.execute("PRAGMA journal_mode = DELETE; PRAGMA page_size = \(size); VACUUM; PRAGMA journal_mode = WAL")
+            try live.execute("INSERT INTO t VALUES (\(size))")
+            try await take()
+            for _ in 1...3 { _ = try await standby.update() }
+            let copy = try Connection(scratch.path("copy.db"), readonly: true)
+            #expect(try copy.value("PRAGMA integrity_check", as: String.self) == "ok")
+            #expect(try copy.value("PRAGMA page_size", as: Int.self) == size)
+            #expect(try copy.value("SELECT max(v) FROM t WHERE typeof(v) = 'integer'", as: Int.self) == 8192)
+            try copy.close()
+        }
+    }
 }
