@@ -83,7 +83,7 @@ final class SimulatedHost {
         clock = SimulatedClock()
         store = SimulatedStore(clock, isConditional: isConditional)
         place = scratch.directory
-        var repository = try await Repository.openOrCreate(store, local: Self.directories(scratch.directory))
+        var repository = try await WritableRepository.openOrCreate(store, local: Self.directories(scratch.directory)).repository
         repository.clock = clock.host
         self.repository = repository
         path = scratch.path("a.db")
@@ -216,7 +216,7 @@ final class SimulatedHost {
 
     /// Starts a follower, as ``DatabaseFollower`` opens a session.
     func start() async throws {
-        let writer = try await SegmentWriter.open(repository, database: "a.db", at: path)
+        let writer = try await SegmentWriter.open(repository.writable(), database: "a.db", at: path)
         let database = repository.databaseID("a.db")
         newest = max(newest, try await repository.newestSequence(database))
         let resumption = try await writer.resumption()
@@ -368,7 +368,7 @@ final class SimulatedHost {
             followed?.setPolled(nil)
             clock.whileSleeping(nil)
         }
-        let snapshot = try await (stranger ?? repository).snapshot(of: path, options: options).snapshot
+        let snapshot = try await (stranger ?? repository).writable().snapshot(of: path, options: options).snapshot
         // A follower knows of its own ones alone.
         if followed != nil {
             newest = max(newest, snapshot.sequence)
@@ -421,8 +421,8 @@ final class SimulatedHost {
     func forget(keeping last: Int) async throws {
         var policy = RetentionPolicy()
         policy.last = last
-        _ = try await repository.forget(policy)
-        _ = try await repository.prune(grace: .zero)
+        _ = try await repository.writable().forget(policy)
+        _ = try await repository.writable().prune(grace: .zero)
         try await noteRetention()
         log("forgot all but \(last)")
     }
@@ -473,7 +473,7 @@ final class SimulatedHost {
     }
 
     func compact() async throws {
-        let result = try await repository.compact()
+        let result = try await repository.writable().compact()
         log("joined \(result.joined)")
     }
 
