@@ -91,7 +91,9 @@ extension WritableRepository {
     ) async throws -> WritableRepository? {
         let store = store.unsealed
         let name = RepositoryFormat.config
-        let before = LocationMemory(store, repository.local)?.secrets()
+        let opening = Opening(
+            store: store, secret: nil, local: repository.local, acceptsReplacement: acceptsReplacement)
+        let before = opening.memory?.secrets()
         guard
             let bytes = try await copyIdentity(
                 store, acceptsReplacement: acceptsReplacement, creating: creating)
@@ -118,8 +120,8 @@ extension WritableRepository {
                 remedy: "Upgrade the copy, or copy to an empty place.")
         }
         return try RepositoryIdentity(
-            store: store, local: repository.local, config: found, document: bytes, key: repository.key,
-            slot: repository.slot, id: repository.id, before: before, acceptsReplacement: acceptsReplacement
+            opening: opening, config: found, document: bytes, key: repository.key, slot: repository.slot,
+            id: repository.id, before: before
         ).opened().writable()
     }
 

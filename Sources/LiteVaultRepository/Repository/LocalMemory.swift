@@ -196,18 +196,19 @@ extension RepositoryIdentity {
     /// - Throws: `VaultError` `damaged` if it is another one, or an older state of it.
     func recognised() throws -> [RepositoryWarning] {
         var notices = notices
-        guard let memory else { return notices }
+        let (location, acceptsReplacement) = (opening.store.location, opening.acceptsReplacement)
+        guard let memory = opening.memory else { return notices }
         do {
             let known = try memory.repositories()
             guard acceptsReplacement || known.isEmpty || known.contains(config.id) else {
                 throw VaultError(
                     .damaged,
                     "the repository is not the one that this machine used here: it is \(config.id), and was "
-                        + known.joined(separator: " or "), path: store.location,
+                        + known.joined(separator: " or "), path: location,
                     advice: .all([.text("It was replaced or created again."), .acceptReplacement]))
             }
-        } catch let error as VaultError where error.path != store.location {
-            notices.append(RepositoryWarning(error, store.location))
+        } catch let error as VaultError where error.path != location {
+            notices.append(RepositoryWarning(error, location))
         }
         if acceptsReplacement {
             // The current state of the repository is accepted: the newest snapshots seen are forgotten.
@@ -220,7 +221,7 @@ extension RepositoryIdentity {
         if let before, before.repository == config.id, before.generation > generation, !acceptsReplacement {
             throw VaultError(
                 .damaged, "the secrets of the repository are older than those seen earlier: it was rolled back",
-                path: "\(store.location)/\(RepositoryFormat.config)",
+                path: "\(location)/\(RepositoryFormat.config)",
                 advice: .all([
                     .text("A secret that was removed may open it again, and one that was added no longer."),
                     .acceptReplacement,

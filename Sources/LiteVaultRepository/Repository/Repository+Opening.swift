@@ -110,6 +110,9 @@ struct Opening: Sendable {
     /// Whether to accept the repository as it is, even if this machine knew another one here.
     let acceptsReplacement: Bool
 
+    /// What this machine remembers about the place; nil if nothing is to be remembered.
+    var memory: LocationMemory? { LocationMemory(store.unsealed, local) }
+
     /// - Throws: `VaultError` `noInput` if there is no repository.
     func existing() async throws -> RepositoryIdentity {
         guard let found = try await find() else {
@@ -141,7 +144,7 @@ struct Opening: Sendable {
     /// Reads `repository.json`; nil if there is none.
     private func readIdentity() async throws -> RepositoryIdentity? {
         let store = store.unsealed
-        let before = LocationMemory(store, local)?.secrets()
+        let before = memory?.secrets()
         let (bytes, document): ([UInt8], SealedDocument)
         do {
             (bytes, document) = try await readingAgain {
@@ -179,17 +182,14 @@ struct Opening: Sendable {
         }
         let key = try opened.map { try RepositoryKey(current: $0.key, sealed: config.previous, of: id) }
         return RepositoryIdentity(
-            store: store, local: local, config: config, document: bytes, key: key, slot: opened?.slot, id: id,
-            before: before, acceptsReplacement: acceptsReplacement,
+            opening: self, config: config, document: bytes, key: key, slot: opened?.slot, id: id, before: before,
             notices: config.previous != nil ? [.unfinishedRotation] : [])
     }
 }
 
 /// What `repository.json` says, and what a secret opened of it. This machine has not compared it with what it remembers yet.
 struct RepositoryIdentity: Sendable {
-    /// The store as it is, also that of a sealed repository.
-    let store: any ObjectStore
-    let local: LocalDirectories
+    let opening: Opening
     let config: RepositoryConfig
     /// The bytes of `repository.json`.
     let document: [UInt8]
@@ -198,19 +198,16 @@ struct RepositoryIdentity: Sendable {
     let id: [UInt8]
     /// The secrets remembered before the document was read: meanwhile another process may change them, and remember that.
     let before: (repository: String, generation: Int)?
-    /// Whether to accept another repository than before, or an older state of it.
-    let acceptsReplacement: Bool
     var notices: [RepositoryWarning] = []
-
-    var memory: LocationMemory? { LocationMemory(store, local) }
 
     /// The repository, once it is compared with the one that this machine used here.
     ///
     /// - Throws: `VaultError` `keyRejected` if it is sealed and the secret was not given; as ``recognised()``.
     func opened() throws -> Repository {
-        Repository(
-            store: try config.opening(store, key: key, of: id, spool: local.spool), local: local, config: config,
-            key: key, slot: slot, id: id, memory: memory, notices: try recognised())
+        let (store, local) = (opening.store.unsealed, opening.local)
+        return try Repository(
+            store: config.opening(store, key: key, of: id, spool: local.spool), local: local, config: config,
+            key: key, slot: slot, id: id, memory: opening.memory, notices: recognised())
     }
 }
 

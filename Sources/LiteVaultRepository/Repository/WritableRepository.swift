@@ -1,28 +1,14 @@
 internal import LiteVaultCapture
 package import LiteVaultSystem
 
-/// A repository that may be written to. Its ``repository`` reads.
+/// A repository that may be written to. Whatever stores or removes something is a member of this type, or takes it; ``repository`` reads.
 ///
-/// Open one by ``openOrCreate(_:secret:sealed:local:acceptsReplacement:)``, or from an open repository by ``Repository/writable()``. Whatever stores
-/// or removes something is a member of this type, or takes it.
+/// It comes from ``openOrCreate(_:secret:sealed:local:acceptsReplacement:)``, or from an open repository by ``Repository/writable()``.
 public struct WritableRepository: Sendable {
     /// The same repository, for reading.
     public private(set) var repository: Repository
 
-    /// - Throws: as ``Repository/writable()``.
-    fileprivate init(_ repository: Repository) throws {
-        guard repository.config.minWriter <= RepositoryFormat.version else {
-            throw VaultError(
-                .unsupported, "only newer versions may write to the repository", path: repository.store.location,
-                advice: .update)
-        }
-        guard !repository.hasSecret || repository.key != nil else {
-            throw VaultError(
-                .keyRejected, "the repository has a secret, but none was given", path: repository.store.location,
-                advice: .provideSecret)
-        }
-        self.repository = repository
-    }
+    fileprivate init(_ repository: Repository) { self.repository = repository }
 
     /// The store that holds its objects.
     package var store: any ObjectStore { repository.store }
@@ -43,8 +29,20 @@ public struct WritableRepository: Sendable {
 }
 
 extension Repository {
-    /// This repository, for writing. Nothing is requested from the store.
+    /// This repository, for writing. That requests nothing from the store.
     ///
     /// - Throws: `VaultError` `unsupported` if only newer versions may write to it, `keyRejected` if it has a secret and none was given.
-    public func writable() throws -> WritableRepository { try WritableRepository(self) }
+    public func writable() throws -> WritableRepository {
+        guard config.minWriter <= RepositoryFormat.version else {
+            throw VaultError(
+                .unsupported, "only newer versions may write to the repository", path: store.location,
+                advice: .update)
+        }
+        guard !hasSecret || key != nil else {
+            throw VaultError(
+                .keyRejected, "the repository has a secret, but none was given", path: store.location,
+                advice: .provideSecret)
+        }
+        return WritableRepository(self)
+    }
 }

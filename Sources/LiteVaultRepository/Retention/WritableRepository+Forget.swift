@@ -101,14 +101,7 @@ extension WritableRepository {
 }
 
 extension Repository {
-    /// Decides which snapshots a policy keeps, as ``WritableRepository/forget(_:database:warning:progress:)`` does, and removes nothing.
-    ///
-    /// - Parameters:
-    ///   - policy: the rules, applied to each database separately.
-    ///   - database: a database's name; nil for all databases.
-    ///   - warning: called with each problem found in the repository.
-    /// - Returns: the decision about every snapshot.
-    /// - Throws: as ``WritableRepository/forget(_:database:warning:progress:)``, except `busy`.
+    /// Decides as ``WritableRepository/forget(_:database:warning:progress:)``, whose parameters and errors it has, and removes nothing.
     public func decide(
         _ policy: RetentionPolicy, database: String? = nil, warning: (RepositoryWarning) -> Void = { _ in }
     ) async throws -> [RetentionDecision] {
@@ -131,14 +124,7 @@ extension Repository {
         return all.byDatabase.flatMap { policy.decide($0, now: now) }
     }
 
-    /// Decides as ``WritableRepository/forget(snapshots:database:warning:progress:)`` does, and removes nothing.
-    ///
-    /// - Parameters:
-    ///   - ids: identifiers, or unique prefixes of them.
-    ///   - database: the database that they belong to; nil for any.
-    ///   - warning: called with each problem found in the repository.
-    /// - Returns: the decision about every snapshot of the databases concerned.
-    /// - Throws: as ``WritableRepository/forget(snapshots:database:warning:progress:)``, except `busy`.
+    /// Decides as ``WritableRepository/forget(snapshots:database:warning:progress:)``, whose parameters and errors it has, and removes nothing.
     public func decide(
         removing ids: [String], database: String? = nil, warning: (RepositoryWarning) -> Void = { _ in }
     ) async throws -> [RetentionDecision] {
