@@ -34,7 +34,8 @@ extension WritableRepository {
     ///   - database: the database of the lease.
     func fence(_ held: Lease.Record, _ database: String) async throws {
         // Ignore an impossible number: leases are not authenticated.
-        guard let sequence = held.sequence, try await 1...(repository.newestSequence(database) + 1000) ~= sequence else { return }
+        guard let sequence = held.sequence, try await 1...(repository.newestSequence(database) + 1000) ~= sequence
+        else { return }
         let fence = Fence(repository: repository.config.id, database: database, sequence: sequence)
         let name = RepositoryFormat.snapshot(database, sequence)
         do {

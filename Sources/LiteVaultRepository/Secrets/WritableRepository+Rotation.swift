@@ -59,7 +59,9 @@ extension WritableRepository {
             let rotated = isContinued ? self : try await withNewKey(secret, opened.slot)
             // A holder of a lease taken before the change may still write under the old key. One that takes a lease later compares the key.
             try await rotated.endWriters()
-            guard let slot = rotated.repository.secrets.slots.first else { throw VaultError.changedIdentity(store.location) }
+            guard let slot = rotated.repository.secrets.slots.first else {
+                throw VaultError.changedIdentity(store.location)
+            }
             var result = KeyRotation(slot: slot, isContinued: isContinued)
             try await rotated.sealAgain(&result, lease, progress)
             // They may be authentic, and have been misread: without the old key a repair could not tell.
@@ -81,7 +83,8 @@ extension WritableRepository {
         let stored = try await changeSecrets(sealedBy: new) { config, key, next in
             let name = config.slots.first { $0.number == number }?.name ?? ""
             config.secrets = [
-                try SecretSlot(number: next, name: name, derivation: derivation, sealing: sealing, new, of: repository.id)
+                try SecretSlot(
+                    number: next, name: name, derivation: derivation, sealing: sealing, new, of: repository.id)
             ]
             config.secret = nil
             config.add(feature: RepositoryConfig.slotsFeature)
@@ -110,7 +113,9 @@ extension WritableRepository {
             let lease = try await Lease.take(
                 short, of: self, for: "a database of the repository",
                 fence: isFollower ? nil : { try await fence($0, database) })
-            if let key = repository.key, let note = lease.note, let bytes = SealedDocument.sealedAgain(Array(note.utf8), key) {
+            if let key = repository.key, let note = lease.note,
+                let bytes = SealedDocument.sealedAgain(Array(note.utf8), key)
+            {
                 lease.note = String(decoding: bytes, as: UTF8.self)
             }
             await lease.release()

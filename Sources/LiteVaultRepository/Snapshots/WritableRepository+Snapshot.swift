@@ -33,7 +33,8 @@ extension WritableRepository {
         of path: String, options: SnapshotOptions, capture: @escaping (any BlockSink) throws -> CaptureReport
     ) async throws -> SnapshotResult {
         let source = try withErrorContext(path: path) {
-            try DatabaseFile(path).kind().requireStorable(allowsPlaintext: options.allowsPlaintext || repository.isSealed)
+            try DatabaseFile(path).kind().requireStorable(
+                allowsPlaintext: options.allowsPlaintext || repository.isSealed)
             return try FileMetadata.resolvedPath(path)
         }
         // That of the path as it was given: a link stands for what it leads to today, and its name stays.
@@ -197,7 +198,8 @@ extension WritableRepository {
         var plan = SnapshotPlan(
             name: name, source: source, host: host, sequence: highest + 1,
             known: survey.snapshots(with: advisories.verifications), line: line, avoided: .all,
-            damaged: advisories.verifications.damagedPacks, warnings: repository.notices + survey.warnings + advisories.warnings)
+            damaged: advisories.verifications.damagedPacks,
+            warnings: repository.notices + survey.warnings + advisories.warnings)
         plan.unread = survey.unreadableNewest?.sequence
         // After acquiring the lease: packs scheduled for deletion from now on are not deleted while it is held.
         do {

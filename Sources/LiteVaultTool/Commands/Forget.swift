@@ -72,7 +72,8 @@ struct Forget: VaultCommand {
                     try await opened.writable().forget(
                         snapshots: ids, database: name, warning: warnings.add, progress: progress)
                 }
-            let pruned = prunes ? try await opened.writable().prune(grace: grace, dryRun: dryRun, progress: progress) : nil
+            let pruned =
+                prunes ? try await opened.writable().prune(grace: grace, dryRun: dryRun, progress: progress) : nil
             return (decisions, pruned)
         }
 
