@@ -43,6 +43,25 @@ import Testing
         }
     }
 
+    @Test func `a repository that only newer versions may write to is read and checked, and nothing is stored in it`()
+        async throws
+    {
+        _ = try await made()
+        var config = try await members("repository.json")
+        config["min_writer"] = 99
+        try await put(config, "repository.json")
+        let before = try await store.list("")
+        let repository = try await Repository.open(store, local: local)
+        let report = try await repository.check()
+        #expect(report.isIntact && !report.isRecorded)
+        var policy = RetentionPolicy()
+        policy.last = 1
+        #expect(try await repository.decide(policy).map(\.keeps) == [true])
+        #expect(await code { _ = try repository.writable() } == .unsupported)
+        #expect(await code { _ = try await WritableRepository.openOrCreate(store, local: local) } == .unsupported)
+        #expect(try await store.list("") == before)
+    }
+
     @Test(arguments: [
         "size", "blocks", "sequence", "epoch", "changed_blocks", "data_bytes", "tree_bytes", "time", "predecessor",
         "root",
