@@ -259,7 +259,7 @@ import Testing
         try await proxy.setClock(ahead: ahead)
         let local = LocalDirectories(
             state: scratch.path("state"), cache: scratch.path("cache"), spool: scratch.path("spool"))
-        let repository = try await Repository.openOrCreate(store, local: local)
+        let repository = try await WritableRepository.openOrCreate(store, local: local).repository
         let path = scratch.path("a.db")
         try Data(StoreCalls.noise(40_960)).write(to: URL(fileURLWithPath: path))
         let options = SnapshotOptions()
@@ -272,7 +272,7 @@ import Testing
         try await store.put(lease, bytes: Array(held.utf8), condition: .none)
         #expect(
             await StoreCalls.code {
-                _ = try await repository.storeSnapshot(of: path, options: options) { _ in CaptureReport(byteCount: 0) }
+                _ = try await repository.writable().storeSnapshot(of: path, options: options) { _ in CaptureReport(byteCount: 0) }
             } == .busy)
         // A stale answer that shows it as nobody's does not let two in.
         try await store.put(lease, bytes: Array(held.replacing("false", with: "true").utf8), condition: .none)
@@ -284,7 +284,7 @@ import Testing
             .init(method: "GET", path: "leases/", fault: "stale"))
         #expect(
             await StoreCalls.code {
-                _ = try await repository.storeSnapshot(of: path, options: options) { _ in CaptureReport(byteCount: 0) }
+                _ = try await repository.writable().storeSnapshot(of: path, options: options) { _ in CaptureReport(byteCount: 0) }
             } == .busy)
         #expect(try await proxy.log().filter { $0.fault == "stale" }.count == 2)
     }

@@ -46,8 +46,8 @@ import Testing
 
     /// Two snapshots, a check and a restore: what credentials that only add have to be able to do.
     private func live(in store: S3Store) async throws -> Repository {
-        let repository = try await Repository.openOrCreate(store, local: local)
-        for seed in [UInt8(1), 2] { _ = try await repository.snapshot(of: try source(seed)) }
+        let repository = try await WritableRepository.openOrCreate(store, local: local).repository
+        for seed in [UInt8(1), 2] { _ = try await repository.writable().snapshot(of: try source(seed)) }
         let snapshots = try await repository.snapshots()
         #expect(snapshots.count == 2)
         #expect(try await repository.check().problems.isEmpty)
@@ -84,7 +84,7 @@ import Testing
         let (_, store) = try await kind(Self.always("PUT", "bare"))
         #expect(try await store.supportsConditionalWrites())
         let repository = try await live(in: store)
-        _ = try await repository.forget(Self.keepOne)
+        _ = try await repository.writable().forget(Self.keepOne)
         #expect(try await repository.snapshots().count == 1)
     }
 
@@ -167,7 +167,7 @@ import Testing
         let repository = try await live(in: store)
         #expect(try await !proxy.log().contains { $0.method == "DELETE" })
         do {
-            _ = try await repository.forget(Self.keepOne)
+            _ = try await repository.writable().forget(Self.keepOne)
             Issue.record("went through")
         } catch {
             let error = try #require(error as? VaultError)
@@ -208,7 +208,7 @@ import Testing
         let repository = try await live(in: store)
         #expect(try await store.list("snapshots/").count == 2)
         let newest = try #require(try await repository.snapshots().last)
-        let decisions = try await repository.forget(Self.keepOne)
+        let decisions = try await repository.writable().forget(Self.keepOne)
         #expect(decisions.count == 2 && decisions.filter(\.keeps).map(\.snapshot.id) == [newest.id])
         #expect(try await repository.snapshots().map(\.id) == [newest.id])
         #expect(try await repository.check().problems.isEmpty)

@@ -38,17 +38,17 @@ import Testing
         let local = LocalDirectories(
             state: scratch.path("state"), cache: scratch.path("cache"), spool: scratch.path("spool"))
         try await proxy.plan()
-        let repository = try await Repository.openOrCreate(store, local: local)
+        let repository = try await WritableRepository.openOrCreate(store, local: local).repository
         let source = scratch.path("a.db")
         for seed in [UInt8(1), 2, 3] {
             try Data(StoreCalls.noise(40_960, seed)).write(to: URL(fileURLWithPath: source))
-            _ = try await repository.snapshot(of: source)
+            _ = try await repository.writable().snapshot(of: source)
         }
         var policy = RetentionPolicy()
         policy.last = 1
-        _ = try await repository.forget(policy)
-        _ = try await repository.prune(grace: .zero)
-        _ = try await repository.prune(grace: .zero)
+        _ = try await repository.writable().forget(policy)
+        _ = try await repository.writable().prune(grace: .zero)
+        _ = try await repository.writable().prune(grace: .zero)
         #expect(try await repository.check().problems.isEmpty)
         let restored = scratch.path("restored")
         try await repository.restore(try #require(try await repository.snapshots().last), to: restored)

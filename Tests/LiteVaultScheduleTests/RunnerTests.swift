@@ -276,7 +276,7 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
         #expect(text.contains("litevault_job_unrestorable_since_timestamp_seconds{job=\"a\"}"))
         #expect(try await repository.check(options).snapshots.last?.verification.passed == true)
 
-        _ = try await repository.repair()
+        _ = try await repository.writable().repair()
         let after = try await run()
         #expect(after.isSuccess, "\(after.problems)")
         #expect(try state().unrestorable?.map(\.isLost) == [true])
@@ -284,7 +284,7 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
             Metrics.text(Metrics.samples(try runner(jobs).status())).contains(
                 "litevault_job_lost_snapshots{job=\"a\"} 1"))
         let lost = try #require(try await repository.snapshots().unrestorable.first?.snapshot.id)
-        _ = try await repository.forget(snapshots: [lost])
+        _ = try await repository.writable().forget(snapshots: [lost])
         #expect(try await run().isSuccess)
         #expect(try state().unrestorable == [])
     }
@@ -341,9 +341,9 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
         for name in ["repository", "state/locations"] {
             try FileManager.default.removeItem(atPath: scratch.path(name))
         }
-        let other = try await Repository.openOrCreate(
+        let other = try await WritableRepository.openOrCreate(
             DirectoryStore(scratch.path("repository")),
-            local: LocalDirectories(state: scratch.path("other"), cache: scratch.path("cache")))
+            local: LocalDirectories(state: scratch.path("other"), cache: scratch.path("cache"))).repository
         let before = try await other.store.list("")
         clock.advance(3600)
         let outcome = try #require(try await runner.runDue().first)
@@ -390,7 +390,7 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
         let secret = try RepositorySecret.passphrase(Array("secret".utf8))
         let other = try await Repository.open(
             DirectoryStore(place), secret: secret, local: LocalDirectories(state: nil, cache: scratch.path("cache-2")))
-        _ = try await other.rotateKey(secret: secret)
+        _ = try await other.writable().rotateKey(secret: secret)
         clock.advance(3600)
         #expect(try await runner.runDue().map(\.isSuccess) == [true])
         let new = try await Repository.open(

@@ -31,7 +31,7 @@ import Testing
     private func runner(_ others: String = "") async throws -> ScheduleRunner {
         let local = LocalDirectories(
             state: scratch.path("state"), cache: scratch.path("cache"), spool: scratch.path("spool"))
-        try markAsPromoted(try await Repository.openOrCreate(DirectoryStore(scratch.path("repository")), local: local))
+        try markAsPromoted(try await WritableRepository.openOrCreate(DirectoryStore(scratch.path("repository")), local: local).repository)
         let configuration = try ScheduleConfiguration(
             text: """
                 repository: \(scratch.path("repository"))

@@ -8,11 +8,11 @@
  *
  *   here                    in Sources/LiteVaultRepository
  *   write: lease            Lease.take (Repository/Lease.swift)
- *   write: plan, promise    plan, Lease.promise (Snapshots/Repository+Snapshot.swift)
+ *   write: plan, promise    plan, Lease.promise (Snapshots/WritableRepository+Snapshot.swift)
  *   write: packs, publish   upload, publish (the same)
- *   end_lease               Repository.fence, Lease.take and Lease.end (Repository/Fence.swift, Lease.swift)
- *   forget                  Repository.forget, remove(_:marked:) (Retention/Repository+Forget.swift)
- *   prune                   Repository.prune (Retention/Repository+Prune.swift), PendingDeletions (Repository)
+ *   end_lease               WritableRepository.fence, Lease.take and Lease.end (Repository/Fence.swift, Lease.swift)
+ *   forget                  WritableRepository.forget, remove(_:marked:) (Retention/WritableRepository+Forget.swift)
+ *   prune                   WritableRepository.prune (Retention/WritableRepository+Prune.swift), PendingDeletions (Repository)
  *
  * There are no clocks in it, on purpose. Whether a lease is too old is told by clocks that may be wrong, or be put back or
  * forward, so here anybody may take any lease for stale at any time. The time of grace is over at once.

@@ -180,7 +180,7 @@ import Testing
         (policy.daily, policy.monthly) = (14, 12)
         host.clock.step(-Self.decades)
         for _ in 0..<2 {
-            #expect(try await host.repository.forget(policy).allSatisfy(\.keeps))
+            #expect(try await host.repository.writable().forget(policy).allSatisfy(\.keeps))
             try await next()
         }
         #expect(try await host.repository.snapshots().count == 13)
@@ -189,7 +189,7 @@ import Testing
         // Seven days, and beside them the two whose day is not known.
         policy = RetentionPolicy()
         policy.daily = 7
-        _ = try await host.repository.forget(policy)
+        _ = try await host.repository.writable().forget(policy)
         #expect(try await host.repository.snapshots().map(\.sequence) == [6, 7, 8, 9, 10, 11, 12, 13, 14])
         try await expectIntact(host)
     }
@@ -213,7 +213,7 @@ import Testing
         let shown = host.clock.shown
         var options = SnapshotOptions()
         options.allowsPlaintext = true
-        let last = try await host.repository.snapshot(of: host.path, options: options)
+        let last = try await host.repository.writable().snapshot(of: host.path, options: options)
         #expect(last.snapshot.time > ahead.time && last.snapshot.sequence == 5)
         #expect((shown...shown + 1000).contains(last.snapshot.taken.milliseconds))
         #expect(last.read * 4 < last.snapshot.size, "\(last.read)")
@@ -236,7 +236,7 @@ import Testing
         }
         var policy = RetentionPolicy()
         policy.last = 1
-        _ = try await host.repository.forget(policy)
+        _ = try await host.repository.writable().forget(policy)
     }
 
     /// The newest snapshot is restored, and nothing that it needs is gone.
@@ -253,22 +253,22 @@ import Testing
         let host = try await SimulatedHost()
         try await forgotten(host)
         host.clock.step(-Self.decades)
-        #expect(try await host.repository.prune().pending > 0)
+        #expect(try await host.repository.writable().prune().pending > 0)
         host.clock.pass(3_600_000)
-        #expect(try await host.repository.prune().removed == 0)
+        #expect(try await host.repository.writable().prune().removed == 0)
         host.clock.step(Self.decades)
         // Listed by a right clock, too.
         try await forgotten(host)
-        let pending = try await host.repository.prune()
+        let pending = try await host.repository.writable().prune()
         #expect(pending.removed == 0)
         host.clock.pass(86_000_000)
-        #expect(try await host.repository.prune().removed == 0)
+        #expect(try await host.repository.writable().prune().removed == 0)
         host.clock.step(-Self.decades)
-        #expect(try await host.repository.prune().removed == 0)
+        #expect(try await host.repository.writable().prune().removed == 0)
         host.clock.step(Self.decades)
-        #expect(try await host.repository.prune().removed == 0)
+        #expect(try await host.repository.writable().prune().removed == 0)
         host.clock.pass(87_000_000)
-        #expect(try await host.repository.prune().removed == pending.pending)
+        #expect(try await host.repository.writable().prune().removed == pending.pending)
         try await expectIntact(host)
     }
 
@@ -277,12 +277,12 @@ import Testing
         let host = try await SimulatedHost()
         host.clock.step(Self.decades)
         try await forgotten(host)
-        if wasListed { #expect(try await host.repository.prune().pending > 0) }
+        if wasListed { #expect(try await host.repository.writable().prune().pending > 0) }
         host.clock.step(-Self.decades)
-        let pending = try await host.repository.prune()
+        let pending = try await host.repository.writable().prune()
         #expect(pending.removed == 0 && pending.pending > 0)
         host.clock.pass(87_000_000)
-        #expect(try await host.repository.prune().removed == pending.pending)
+        #expect(try await host.repository.writable().prune().removed == pending.pending)
         try await expectIntact(host)
     }
 
@@ -292,15 +292,15 @@ import Testing
             try await commit(1, host)
             host.clock.pass(10_000)
         }
-        #expect(try await host.repository.compact().joined > 0)
+        #expect(try await host.repository.writable().compact().joined > 0)
         host.clock.step(Self.decades)
-        #expect(try await host.repository.compact().removed == 0)
+        #expect(try await host.repository.writable().compact().removed == 0)
         host.clock.step(-Self.decades)
         try await host.expectRight()
         host.clock.pass(86_500_000)
-        #expect(try await host.repository.compact().removed == 0, "there is no later commit")
+        #expect(try await host.repository.writable().compact().removed == 0, "there is no later commit")
         try await commit(1, host)
-        #expect(try await host.repository.compact().removed > 0)
+        #expect(try await host.repository.writable().compact().removed > 0)
     }
 
     /// The repository that an older version would have left.

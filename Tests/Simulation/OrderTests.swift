@@ -44,10 +44,10 @@ import Testing
         host.clock.pass(3_600_000 * 24 * 3)
         try host.commit()
         try await host.poll()
-        #expect(try await host.repository.compact().joined > 0)
+        #expect(try await host.repository.writable().compact().joined > 0)
         // What is left of the logs is in joined segments once these have existed for a while.
         host.clock.pass(3_600_000 * 2)
-        #expect(try await host.repository.compact().removed > 0)
+        #expect(try await host.repository.writable().compact().removed > 0)
         let newest = try await host.restored(.latest).state
         #expect(newest == host.latest)
         let report = try await host.repository.check(CheckOptions())

@@ -26,7 +26,7 @@ extension SimulatedHost {
         let copy = elsewhere.store ?? SimulatedStore(clock, name: "copy")
         elsewhere.store = copy
         let before = (newest: newestAcknowledged, all: acknowledged.filter(\.isExact))
-        let result = try await repository.copy(to: copy)
+        let result = try await repository.writable().copy(to: copy)
         guard result.warnings.isEmpty else { throw Wrong(what: "copy: \(result.warnings)") }
         log("copied \(result.snapshots) snapshots")
         guard let newest = before.newest else { return }
@@ -119,13 +119,13 @@ extension SimulatedHost {
         guard newestObject != elsewhere.fence else {
             // Nothing of the promoted database is stored.
             do {
-                _ = try await other.promote(place + "/a.db", database: "a.db")
+                _ = try await other.writable().promote(place + "/a.db", database: "a.db")
                 throw Wrong(what: "promoted the former database's state although another standby was promoted")
             } catch let error as VaultError where error.code == .promoted {}
             log("no promotion before the first snapshot")
             return
         }
-        let promoted = try await other.promote(place + "/a.db", database: "a.db")
+        let promoted = try await other.writable().promote(place + "/a.db", database: "a.db")
         (elsewhere.fence, elsewhere.isFormerWriting) = (newestObject, isFormerWriting)
         guard promoted.isFenced, promoted.missing == nil else { throw Wrong(what: "promoted \(promoted)") }
         log("promoted on another host, whose clock is \(step) ahead")
@@ -168,11 +168,11 @@ extension SimulatedHost {
         }
         var repair = RepairOptions()
         repair.readsData = true
-        let repairs = try await other.repair(repair)
+        let repairs = try await other.writable().repair(repair)
         _ = try await restoredOrRefused(from: other)
         var taken = SnapshotOptions()
         taken.allowsPlaintext = true
-        do { _ = try await other.snapshot(of: path, options: taken) } catch let error as VaultError
+        do { _ = try await other.writable().snapshot(of: path, options: taken) } catch let error as VaultError
             where error.code == .promoted && name == elsewhere.fence
         {
             // Without the fence nothing shows that the database is this one.

@@ -23,8 +23,8 @@ extension SimulatedHost {
             clock.step(-step)
             guard other == planned else { throw Wrong(what: "with the clock at \(step), \(policy) keeps \(other) instead of \(planned)") }
         }
-        _ = try await repository.forget(policy)
-        _ = try await repository.prune(grace: .zero)
+        _ = try await repository.writable().forget(policy)
+        _ = try await repository.writable().prune(grace: .zero)
         let left = try await repository.snapshots(database: "a.db")
         guard left.map(\.id) == planned else { throw Wrong(what: "\(policy) was to keep \(planned), and left \(left.map(\.id))") }
         let missing = Self.promised(by: policy, of: Array(before)).subtracting(planned)
@@ -52,7 +52,7 @@ extension SimulatedHost {
     }
 
     private func kept(by policy: RetentionPolicy) async throws -> [String] {
-        try await repository.forget(policy, dryRun: true).filter(\.keeps).map(\.snapshot.id)
+        try await repository.decide(policy).filter(\.keeps).map(\.snapshot.id)
     }
 
     private static let day: Int64 = 86_400_000

@@ -88,7 +88,7 @@ final class SimulatedHost {
         clock = SimulatedClock()
         store = SimulatedStore(clock, isConditional: isConditional)
         place = scratch.directory
-        var repository = try await Repository.openOrCreate(store, local: Self.directories(scratch.directory))
+        var repository = try await WritableRepository.openOrCreate(store, local: Self.directories(scratch.directory)).repository
         repository.clock = clock.host
         self.repository = repository
         path = scratch.path("a.db")
@@ -234,7 +234,7 @@ final class SimulatedHost {
 
     /// Starts a follower, as ``DatabaseFollower`` opens a session.
     func start() async throws {
-        let writer = try await SegmentWriter.open(repository, database: "a.db", at: path)
+        let writer = try await SegmentWriter.open(repository.writable(), database: "a.db", at: path)
         let database = repository.databaseID("a.db")
         newest = max(newest, try await repository.newestSequence(database))
         let resumption = try await writer.resumption()
@@ -386,7 +386,7 @@ final class SimulatedHost {
             followed?.setPolled(nil)
             clock.whileSleeping(nil)
         }
-        let snapshot = try await (stranger ?? repository).snapshot(of: path, options: options).snapshot
+        let snapshot = try await (stranger ?? repository).writable().snapshot(of: path, options: options).snapshot
         // A follower knows of its own ones alone.
         if followed != nil {
             newest = max(newest, snapshot.sequence)
@@ -482,7 +482,7 @@ final class SimulatedHost {
     }
 
     func compact() async throws {
-        let result = try await repository.compact()
+        let result = try await repository.writable().compact()
         log("joined \(result.joined)")
     }
 

@@ -52,6 +52,7 @@ package final class DatabaseFollower: Sendable {
     package let path: String
     /// What the log has named, for snapshots of this process.
     package let pages = FollowedPages()
+    private let writable: WritableRepository
     let repository: Repository
     let options: FollowingOptions
     let takeSnapshot: TakeSnapshot
@@ -64,11 +65,11 @@ package final class DatabaseFollower: Sendable {
     ///   - takeSnapshot: takes a snapshot of the database now, and stores it.
     ///   - report: called with each event, in order for each task, on several threads.
     package init(
-        _ path: String, into repository: Repository, options: FollowingOptions, takeSnapshot: @escaping TakeSnapshot,
-        report: @escaping @Sendable (FollowingEvent) -> Void
+        _ path: String, into writable: WritableRepository, options: FollowingOptions,
+        takeSnapshot: @escaping TakeSnapshot, report: @escaping @Sendable (FollowingEvent) -> Void
     ) {
         self.path = path
-        self.repository = repository
+        (self.writable, repository) = (writable, writable.repository)
         self.options = options
         self.takeSnapshot = takeSnapshot
         self.report = report
@@ -166,7 +167,7 @@ package final class DatabaseFollower: Sendable {
                 let directory = try repository.spoolDirectory()
                 try PackSpool.sweep(directory)
                 let writer = try await SegmentWriter.open(
-                    repository, database: options.database, at: (try? FileMetadata.resolvedPath(path)) ?? path)
+                    writable, database: options.database, at: (try? FileMetadata.resolvedPath(path)) ?? path)
                 do {
                     let database = repository.databaseID(options.database)
                     let newest = try await repository.newestSequence(database)

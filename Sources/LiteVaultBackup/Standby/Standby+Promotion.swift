@@ -30,7 +30,7 @@ public struct PromotionResult: Sendable {
     public var missing: String?
 }
 
-extension Repository {
+extension WritableRepository {
     /// Makes a standby the database: a file that can be written to, and the only one that is backed up under its name from now on.
     ///
     /// The leases of the database's snapshots and of its follower are taken from the processes that have them; all that is stored is applied;
@@ -51,21 +51,22 @@ extension Repository {
     public func promote(
         _ destination: String, database: String? = nil, options: PromotionOptions = .init()
     ) async throws -> PromotionResult {
-        try requireWritable()
         let request = try HandOverRequest(destination)
         defer { withExtendedLifetime(request) {} }
         let lock = try await StandbyLock.wait(destination, patience: options.patience)
         var state = try StandbyState.read(destination)
-        if let state { try require(state, database, destination) }
+        if let state { try repository.require(state, database, destination) }
         if let own = try PromotedDatabase.read(destination), state == nil || state?.promotion == own.line {
-            guard own.repository == identifier, database.map({ databaseID($0) == own.database }) ?? true else {
+            guard own.repository == repository.identifier,
+                database.map({ repository.databaseID($0) == own.database }) ?? true
+            else {
                 throw VaultError(
                     .cannotCreate, "was promoted as '\(own.name)', perhaps of another repository", path: destination)
             }
             return try await complete(own, destination, options)
         }
         if let line = state?.promotion, let known = state {
-            let lines = try await lines(of: known.database)
+            let lines = try await repository.lines(of: known.database)
             if lines.begun.contains(line) {
                 var own = PromotedDatabase(known, line: line)
                 own.isFenced = true
@@ -78,8 +79,8 @@ extension Repository {
         }
         var standbyOptions = StandbyOptions()
         standbyOptions.progress = options.progress
-        let standby = try await standby(of: database, at: destination, options: standbyOptions, lock)
-        return try await standby.promote(options)
+        let standby = try await repository.standby(of: database, at: destination, options: standbyOptions, lock)
+        return try await standby.promote(options, in: self)
     }
 
     /// Completes a promotion that was interrupted, or made without the repository.
@@ -89,7 +90,7 @@ extension Repository {
         var own = promoted
         let wasPromoted = try own.isFenced && PromotedDatabase.read(destination) == own
         if own.isFenced {
-            try await requireCurrent(line: own.line, of: own.database, own.name, at: destination)
+            try await repository.requireCurrent(line: own.line, of: own.database, own.name, at: destination)
         } else {
             own = try await withTakenLeases(of: own.database, own.name) { leases in
                 try await leases.record(promoted, newest: nil, at: destination, isForced: options.isForced)
@@ -104,7 +105,9 @@ extension Repository {
 
 extension Standby {
     /// Promotes the destination; the standby has ended afterwards.
-    fileprivate func promote(_ options: PromotionOptions) async throws -> PromotionResult {
+    fileprivate func promote(
+        _ options: PromotionOptions, in writable: WritableRepository
+    ) async throws -> PromotionResult {
         defer { end() }
         var missing: String?
         let name = state.name
@@ -114,7 +117,7 @@ extension Standby {
             try await repository.requireCurrent(
                 line: state.current?.line, of: state.database, name, at: FileMetadata.resolvedPath(destination))
         }
-        let promoted = try await repository.withTakenLeases(of: state.database, name) { leases in
+        let promoted = try await writable.withTakenLeases(of: state.database, name) { leases in
             do {
                 try await catchUp()
             } catch let error as VaultError where options.isForced && error.isDamage {
@@ -167,7 +170,7 @@ extension Standby {
     }
 
     /// Promotes a standby while its repository does not respond. The old writers are not stopped, and what is stored beyond its state
-    /// is not applied. The promoted database cannot be backed up under its name until ``Repository/promote(_:database:options:)`` was
+    /// is not applied. The promoted database cannot be backed up under its name until ``WritableRepository/promote(_:database:options:)`` was
     /// called for it.
     ///
     /// - Parameters:

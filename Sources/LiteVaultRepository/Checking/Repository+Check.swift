@@ -119,8 +119,8 @@ extension Repository {
         _ results: [(snapshot: Snapshot, verification: SnapshotVerification)], isComplete: Bool,
         _ report: inout CheckReport
     ) async {
-        guard !hasSecret || key != nil else { return }
         do {
+            let writable = try writable()
             // Results under a key that was replaced meanwhile would be a forgery.
             try await requireIdentity()
             try await requireCurrentKey()
@@ -128,7 +128,7 @@ extension Repository {
             for (database, results) in Dictionary(grouping: results, by: \.snapshot.manifest.database) {
                 var found = VerificationResults(damaged: report.damaged[database] ?? [], isComplete: isComplete)
                 for result in results { found.results[result.snapshot.hash.hexadecimal] = result.verification }
-                do { try await record(found, database) } catch let error as VaultError where error.isDamage {
+                do { try await writable.record(found, database) } catch let error as VaultError where error.isDamage {
                     isRecorded = false
                 }
             }

@@ -48,7 +48,7 @@ extension CopyRun {
     func copyForgetRecord(_ plan: Plan, _ lease: Lease?) async throws {
         let database = plan.database
         hasLeftOut = false
-        guard let target, lease != nil else { return }
+        guard let target, let writable, lease != nil else { return }
         let here: ForgetRecord
         do {
             here = try await source.forgetRecord(database)
@@ -66,7 +66,7 @@ extension CopyRun {
         all.insert(plan.lost)
         all.remove(leftOut: (all.ranges.map { $0[0]...$0[1] }) + plan.there.sequences.map { $0...$0 })
         hasLeftOut = all.leftOut != nil
-        if all != before { try await target.put(all, as: RepositoryFormat.forgetRecord(database), condition: .none) }
+        if all != before { try await writable.put(all, as: RepositoryFormat.forgetRecord(database), condition: .none) }
     }
 
     /// Records in the copy what verifications here say about the content of snapshots.
@@ -87,10 +87,10 @@ extension CopyRun {
         for (hash, original) in found { all.results[hash] = all.results[hash]?.joined(with: original) ?? original }
         let changed = found.count { all.results[$0.0] != before[$0.0] }
         guard changed > 0 else { return }
-        if let target, let lease {
+        if let writable, let lease {
             try await lease.confirm()
             do {
-                try await target.put(all, as: RepositoryFormat.verified(database), condition: .none)
+                try await writable.put(all, as: RepositoryFormat.verified(database), condition: .none)
             } catch let error as VaultError where error.code == .unsupported {
                 // The store only adds: that keeps snapshots as well.
                 result.warnings.append(

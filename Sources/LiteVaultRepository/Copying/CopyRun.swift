@@ -2,7 +2,7 @@ internal import LiteVaultCapture
 internal import LiteVaultCipher
 internal import LiteVaultSystem
 
-/// One run of ``Repository/copy(to:database:acceptsReplacement:dryRun:progress:)``.
+/// One run of ``WritableRepository/copy(to:database:acceptsReplacement:dryRun:progress:)``.
 ///
 /// Nothing in the copy refers to an object that is not there yet: packs come first, then the record of what retention removed
 /// here, segments, and manifests. The lease for removing is held meanwhile, because packs that an interrupted run has left
@@ -11,6 +11,8 @@ final class CopyRun {
     let source: Repository
     /// Nil if there is no copy yet and nothing is to be stored.
     let target: Repository?
+    /// The same, for what is stored there.
+    let writable: WritableRepository?
     private let progress: BackupProgress.Report
     var result = CopyResult()
     /// Whether retention has removed something here that was to be copied, so that the record of it has to be copied again.
@@ -20,9 +22,9 @@ final class CopyRun {
     /// Sizes of the packs of both, by name.
     private var packs: (source: [String: Int64], target: [String: Int64]) = ([:], [:])
 
-    init(from source: Repository, to target: Repository?, progress: @escaping BackupProgress.Report) {
+    init(from source: Repository, to writable: WritableRepository?, progress: @escaping BackupProgress.Report) {
         self.source = source
-        self.target = target
+        (self.writable, target) = (writable, writable?.repository)
         self.progress = progress
     }
 
@@ -200,7 +202,7 @@ final class CopyRun {
     /// Copies a document; false if it was removed here since it was listed.
     @discardableResult
     private func copyDocument(_ name: String, expecting hash: Hash256? = nil, _ lease: Lease?) async throws -> Bool {
-        guard let target, let lease else { return true }
+        guard let writable, let lease else { return true }
         let (bytes, document): ([UInt8], SealedDocument)
         do {
             (bytes, document) = try await readingAgain {
@@ -215,10 +217,10 @@ final class CopyRun {
         }
         try await lease.confirm()
         do {
-            try await target.store.putNew(name, bytes)
+            try await writable.store.putNew(name, bytes)
         } catch let error as VaultError where error.code == .conflict {
             // It never changes: it may be there already, but nothing else under its name.
-            guard try await target.store.get(name) == bytes else { throw error }
+            guard try await writable.store.get(name) == bytes else { throw error }
         }
         return true
     }
@@ -312,7 +314,7 @@ extension CopyRun {
         verify: @escaping @Sendable (Repository, String, LocalFile) throws -> Void,
         count: (inout CopyResult, Int64) -> Void
     ) async throws -> [String: VaultError] {
-        guard let target, lease != nil else {
+        guard let writable, lease != nil else {
             for object in objects { count(&result, object.size) }
             return [:]
         }
@@ -321,11 +323,11 @@ extension CopyRun {
         let (source, progress, there) = (source, progress, packs.target)
         try progress(BackupProgress(.storing, 0, of: total))
         let transfer = ObjectTransfer(
-            source: source, target: target, directory: try target.workDirectory(), verify: verify)
+            source: source, target: writable, directory: try writable.repository.workDirectory(), verify: verify)
         let errors = try await concurrently(objects, width: width) { name, size -> VaultError? in
             do {
                 let condition: PutCondition =
-                    try await target.store.supportsConditionalWrites() && there[name] == nil ? .absent : .none
+                    try await writable.store.supportsConditionalWrites() && there[name] == nil ? .absent : .none
                 try await transfer.copy(name, size, condition)
             } catch let error as VaultError where error.isDamage && source.store.object(of: error) == name {
                 return error
@@ -347,7 +349,7 @@ extension CopyRun {
 /// Copies single objects by way of local files, which are verified.
 private struct ObjectTransfer: Sendable {
     let source: Repository
-    let target: Repository
+    let target: WritableRepository
     /// For the files.
     let directory: String
     /// Compares a file with the name of its object in the source.

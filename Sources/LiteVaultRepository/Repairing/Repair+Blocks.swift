@@ -115,7 +115,7 @@ extension Repair {
         }
         guard let lease, !options.dryRun, !found.results.isEmpty || !found.cleared.isEmpty else { return }
         try await lease.confirm()
-        try await repository.record(found, database)
+        try await writable.record(found, database)
     }
 
     /// The packs that checks have found damaged.

@@ -21,7 +21,7 @@ struct Fence: CheckedDocument {
     }
 }
 
-extension Repository {
+extension WritableRepository {
     /// Makes sure that a writer publishes nothing under a lease that is about to be ended.
     ///
     /// If its snapshot is stored already, a mark keeps the name from becoming free: the writer may store it again, as
@@ -34,14 +34,15 @@ extension Repository {
     ///   - database: the database of the lease.
     func fence(_ held: Lease.Record, _ database: String) async throws {
         // Ignore an impossible number: leases are not authenticated.
-        guard let sequence = held.sequence, try await 1...(newestSequence(database) + 1000) ~= sequence else { return }
-        let fence = Fence(repository: config.id, database: database, sequence: sequence)
+        guard let sequence = held.sequence, try await 1...(repository.newestSequence(database) + 1000) ~= sequence
+        else { return }
+        let fence = Fence(repository: repository.config.id, database: database, sequence: sequence)
         let name = RepositoryFormat.snapshot(database, sequence)
         do {
             try await put(fence, as: name, condition: .absent)
         } catch let error as VaultError where error.code == .conflict {
             // An object that cannot be read is a damaged snapshot.
-            if (try? await isFence(name, database)) == true { return }
+            if (try? await repository.isFence(name, database)) == true { return }
             try await put(
                 fence, as: RepositoryFormat.fences(database) + RepositoryFormat.padded(sequence), condition: .none)
         }
@@ -49,14 +50,16 @@ extension Repository {
 
     /// Removes a manifest, and keeps its name from being reused if its writer may still be running.
     ///
-    /// - Parameter marked: ``marks(_:)``, listed after the manifest.
+    /// - Parameter marked: ``Repository/marks(_:)``, listed after the manifest.
     func remove(_ snapshot: Snapshot, marked: Set<String>) async throws {
         let (database, sequence) = (snapshot.manifest.database, snapshot.sequence)
         guard marked.contains(snapshot.object) else { return try await store.remove(snapshot.object) }
-        let fence = Fence(repository: config.id, database: database, sequence: sequence)
+        let fence = Fence(repository: repository.config.id, database: database, sequence: sequence)
         try await put(fence, as: snapshot.object, condition: .none)
     }
+}
 
+extension Repository {
     /// The names of the manifests that are replaced instead of removed.
     func marks(_ database: String) async throws -> Set<String> {
         let prefix = RepositoryFormat.fences(database)

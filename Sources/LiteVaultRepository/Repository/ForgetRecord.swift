@@ -137,7 +137,9 @@ extension Repository {
         }
         return found ?? ForgetRecord(repository: config.id, database: database, ranges: [])
     }
+}
 
+extension WritableRepository {
     /// Records snapshots as removed by retention, before they are removed.
     ///
     /// - Returns: the previous records, by database.
@@ -145,7 +147,7 @@ extension Repository {
     func recordForgotten(_ snapshots: [Snapshot]) async throws -> [String: ForgetRecord] {
         var before: [String: ForgetRecord] = [:]
         for (database, gone) in Dictionary(grouping: snapshots, by: \.manifest.database) {
-            var all = try await forgetRecord(database)
+            var all = try await repository.forgetRecord(database)
             before[database] = all
             // Removed segments are recorded from the start.
             if all.ranges.isEmpty, all.segments == nil { all.segments = [] }

@@ -99,14 +99,12 @@ final class Lease: Sendable {
     ///   - purpose: what it protects, for messages.
     ///   - fence: for a lease to store snapshots: keeps a previous holder that did not release it from storing its own.
     ///   - takesOver: whether it is taken from a holder that is alive, who then finds out with its next renewal.
-    /// - Throws: `VaultError` `busy` if another process holds it, with a ``HeldLeaseError`` as its cause if that process is known;
-    ///   `keyRejected` or `unsupported` for a repository that can only be read: a lease is what a writer has.
+    /// - Throws: `VaultError` `busy` if another process holds it, with a ``HeldLeaseError`` as its cause if that process is known.
     static func take(
-        _ short: String, of repository: Repository, for purpose: String, fence: ((Record) async throws -> Void)? = nil,
-        takesOver: Bool = false
+        _ short: String, of writable: WritableRepository, for purpose: String,
+        fence: ((Record) async throws -> Void)? = nil, takesOver: Bool = false
     ) async throws -> Lease {
-        try repository.requireWritable()
-        let (store, name) = (repository.store, RepositoryFormat.lease(short))
+        let (repository, store, name) = (writable.repository, writable.store, RepositoryFormat.lease(short))
         let supportsConditionalWrites = try await store.supportsConditionalWrites()
         // Where objects are files, asking for the time writes one.
         _ = try repository.requireLocalIdentity()
@@ -371,7 +369,7 @@ package struct HeldLeaseError: Error, Sendable, Equatable {
 /// The leases that this process holds. Any other lease of this process was left behind by failed work.
 private let heldLeases = Locked(Set<String>())
 
-extension Repository {
+extension WritableRepository {
     /// Holds a lease while `body` runs.
     ///
     /// - Parameters:
@@ -384,7 +382,7 @@ extension Repository {
     ) async throws -> T {
         let lease = try await Lease.take(name, of: self, for: purpose, fence: fence)
         do {
-            try await requireCurrentKey()
+            try await repository.requireCurrentKey()
             let result = try await body(lease)
             await lease.release()
             return result

@@ -122,6 +122,7 @@ struct LocationMemory: Sendable {
     private static let limit = 16
 
     private let directory: String
+    private let state: String
     private let location: String
     private let isWritten: Bool
     private var path: String { directory + "/repository.json" }
@@ -129,13 +130,14 @@ struct LocationMemory: Sendable {
     /// Nil if nothing is to be remembered.
     init?(_ store: any ObjectStore, _ local: LocalDirectories) {
         guard let state = local.state else { return nil }
+        self.state = state
         location = store.identity
         isWritten = local.remembers
         directory = "\(state)/locations/\(Hash256(of: Array(location.utf8)).hexadecimal.prefix(32))"
     }
 
-    /// The directory for the newest snapshots of a repository at this location.
-    func headDirectory(_ repository: String) -> String { "\(directory)/\(repository)" }
+    /// The directory of the newest snapshots seen of a repository here, and the one used before these belonged to a location.
+    func headDirectories(_ repository: String) -> [String] { [directory, state].map { "\($0)/\(repository)" } }
 
     /// The identifiers of the repositories that belong there; empty if unknown.
     ///
@@ -187,33 +189,30 @@ extension LocalDirectories {
     }
 }
 
-extension Repository {
+extension RepositoryIdentity {
     /// Compares a repository with the one that this machine used at its location, and remembers it.
     ///
-    /// - Parameters:
-    ///   - before: the secrets remembered before `document` was read: meanwhile another process may change them, and remember that.
-    ///   - acceptsReplacement: whether to accept another repository than before, or an older state of it.
+    /// - Returns: what was noticed so far.
     /// - Throws: `VaultError` `damaged` if it is another one, or an older state of it.
-    func recognised(
-        _ document: [UInt8], before: (repository: String, generation: Int)?, acceptsReplacement: Bool
-    ) throws -> Repository {
-        guard let memory else { return self }
-        var found = self
+    func recognised() throws -> [RepositoryWarning] {
+        var notices = notices
+        let (location, acceptsReplacement) = (opening.store.location, opening.acceptsReplacement)
+        guard let memory = opening.memory else { return notices }
         do {
             let known = try memory.repositories()
             guard acceptsReplacement || known.isEmpty || known.contains(config.id) else {
                 throw VaultError(
                     .damaged,
                     "the repository is not the one that this machine used here: it is \(config.id), and was "
-                        + known.joined(separator: " or "), path: store.location,
+                        + known.joined(separator: " or "), path: location,
                     advice: .all([.text("It was replaced or created again."), .acceptReplacement]))
             }
-        } catch let error as VaultError where error.path != store.location {
-            found.notices.append(RepositoryWarning(error, store.location))
+        } catch let error as VaultError where error.path != location {
+            notices.append(RepositoryWarning(error, location))
         }
         if acceptsReplacement {
             // The current state of the repository is accepted: the newest snapshots seen are forgotten.
-            for directory in headDirectories {
+            for directory in memory.headDirectories(config.id) {
                 for name in try LocalDirectory.names(directory) { unlink(directory + "/" + name) }
             }
         }
@@ -222,7 +221,7 @@ extension Repository {
         if let before, before.repository == config.id, before.generation > generation, !acceptsReplacement {
             throw VaultError(
                 .damaged, "the secrets of the repository are older than those seen earlier: it was rolled back",
-                path: "\(store.location)/\(RepositoryFormat.config)",
+                path: "\(location)/\(RepositoryFormat.config)",
                 advice: .all([
                     .text("A secret that was removed may open it again, and one that was added no longer."),
                     .acceptReplacement,
@@ -233,12 +232,14 @@ extension Repository {
         let now = memory.secrets()
         let isNewer = now.map { $0.repository == config.id && $0.generation > generation } ?? false
         let isKnown = key == nil && memory.document().flatMap(RepositoryConfig.identifier(in:)) == config.id
-        if !acceptsReplacement, key == nil ? isKnown : isNewer { return found }
+        if !acceptsReplacement, key == nil ? isKnown : isNewer { return notices }
         // If this cannot be written, neither can the newest snapshot, and storing that reports it.
         try? memory.remember(config.id, document: document, generation: key == nil ? nil : generation)
-        return found
+        return notices
     }
+}
 
+extension Repository {
     /// Checks that this machine never used a repository at a location that has none.
     ///
     /// - Throws: `VaultError` `damaged` if this machine has used one here.
@@ -269,10 +270,8 @@ struct Head: CheckedDocument, Equatable {
 }
 
 extension Repository {
-    /// The directory of the newest snapshots seen, and the one used before these belonged to a location.
-    var headDirectories: [String] {
-        [memory?.headDirectory(config.id), local.state.map { "\($0)/\(config.id)" }].compactMap(\.self)
-    }
+    /// Those of this repository at its location; empty if nothing is to be remembered.
+    var headDirectories: [String] { memory?.headDirectories(config.id) ?? [] }
 
     /// Remembers the newest snapshot of a survey without findings. If that cannot be written, only the memory is lost.
     ///

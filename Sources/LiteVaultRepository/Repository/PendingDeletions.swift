@@ -98,12 +98,13 @@ extension PendingDeletions {
     var damagedPacks: Set<PackID> { Set((damaged ?? []).compactMap(RepositoryFormat.pack)) }
 }
 
-extension Repository {
+extension WritableRepository {
     /// Schedules packs for deletion, as pruning does.
     package func scheduleDeletion(of names: [String]) async throws {
         let now = try await store.now().timeIntervalSince1970
         let list = PendingDeletions(
-            repository: config.id, packs: names.map { .init(name: $0, since: now, run: 1) }, sparse: [], run: 1)
+            repository: repository.config.id, packs: names.map { .init(name: $0, since: now, run: 1) }, sparse: [],
+            run: 1)
         try await put(list, as: RepositoryFormat.pendingDeletions, condition: .none)
     }
 }

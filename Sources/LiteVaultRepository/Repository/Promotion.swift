@@ -267,7 +267,7 @@ package struct PromotedDatabase: CheckedDocument, Sendable, Equatable {
 
 /// The leases of a database's snapshots and of its follower, taken from the processes that have them: what a promotion has to hold.
 package struct TakenLeases: Sendable {
-    fileprivate let repository: Repository
+    fileprivate let writable: WritableRepository
     fileprivate let snapshots: Lease
     fileprivate let segments: Lease
 
@@ -294,7 +294,7 @@ package struct TakenLeases: Sendable {
     ) async throws -> PromotedDatabase {
         var own = promoted
         own.isFenced = true
-        let (store, database) = (repository.store, own.database)
+        let (repository, store, database) = (writable.repository, writable.store, own.database)
         let source = try FileMetadata.resolvedPath(destination)
         let supportsConditionalWrites = try await store.supportsConditionalWrites()
         for _ in 0..<8 {
@@ -318,7 +318,7 @@ package struct TakenLeases: Sendable {
             try await confirm()
             if !supportsConditionalWrites, try await store.attributes(name) != nil { continue }
             do {
-                try await repository.put(fence, as: name, condition: supportsConditionalWrites ? .absent : .none)
+                try await writable.put(fence, as: name, condition: supportsConditionalWrites ? .absent : .none)
                 return own
             } catch let error as VaultError where error.code == .conflict {
                 // A lost response, another promotion, or the last snapshot of the old line.
@@ -336,7 +336,7 @@ package struct TakenLeases: Sendable {
     }
 }
 
-extension Repository {
+extension WritableRepository {
     /// Runs `body` with the leases of a database's writers, taken from the processes that have them.
     ///
     /// - Throws: `VaultError` `busy` if another process keeps taking them, or the repository was given a new key; what `body` throws.
@@ -346,7 +346,7 @@ extension Repository {
     ) async throws -> T {
         let leases = try await takeLeases(of: database, name)
         do {
-            try await requireCurrentKey()
+            try await repository.requireCurrentKey()
             let result = try await body(leases)
             await leases.release()
             return result
@@ -362,7 +362,7 @@ extension Repository {
         do {
             let segments = try await takeOver(
                 Lease.follower + database, for: "following the database '\(name)'", fence: nil)
-            return TakenLeases(repository: self, snapshots: snapshots, segments: segments)
+            return TakenLeases(writable: self, snapshots: snapshots, segments: segments)
         } catch {
             await snapshots.release()
             throw error

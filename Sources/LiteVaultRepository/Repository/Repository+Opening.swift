@@ -17,54 +17,8 @@ extension Repository {
         _ store: any ObjectStore, secret: RepositorySecret? = nil, local: LocalDirectories = .standard,
         acceptsReplacement: Bool = false
     ) async throws -> Repository {
-        try await Opening(store: store, secret: secret, local: local, acceptsReplacement: acceptsReplacement).existing()
-    }
-
-    /// Opens a repository only for ``secretSlots`` and similar properties, which a sealed one shows without a secret, too.
-    ///
-    /// The parameters and errors are those of ``open(_:secret:local:acceptsReplacement:)``.
-    package static func openForItsSecrets(
-        _ store: any ObjectStore, secret: RepositorySecret?, local: LocalDirectories, acceptsReplacement: Bool
-    ) async throws -> Repository {
-        try await Opening(
-            store: store, secret: secret, local: local, acceptsReplacement: acceptsReplacement, isForSecrets: true
-        ).existing()
-    }
-
-    /// Opens a repository for writing, and creates it if there is none.
-    ///
-    /// The parameters are those of ``open(_:secret:local:acceptsReplacement:)``. If this machine has used a repository here that
-    /// is gone, a new one is created only with `acceptsReplacement`.
-    ///
-    /// - Parameter sealed: whether a new repository compresses and encrypts what is stored; an existing one stays as it is.
-    /// - Throws: as ``open(_:secret:local:acceptsReplacement:)``, and `keyRejected` if it has a secret and none is given.
-    public static func openOrCreate(
-        _ store: any ObjectStore, secret: RepositorySecret? = nil, sealed: Bool = false,
-        local: LocalDirectories = .standard, acceptsReplacement: Bool = false
-    ) async throws -> Repository {
-        guard secret != nil || !sealed else { throw VaultError.sealedWithoutSecret(store.location) }
-        let opening = Opening(store: store, secret: secret, local: local, acceptsReplacement: acceptsReplacement)
-        if let found = try await opening.find(orCreate: true) {
-            try found.requireWritable()
-            return found
-        }
-        var config = RepositoryConfig(
-            id: PackID().hexadecimal, created: Timestamp.text(Date()),
-            secret: secret.map { SecretDerivation.new($0) })
-        let key = try config.secret.flatMap { try secret?.key($0) }.map { RepositoryKey(current: $0, previous: nil) }
-        if sealed, let key {
-            try config.seal(with: SealingKey(of: [UInt8](hexadecimal: config.id) ?? []), under: key.current)
-            config.identifiers = RepositoryConfig.keyed
-        }
-        let document = try SealedDocument.seal(config, key: key)
-        do {
-            try await store.put(RepositoryFormat.config, bytes: document.bytes, condition: store.whereAbsent())
-        } catch let error as VaultError where error.code == .conflict {
-            // Another process created it at the same time.
-        }
-        let made = try await open(store, secret: secret, local: local, acceptsReplacement: acceptsReplacement)
-        try made.requireWritable()
-        return made
+        try await Opening(store: store, secret: secret, local: local, acceptsReplacement: acceptsReplacement)
+            .existing().opened()
     }
 
     /// Checks that a place without `repository.json` is not a repository from which that object was deleted: a new one would hide its snapshots.
@@ -79,18 +33,88 @@ extension Repository {
     }
 }
 
+extension WritableRepository {
+    /// Opens a repository for writing, and creates it if there is none.
+    ///
+    /// The parameters are those of ``Repository/open(_:secret:local:acceptsReplacement:)``. If this machine has used a repository here that
+    /// is gone, a new one is created only with `acceptsReplacement`.
+    ///
+    /// - Parameter sealed: whether a new repository compresses and encrypts what is stored; an existing one stays as it is.
+    /// - Throws: as ``Repository/open(_:secret:local:acceptsReplacement:)`` and ``Repository/writable()``.
+    public static func openOrCreate(
+        _ store: any ObjectStore, secret: RepositorySecret? = nil, sealed: Bool = false,
+        local: LocalDirectories = .standard, acceptsReplacement: Bool = false
+    ) async throws -> WritableRepository {
+        guard secret != nil || !sealed else { throw VaultError.sealedWithoutSecret(store.location) }
+        let opening = Opening(store: store, secret: secret, local: local, acceptsReplacement: acceptsReplacement)
+        if let found = try await opening.find(orCreate: true) { return try found.opened().writable() }
+        var config = RepositoryConfig(
+            id: PackID().hexadecimal, created: Timestamp.text(Date()),
+            secret: secret.map { SecretDerivation.new($0) })
+        let key = try config.secret.flatMap { try secret?.key($0) }.map { RepositoryKey(current: $0, previous: nil) }
+        if sealed, let key {
+            try config.seal(with: SealingKey(of: [UInt8](hexadecimal: config.id) ?? []), under: key.current)
+            config.identifiers = RepositoryConfig.keyed
+        }
+        let document = try SealedDocument.seal(config, key: key)
+        do {
+            try await store.put(RepositoryFormat.config, bytes: document.bytes, condition: store.whereAbsent())
+        } catch let error as VaultError where error.code == .conflict {
+            // Another process created it at the same time.
+        }
+        return try await opening.existing().opened().writable()
+    }
+
+    /// Creates a repository where there is none.
+    ///
+    /// In a sealed repository, everything that is stored is compressed and encrypted with a key that only the secret leads to: pages of
+    /// plaintext databases, and the names, paths and hosts in manifests. It cannot be read at all without the secret. Older versions of
+    /// LiteVault refuse it.
+    ///
+    /// - Parameters:
+    ///   - store: an empty place.
+    ///   - secret: the repository's secret; nil for one without.
+    ///   - sealed: whether to compress and encrypt what is stored.
+    ///   - local: local directories of this machine.
+    ///   - acceptsReplacement: whether to create it even if this machine has used a repository here that is gone.
+    /// - Returns: the repository, open.
+    /// - Throws: `VaultError` `conflict` if there is a repository, `keyRejected` if it is to be sealed without a secret; `damaged`
+    ///   if there are snapshots without a repository, or this machine has used one here.
+    public static func create(
+        _ store: any ObjectStore, secret: RepositorySecret?, sealed: Bool, local: LocalDirectories = .standard,
+        acceptsReplacement: Bool = false
+    ) async throws -> WritableRepository {
+        guard try await store.attributes(RepositoryFormat.config) == nil else {
+            let remedy = "Use it, or choose another place."
+            throw VaultError(
+                .conflict, "there is a repository already", path: store.location,
+                remedy: await secret == nil ? remedy : store.remedyWithoutSecret(or: remedy))
+        }
+        let made = try await openOrCreate(
+            store, secret: secret, sealed: sealed, local: local, acceptsReplacement: acceptsReplacement)
+        // Another process may have been first.
+        guard made.repository.isSealed == sealed else {
+            throw VaultError(
+                .conflict, "another process has just created a repository", path: store.location,
+                remedy: "Use it, or choose another place.")
+        }
+        return made
+    }
+}
+
 /// What is needed to open a repository.
-private struct Opening: Sendable {
+struct Opening: Sendable {
     let store: any ObjectStore
     let secret: RepositorySecret?
     let local: LocalDirectories
     /// Whether to accept the repository as it is, even if this machine knew another one here.
     let acceptsReplacement: Bool
-    /// Whether it is opened to list its secrets.
-    var isForSecrets = false
+
+    /// What this machine remembers about the place; nil if nothing is to be remembered.
+    var memory: LocationMemory? { LocationMemory(store.unsealed, local) }
 
     /// - Throws: `VaultError` `noInput` if there is no repository.
-    func existing() async throws -> Repository {
+    func existing() async throws -> RepositoryIdentity {
         guard let found = try await find() else {
             throw VaultError(
                 .noInput, "there is no repository", path: store.location,
@@ -102,9 +126,9 @@ private struct Opening: Sendable {
     /// Looks for a repository, and where there is none, checks that there never was one.
     ///
     /// - Parameter creates: whether one is created then: the place must not contain snapshots either.
-    /// - Returns: the repository; nil if there is none.
+    /// - Returns: its identity; nil if there is none.
     /// - Throws: `VaultError` `damaged` if there was one.
-    func find(orCreate creates: Bool = false) async throws -> Repository? {
+    func find(orCreate creates: Bool = false) async throws -> RepositoryIdentity? {
         if let found = try await readIdentity() { return found }
         do {
             if creates { try await Repository.requireNoSnapshots(store) }
@@ -118,9 +142,8 @@ private struct Opening: Sendable {
     }
 
     /// Reads `repository.json`; nil if there is none.
-    private func readIdentity() async throws -> Repository? {
+    private func readIdentity() async throws -> RepositoryIdentity? {
         let store = store.unsealed
-        let memory = LocationMemory(store, local)
         let before = memory?.secrets()
         let (bytes, document): ([UInt8], SealedDocument)
         do {
@@ -158,58 +181,33 @@ private struct Opening: Sendable {
             throw VaultError(.damaged, "has no identifier", path: store.location)
         }
         let key = try opened.map { try RepositoryKey(current: $0.key, sealed: config.previous, of: id) }
-        let opening =
-            isForSecrets && key == nil ? store : try config.opening(store, key: key, of: id, spool: local.spool)
-        var found = Repository(
-            store: opening, local: local, config: config, key: key, slot: opened?.slot, id: id,
-            memory: memory)
-        if config.previous != nil { found.notices.append(.unfinishedRotation) }
-        return try found.recognised(bytes, before: before, acceptsReplacement: acceptsReplacement)
+        return RepositoryIdentity(
+            opening: self, config: config, document: bytes, key: key, slot: opened?.slot, id: id, before: before,
+            notices: config.previous != nil ? [.unfinishedRotation] : [])
     }
 }
 
-extension Repository {
-    /// Whether everything that is stored in it is compressed and encrypted, except `repository.json`.
-    public var isSealed: Bool { config.isSealed }
+/// What `repository.json` says, and what a secret opened of it. This machine has not compared it with what it remembers yet.
+struct RepositoryIdentity: Sendable {
+    let opening: Opening
+    let config: RepositoryConfig
+    /// The bytes of `repository.json`.
+    let document: [UInt8]
+    let key: RepositoryKey?
+    let slot: Int?
+    let id: [UInt8]
+    /// The secrets remembered before the document was read: meanwhile another process may change them, and remember that.
+    let before: (repository: String, generation: Int)?
+    var notices: [RepositoryWarning] = []
 
-    /// Whether it is being sealed, and objects of before may still be stored as they were: the upgrade was interrupted, or another process is
-    /// at it. ``seal(progress:)`` completes it.
-    public var isSealingUnfinished: Bool { config.unsealed == true }
-
-    /// Creates a repository where there is none.
+    /// The repository, once it is compared with the one that this machine used here.
     ///
-    /// In a sealed repository, everything that is stored is compressed and encrypted with a key that only the secret leads to: pages of
-    /// plaintext databases, and the names, paths and hosts in manifests. It cannot be read at all without the secret. Older versions of
-    /// LiteVault refuse it.
-    ///
-    /// - Parameters:
-    ///   - store: an empty place.
-    ///   - secret: the repository's secret; nil for one without.
-    ///   - sealed: whether to compress and encrypt what is stored.
-    ///   - local: local directories of this machine.
-    ///   - acceptsReplacement: whether to create it even if this machine has used a repository here that is gone.
-    /// - Returns: the repository, open.
-    /// - Throws: `VaultError` `conflict` if there is a repository, `keyRejected` if it is to be sealed without a secret; `damaged`
-    ///   if there are snapshots without a repository, or this machine has used one here.
-    public static func create(
-        _ store: any ObjectStore, secret: RepositorySecret?, sealed: Bool, local: LocalDirectories = .standard,
-        acceptsReplacement: Bool = false
-    ) async throws -> Repository {
-        guard try await store.attributes(RepositoryFormat.config) == nil else {
-            let remedy = "Use it, or choose another place."
-            throw VaultError(
-                .conflict, "there is a repository already", path: store.location,
-                remedy: await secret == nil ? remedy : store.remedyWithoutSecret(or: remedy))
-        }
-        let made = try await openOrCreate(
-            store, secret: secret, sealed: sealed, local: local, acceptsReplacement: acceptsReplacement)
-        // Another process may have been first.
-        guard made.isSealed == sealed else {
-            throw VaultError(
-                .conflict, "another process has just created a repository", path: store.location,
-                remedy: "Use it, or choose another place.")
-        }
-        return made
+    /// - Throws: `VaultError` `keyRejected` if it is sealed and the secret was not given; as ``recognised()``.
+    func opened() throws -> Repository {
+        let (store, local) = (opening.store.unsealed, opening.local)
+        return try Repository(
+            store: config.opening(store, key: key, of: id, spool: local.spool), local: local, config: config,
+            key: key, slot: slot, id: id, memory: opening.memory, notices: recognised())
     }
 }
 

@@ -2,10 +2,10 @@ internal import Crypto
 internal import LiteVaultCapture
 package import LiteVaultSystem
 
-/// A repository of database snapshots in an object store.
+/// A repository of database snapshots in an object store, opened for reading.
 ///
-/// A repository can be read with or without its secret, unless it is sealed; with the secret, everything read is authenticated. A
-/// repository that has a secret cannot be written to without it.
+/// A repository can be read with or without its secret, unless it is sealed; with the secret, everything read is authenticated.
+/// ``writable()`` opens it for writing as well.
 public struct Repository: Sendable {
     /// The store that holds its objects. That of a sealed repository seals what is put, and opens what is read.
     public let store: any ObjectStore
@@ -20,7 +20,7 @@ public struct Repository: Sendable {
     /// What this machine remembers about its location; nil if nothing is to be remembered.
     let memory: LocationMemory?
     /// What was noticed when it was opened: problems with that memory, and a change of its key that was not completed.
-    package internal(set) var notices: [RepositoryWarning] = []
+    package let notices: [RepositoryWarning]
     /// The clocks that make the labels of what is stored.
     package var clock = HostClock.system
 
@@ -30,19 +30,12 @@ public struct Repository: Sendable {
     /// Whether it was created with a secret, given or not.
     public var hasSecret: Bool { config.hasSecret }
 
-    /// - Throws: `VaultError` `keyRejected` if its secret was not given, `unsupported` for a newer format.
-    package func requireWritable() throws {
-        guard config.minWriter <= RepositoryFormat.version else {
-            throw VaultError(
-                .unsupported, "only newer versions may write to the repository", path: store.location,
-                advice: .update)
-        }
-        guard !hasSecret || key != nil else {
-            throw VaultError(
-                .keyRejected, "the repository has a secret, but none was given", path: store.location,
-                advice: .provideSecret)
-        }
-    }
+    /// Whether everything that is stored in it is compressed and encrypted, except `repository.json`.
+    public var isSealed: Bool { config.isSealed }
+
+    /// Whether it is being sealed, and objects of before may still be stored as they were: the upgrade was interrupted, or another process is
+    /// at it. ``WritableRepository/seal(progress:)`` completes it.
+    public var isSealingUnfinished: Bool { config.unsealed == true }
 
     /// The identifier of the repository: 32 lowercase hexadecimal digits.
     package var identifier: String { config.id }
@@ -71,14 +64,6 @@ public struct Repository: Sendable {
         } catch let error as VaultError where error.code == .missing {
             return nil
         }
-    }
-
-    /// Seals and stores a document.
-    @discardableResult
-    func put(_ value: some CheckedDocument, as name: String, condition: PutCondition) async throws -> Hash256 {
-        let (bytes, hash) = try SealedDocument.seal(value, key: key, name: name)
-        try await store.put(name, bytes: bytes, condition: condition)
-        return hash
     }
 }
 

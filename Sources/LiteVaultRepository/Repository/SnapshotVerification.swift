@@ -228,13 +228,15 @@ extension Repository {
         }
         return found ?? noVerifications(database)
     }
+}
 
+extension WritableRepository {
     /// Adds results to what is known, and returns that.
     @discardableResult
     func record(_ found: VerificationResults, _ database: String) async throws -> Verifications {
         // Not in place of a damaged one: retention would no longer know which snapshots were proven to be good.
-        var all = try await verifications(database)
-        let present = Set(try await survey(database).snapshots.map(\.hash.hexadecimal))
+        var all = try await repository.verifications(database)
+        let present = Set(try await repository.survey(database).snapshots.map(\.hash.hexadecimal))
         for (hash, result) in found.results { all.results[hash] = all.results[hash]?.followed(by: result) ?? result }
         for hash in found.cleared { all.results[hash] = all.results[hash]?.withoutFailure }
         all.results = all.results.filter { present.contains($0.key) }

@@ -54,15 +54,13 @@ struct RoomToRemove {
     func giveUp() -> Bool { unlink(path) == 0 }
 }
 
-extension Repository {
+extension WritableRepository {
     /// Removes something: on a full disk in the room that is kept for it.
     ///
     /// - Parameters:
     ///   - isKept: whether room is kept afterwards: what removes nothing stores nothing, either.
     ///   - body: is run again from its beginning if it found the disk full. What it has removed by then stays removed.
     func withRoom<T>(isKept: Bool = true, _ body: () async throws -> T) async throws -> T {
-        // Nothing is kept in a repository that can only be read.
-        try requireWritable()
         let room = RoomToRemove(store)
         defer { if isKept { room?.keep() } }
         do {

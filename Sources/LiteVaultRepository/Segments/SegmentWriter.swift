@@ -4,6 +4,7 @@ package import LiteVaultSystem
 /// Stores the segments of one database, one after the other. Holds a lease: two followers of a database would use the
 /// same numbers.
 package actor SegmentWriter {
+    private let writable: WritableRepository
     let repository: Repository
     let database: String
     private let lease: Lease
@@ -29,10 +30,11 @@ package actor SegmentWriter {
     private var tried: (run: [UInt8], place: UInt64, snapshot: Int, clock: Int64)?
 
     private init(
-        _ repository: Repository, _ database: String, _ lease: Lease, _ origin: SegmentOrigin,
+        _ writable: WritableRepository, _ database: String, _ lease: Lease, _ origin: SegmentOrigin,
         newestSnapshot: Snapshot?, line: String?
     ) {
-        (self.repository, self.database, self.lease, self.origin) = (repository, database, lease, origin)
+        (self.writable, repository) = (writable, writable.repository)
+        (self.database, self.lease, self.origin) = (database, lease, origin)
         (self.newestSnapshot, self.line, last) = (newestSnapshot, line, origin.last)
         start = origin.newest.flatMap { record in record.start.map { (record.runBytes, $0) } }
     }
@@ -47,17 +49,18 @@ package actor SegmentWriter {
     ///   - source: the path of the database, with links resolved.
     /// - Throws: `VaultError` `busy` if another process follows the database, `promoted` if its name belongs to another file.
     package static func open(
-        _ repository: Repository, database name: String, at source: String? = nil
+        _ writable: WritableRepository, database name: String, at source: String? = nil
     ) async throws -> SegmentWriter {
+        let repository = writable.repository
         let database = repository.databaseID(name)
         let lease = try await Lease.take(
-            Lease.follower + database, of: repository, for: "following the database '\(name)'")
+            Lease.follower + database, of: writable, for: "following the database '\(name)'")
         do {
             try await repository.requireCurrentKey()
             let objects = try await repository.newestObjects(database)
             let line = try repository.requireLine(objects.line, of: name, at: source)
             return SegmentWriter(
-                repository, database, lease, try await repository.segmentOrigin(database),
+                writable, database, lease, try await repository.segmentOrigin(database),
                 newestSnapshot: objects.snapshot, line: line)
         } catch {
             await lease.release()
@@ -108,7 +111,7 @@ package actor SegmentWriter {
         // Renewed when it is due, not for each segment: two followers that use one number at the same time do no harm.
         try await lease.confirmIfDue()
         do {
-            try await repository.store.put(name.object, file: file.path, condition: .absent)
+            try await writable.store.put(name.object, file: file.path, condition: .absent)
         } catch let error as VaultError where error.code == .conflict {
             // The response to the first attempt was lost.
             guard try await repository.segment(name, database).record == record else { throw error }
@@ -142,7 +145,7 @@ package actor SegmentWriter {
     /// The newest label in the repository when this was opened, of a segment or a snapshot; nil without one. Later labels follow it.
     package var newestLabel: Date? { [seen, newestSnapshot?.time].compactMap(\.self).max() }
 
-    /// Joins the segments of windows that are over, as ``Repository/compact(_:database:dryRun:progress:)`` does. It reads only what
+    /// Joins the segments of windows that are over, as ``WritableRepository/compact(_:database:dryRun:progress:)`` does. It reads only what
     /// was stored since it was last called, and requests nothing if that is nothing. Once an hour, and once a day without
     /// new segments, it lists all of them, and removes those whose time is over.
     ///
@@ -150,7 +153,7 @@ package actor SegmentWriter {
     package func compact(_ policy: CompactionPolicy, at time: Date? = nil) async throws -> CompactionResult {
         _ = try repository.requireLocalIdentity()
         let time = time ?? repository.clock.time()
-        let compaction = SegmentCompaction(repository, database, policy)
+        let compaction = SegmentCompaction(writable, database, policy)
         let before = compacted
         let added = recent ?? []
         recent = []

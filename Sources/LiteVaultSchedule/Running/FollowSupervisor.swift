@@ -219,7 +219,7 @@ package actor FollowSupervisor {
     }
 
     private func follow(
-        _ path: String, _ name: String, _ job: BackupJob, _ settings: FollowSettings, _ repository: Repository
+        _ path: String, _ name: String, _ job: BackupJob, _ settings: FollowSettings, _ repository: WritableRepository
     ) {
         var options = FollowingOptions(database: name)
         options.limits = FollowerLimits(logBytes: settings.logLimit, interval: settings.interval.seconds)

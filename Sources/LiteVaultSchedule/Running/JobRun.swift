@@ -35,12 +35,13 @@ struct JobRun: Sendable {
         let list = context.names.list(job)
         for problem in list.problems + following { record(problem, &outcome) }
         do {
-            let repository = try await context.repositories.repository(job.repository)
+            let writable = try await context.repositories.repository(job.repository)
+            let repository = writable.repository
             let all = list.databases.map(\.name)
             let known = await damage(all, repository, examined: state?.examined, &outcome)
-            await snapshots(list, repository, known, &outcome)
+            await snapshots(list, writable, known, &outcome)
             let names = outcome.stored.map(\.database)
-            if !outcome.isInterrupted { await retention(names, repository, &outcome) }
+            if !outcome.isInterrupted { await retention(names, writable, &outcome) }
             if !outcome.isInterrupted { await verification(all, repository, &outcome) }
             if !outcome.isInterrupted { await recordDamage(all, repository, known, &outcome) }
         } catch {
@@ -90,14 +91,15 @@ struct JobRun: Sendable {
     }
 
     private func snapshots(
-        _ list: SourceList, _ repository: Repository, _ damage: [UnrestorableSnapshot]?, _ outcome: inout JobOutcome
+        _ list: SourceList, _ writable: WritableRepository, _ damage: [UnrestorableSnapshot]?,
+        _ outcome: inout JobOutcome
     ) async {
         // Not a tuple: with one, optimized builds of Swift 6.3.1 crash in the task group.
         struct Done: Sendable {
             let path: String
             let result: Result<SnapshotResult, any Error>
         }
-        let memory = await unchangedDatabases(repository)
+        let memory = await unchangedDatabases(writable.repository)
         // A snapshot that cannot be restored is not one of an unchanged database.
         let damaged = Set((damage ?? []).filter(\.isStoredAgain).map { ExactText($0.snapshot.database) })
         let changed = list.databases.filter { path, name in
@@ -113,7 +115,7 @@ struct JobRun: Sendable {
                 guard !Task.isCancelled, let (path, name) = waiting.next() else { return }
                 group.addTask {
                     do {
-                        let result = try await taker.snapshot(of: path, named: name, into: repository, after: earliest)
+                        let result = try await taker.snapshot(of: path, named: name, into: writable, after: earliest)
                         return Done(path: path, result: .success(result))
                     } catch {
                         return Done(path: path, result: .failure(error))
@@ -176,14 +178,14 @@ struct JobRun: Sendable {
         if !outcome.problems.contains(problem) { record(problem, &outcome) }
     }
 
-    private func retention(_ names: [String], _ repository: Repository, _ outcome: inout JobOutcome) async {
+    private func retention(_ names: [String], _ writable: WritableRepository, _ outcome: inout JobOutcome) async {
         guard let policy = job.retention, !names.isEmpty else { return }
         let deadline = Deadline(in: context.services.patience)
         func forget(_ name: String) async throws -> [RetentionDecision] {
             while true {
                 try Task.checkCancellation()
                 do {
-                    return try await repository.forget(
+                    return try await writable.forget(
                         policy, database: name, progress: BackupProgress.untilCancelled)
                 } catch let error as VaultError where error.code == .busy && !deadline.isOver {
                     try await Task.sleep(for: .milliseconds(200))

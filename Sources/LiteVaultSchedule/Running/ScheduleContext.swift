@@ -44,7 +44,7 @@ package struct ScheduleContext: Sendable {
 actor OpenRepositories {
     private let services: ScheduleServices
     /// By every setting they are opened with: a job must not share a repository that was opened with another secret.
-    private var open: [RepositoryReference: Task<Repository, any Error>] = [:]
+    private var open: [RepositoryReference: Task<WritableRepository, any Error>] = [:]
 
     init(_ services: ScheduleServices) { self.services = services }
 
@@ -52,14 +52,14 @@ actor OpenRepositories {
     ///
     /// - Throws: `VaultError` `damaged` if another repository is in its place, or none. Not even a restored memory of this machine makes a
     ///   running program accept that.
-    func repository(_ reference: RepositoryReference) async throws -> Repository {
+    func repository(_ reference: RepositoryReference) async throws -> WritableRepository {
         if let known = open[reference] {
             let isCurrent = try await BlockingWork.task {
                 do {
-                    if try await known.value.hasSecret {
-                        try await known.value.requireCurrentKey()
+                    if try await known.value.repository.hasSecret {
+                        try await known.value.repository.requireCurrentKey()
                     } else {
-                        try await known.value.requireIdentity()
+                        try await known.value.repository.requireIdentity()
                     }
                 } catch let error as VaultError where error.code == .busy {
                     return false
@@ -76,10 +76,10 @@ actor OpenRepositories {
             open[reference]
             ?? BlockingWork.task { [services] in
                 let secret = try reference.secret.map(services.secret)
-                var opened = try await Repository.openOrCreate(
+                var opened = try await WritableRepository.openOrCreate(
                     try services.store(reference), secret: secret, sealed: reference.isSealed, local: services.local)
                 opened.clock = services.clock
-                guard opened.isSealed || !reference.isSealed else {
+                guard opened.repository.isSealed || !reference.isSealed else {
                     throw VaultError(
                         .config, "is not sealed, as 'repository-sealed' asks", path: reference.location,
                         advice: .seal)
@@ -124,7 +124,7 @@ struct SnapshotTaker: Sendable {
     ///   - run: a run of the follower: one that was taken in it will do.
     ///   - gap: the gap in the followed log before the snapshot, to be recorded in it.
     func snapshot(
-        of path: String, named name: String, into repository: Repository, after time: Date? = nil,
+        of path: String, named name: String, into repository: WritableRepository, after time: Date? = nil,
         inRun run: [UInt8]? = nil, gap: SnapshotGap? = nil
     ) async throws -> SnapshotResult {
         try await coordinator.snapshot(SnapshotCoordinator.key(job.repository, name), after: time, inRun: run) {
@@ -136,7 +136,7 @@ struct SnapshotTaker: Sendable {
     }
 
     private func store(
-        _ path: String, _ name: String, _ repository: Repository, _ gap: SnapshotGap?
+        _ path: String, _ name: String, _ repository: WritableRepository, _ gap: SnapshotGap?
     ) async throws -> SnapshotResult {
         var options = SnapshotOptions()
         options.database = name

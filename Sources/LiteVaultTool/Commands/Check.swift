@@ -106,7 +106,7 @@ struct Check: VaultCommand {
         let remarks = found.remarks.map { ["path": $0.path, "message": $0.message] as Members }
         var report = Report([
             "repository": location, "protection": found.protection.rawValue,
-            "rotation_unfinished": opened.isRotationUnfinished,
+            "rotation_unfinished": opened.secrets.isRotationUnfinished,
             "rollback": ["compared": found.remembered, "unknown": found.unremembered] as Members,
             "intact": found.isIntact, "problems": found.problems.map(Self.problem),
             "remarks": remarks, "known": found.recorded.map(Self.failure),

@@ -52,7 +52,7 @@ struct Compact: VaultCommand {
         let (name, dryRun, progress, chosen) = (database, dryRun, session.backupProgress, policy)
         let found = try runBlocking {
             try await opened.requireDatabase(name)
-            return try await opened.compact(chosen, database: name, dryRun: dryRun, progress: progress)
+            return try await opened.writable().compact(chosen, database: name, dryRun: dryRun, progress: progress)
         }
         var report = Report([
             "repository": repository.location, "dry_run": dryRun, "joined": found.joined,

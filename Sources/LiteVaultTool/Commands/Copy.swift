@@ -61,7 +61,7 @@ struct Copy: VaultCommand {
         let copied = try runBlocking {
             let opened = try await Repository.open(from, secret: key, local: local, acceptsReplacement: accepts)
             try await opened.requireDatabase(name)
-            return try await opened.copy(
+            return try await opened.writable().copy(
                 to: to, database: name, acceptsReplacement: accepts, dryRun: dryRun, progress: progress)
         }
         var report = Report([

@@ -142,7 +142,8 @@ struct FollowRestore: VaultCommand {
             return try alone(session, error)
         }
         do {
-            return report(try runBlocking { try await opened.promote(dest, database: name, options: chosen) }, session)
+            return report(
+                try runBlocking { try await opened.writable().promote(dest, database: name, options: chosen) }, session)
         } catch let error as VaultError where error.code == .io {
             return try alone(session, error)
         }

@@ -62,14 +62,18 @@ struct Forget: VaultCommand {
         let (decisions, pruned) = try runBlocking {
             try await opened.requireDatabase(name)
             let decisions =
-                if let policy {
-                    try await opened.forget(
-                        policy, database: name, dryRun: dryRun, warning: warnings.add, progress: progress)
-                } else {
-                    try await opened.forget(
-                        snapshots: ids, database: name, dryRun: dryRun, warning: warnings.add, progress: progress)
+                switch (policy, dryRun) {
+                case (let policy?, true): try await opened.decide(policy, database: name, warning: warnings.add)
+                case (nil, true): try await opened.decide(removing: ids, database: name, warning: warnings.add)
+                case (let policy?, false):
+                    try await opened.writable().forget(
+                        policy, database: name, warning: warnings.add, progress: progress)
+                case (nil, false):
+                    try await opened.writable().forget(
+                        snapshots: ids, database: name, warning: warnings.add, progress: progress)
                 }
-            let pruned = prunes ? try await opened.prune(grace: grace, dryRun: dryRun, progress: progress) : nil
+            let pruned =
+                prunes ? try await opened.writable().prune(grace: grace, dryRun: dryRun, progress: progress) : nil
             return (decisions, pruned)
         }
 

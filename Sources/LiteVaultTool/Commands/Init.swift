@@ -22,7 +22,11 @@ struct Init: VaultCommand {
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func perform(_ session: Session) throws -> Report {
-        let made = try session.repository(repository, for: .new(sealed: sealed))
+        let made = try session.open(repository) { [sealed] store, secret, local, accepts in
+            try await WritableRepository.create(
+                store, secret: secret, sealed: sealed, local: local, acceptsReplacement: accepts
+            ).repository
+        }
         var report = Report(
             ["repository": repository.location, "sealed": made.isSealed, "authenticated": made.isAuthenticated])
         report.appendLine(
@@ -54,7 +58,7 @@ struct Upgrade: VaultCommand {
     func perform(_ session: Session) throws -> Report {
         let opened = try session.repository(repository)
         let progress = session.backupProgress
-        let sealed = try runBlocking { try await opened.seal(progress: progress) }
+        let sealed = try runBlocking { try await opened.writable().seal(progress: progress) }
         var report = Report([
             "repository": repository.location, "already": sealed.isSealed, "continued": sealed.isContinued,
             "objects": sealed.objects, "bytes_before": sealed.before, "bytes_after": sealed.after,

@@ -49,7 +49,7 @@ struct Repair: VaultCommand {
             if identity != nil, chosen.dryRun { return (identity, RepairReport?.none) }
             let opened = try await Repository.open(store, secret: secret, local: local, acceptsReplacement: accepts)
             try await opened.requireDatabase(chosen.database)
-            return (identity, try await opened.repair(chosen))
+            return (identity, try await opened.writable().repair(chosen))
         }
         let actions = [identity].compactMap(\.self) + (found?.actions ?? [])
         return report(actions, found ?? RepairReport(isDryRun: true, readsData: readData), session)

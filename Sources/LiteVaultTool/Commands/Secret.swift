@@ -51,7 +51,7 @@ struct SecretAdd: VaultCommand {
         let opened = try session.repository(repository)
         let secret = try session.newRepositorySecret(new, for: repository.location)
         let name = new.secretName ?? ""
-        let added = try runBlocking { try await opened.addSecret(secret, name: name) }
+        let added = try runBlocking { try await opened.writable().addSecret(secret, name: name) }
         var report = Report(["repository": repository.location, "secret": added.members])
         report.appendLine(
             "Added secret \(added.number) to \(Format.visible(repository.location)): \(added.line).")
@@ -107,7 +107,7 @@ struct SecretChange: VaultCommand {
         let secret = try session.newRepositorySecret(new, for: repository.location)
         let number = slot
         let name = new.secretName
-        let changed = try runBlocking { try await opened.changeSecret(number, to: secret, name: name) }
+        let changed = try runBlocking { try await opened.writable().changeSecret(number, to: secret, name: name) }
         var report = Report(["repository": repository.location, "secret": changed.members, "replaced": number])
         report.appendLine(
             "Replaced secret \(number) of \(Format.visible(repository.location)) by \(changed.number): "
@@ -137,8 +137,8 @@ struct SecretRemove: VaultCommand {
     func perform(_ session: Session) throws -> Report {
         let opened = try session.repository(repository)
         let number = slot
-        try runBlocking { try await opened.removeSecret(number) }
-        let left = opened.secretSlots.count { $0.number != number }
+        try runBlocking { try await opened.writable().removeSecret(number) }
+        let left = opened.secrets.slots.count { $0.number != number }
         var report = Report([
             "repository": repository.location, "removed": number,
             // The number of the others when the repository was opened.
@@ -181,14 +181,14 @@ struct SecretRotate: VaultCommand {
                 .keyRejected, "no repository secret given", path: repository.location,
                 remedy: "Give it with --repository-secret-file or another --repository-secret-… option.")
         }
-        let others = opened.secretSlots.count { $0.number != opened.openedSlot }
+        let others = opened.secrets.slots.count { $0.number != opened.secrets.opened }
         if others > 0 {
             try session.confirm(
                 "Remove \(Format.count(others, "other secret")) of \(Format.visible(repository.location))?",
                 consented: yes)
         }
         let progress = session.backupProgress
-        let rotated = try runBlocking { try await opened.rotateKey(secret: secret, progress: progress) }
+        let rotated = try runBlocking { try await opened.writable().rotateKey(secret: secret, progress: progress) }
         var report = Report([
             "repository": repository.location, "secret": rotated.slot.members, "removed": others,
             "continued": rotated.isContinued, "documents": rotated.documents, "bytes": rotated.bytes,
@@ -218,11 +218,11 @@ struct SecretList: VaultCommand {
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func perform(_ session: Session) throws -> Report {
-        let opened = try session.repository(repository, for: .secrets)
-        let secrets = opened.secretSlots
+        let opened = try session.open(repository, RepositorySecrets.read)
+        let secrets = opened.slots
         var report = Report([
             "repository": repository.location, "authenticated": opened.isAuthenticated,
-            "opened": Nullable(opened.openedSlot), "rotation_unfinished": opened.isRotationUnfinished,
+            "opened": Nullable(opened.opened), "rotation_unfinished": opened.isRotationUnfinished,
             "sealed": opened.isSealed, "secrets": secrets.map(\.members),
         ])
         report.appendLine(
@@ -230,7 +230,7 @@ struct SecretList: VaultCommand {
                 + (opened.isAuthenticated ? "" : ", unauthenticated"))
         for secret in secrets {
             report.appendRow(
-                "secret \(secret.number)", secret.line + (secret.number == opened.openedSlot ? ", given" : ""))
+                "secret \(secret.number)", secret.line + (secret.number == opened.opened ? ", given" : ""))
         }
         session.add(opened.notices, of: repository.location, after: nil, to: &report)
         return report

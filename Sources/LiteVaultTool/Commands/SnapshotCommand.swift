@@ -89,7 +89,7 @@ struct SnapshotCommand: VaultCommand {
 
         let snapshot = result.snapshot
         var report = Report([
-            "source": source, "repository": repository.location, "authenticated": opened.isAuthenticated,
+            "source": source, "repository": repository.location, "authenticated": opened.repository.isAuthenticated,
             "snapshot": SnapshotSummary(snapshot).members, "unchanged": result.isUnchanged, "read": result.read,
             "stored_again": result.storedAgain, "unreachable_commits": result.unreachableCommits,
             "seconds": session.elapsed,
@@ -123,17 +123,19 @@ struct SnapshotCommand: VaultCommand {
     }
     /// Opens the repository, and creates it for a database that it will take: for another one, an empty repository without a secret would
     /// be left, in which no secret can be used.
-    private func open(_ session: Session) throws -> Repository {
+    private func open(_ session: Session) throws -> WritableRepository {
         do {
             try withErrorContext(path: source) {
                 try DatabaseFile(source).kind().requireStorable(allowsPlaintext: allowPlaintext)
             }
         } catch let refusal as VaultError {
             // A sealed repository takes plaintext, too.
-            do { return try session.repository(repository) } catch let error as VaultError
+            do { return try session.repository(repository).writable() } catch let error as VaultError
                 where error.cause is NoSnapshotError
             { throw refusal }
         }
-        return try session.repository(repository, for: .creation)
+        return try session.open(repository) { store, secret, local, accepts in
+            try await WritableRepository.openOrCreate(store, secret: secret, local: local, acceptsReplacement: accepts)
+        }
     }
 }

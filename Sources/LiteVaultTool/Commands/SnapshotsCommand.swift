@@ -43,7 +43,7 @@ struct SnapshotsCommand: VaultCommand {
         let snapshots = found.map { SnapshotSummary($0, followedUntil: followed[$0.id]) }
         var report = Report([
             "repository": repository.location, "authenticated": opened.isAuthenticated,
-            "rotation_unfinished": opened.isRotationUnfinished, "snapshots": snapshots.map(\.members),
+            "rotation_unfinished": opened.secrets.isRotationUnfinished, "snapshots": snapshots.map(\.members),
         ])
         for list in found.byDatabase {
             report.appendLine("\(Format.visible(list[0].database)):")

@@ -2,40 +2,22 @@ internal import LiteVaultBackup
 internal import LiteVaultSystem
 
 extension Session {
-    /// What a repository is opened for.
-    enum RepositoryPurpose {
-        case use
-        /// It is created if there is none.
-        case creation
-        /// It is created, sealed or not. There must be none.
-        case new(sealed: Bool)
-        /// Its secrets will be listed, which needs none of them.
-        case secrets
+    /// Opens the repository that the options name. The variable with its secret is removed from the environment before.
+    func repository(_ options: RepositoryOptions, parallel: Int? = nil) throws -> Repository {
+        try open(options, parallel: parallel, Repository.open)
     }
 
-    /// Opens the repository that the options name, or creates it. The variable with its secret is removed from the environment before.
-    func repository(
-        _ options: RepositoryOptions, for purpose: RepositoryPurpose = .use, parallel: Int? = nil
-    ) throws -> Repository {
+    /// Calls `open` with the store, the secret, the local directories, and whether a replaced repository is accepted, as the options name them.
+    func open<Opened: Sendable>(
+        _ options: RepositoryOptions, parallel: Int? = nil,
+        _ open: @escaping @Sendable (any ObjectStore, RepositorySecret?, LocalDirectories, Bool) async throws -> Opened
+    ) throws -> Opened {
         try reserveKeySources(options.secret)
         var store = try options.stores.store(options.location)
         if let parallel { store = LimitedStore(store, calls: parallel) }
         let secret = try repositorySecret(options.secret, for: options.location)
         let (reached, local, accepts) = (store, options.local, options.accepts)
-        return try runBlocking {
-            switch purpose {
-            case .use:
-                try await Repository.open(reached, secret: secret, local: local, acceptsReplacement: accepts)
-            case .creation:
-                try await Repository.openOrCreate(reached, secret: secret, local: local, acceptsReplacement: accepts)
-            case .new(let sealed):
-                try await Repository.create(
-                    reached, secret: secret, sealed: sealed, local: local, acceptsReplacement: accepts)
-            case .secrets:
-                try await Repository.openForItsSecrets(
-                    reached, secret: secret, local: local, acceptsReplacement: accepts)
-            }
-        }
+        return try runBlocking { try await open(reached, secret, local, accepts) }
     }
 
     /// Adds the warnings of a repository to a report, and prints them.

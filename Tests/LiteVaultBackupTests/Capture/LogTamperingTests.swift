@@ -9,9 +9,9 @@ import Testing
     let scratch = Scratch()
 
     func repository() async throws -> Repository {
-        try await Repository.openOrCreate(
+        try await WritableRepository.openOrCreate(
             DirectoryStore(scratch.path("repository")),
-            local: LocalDirectories(state: scratch.path("state"), cache: scratch.path("cache")))
+            local: LocalDirectories(state: scratch.path("state"), cache: scratch.path("cache"))).repository
     }
 
     /// A database of two tables' worth of commits, all of them in the log: 10 rows, then 5 more for each further one.
@@ -31,7 +31,7 @@ import Testing
         options.allowsPlaintext = true
         options.database = "live.db"
         options.limits.lockTimeout = patience
-        return try await repository.snapshot(of: live.path, options: options)
+        return try await repository.writable().snapshot(of: live.path, options: options)
     }
 
     /// Where in a frame a byte is flipped, from the frame's start: page number, mark of a commit, salt, checksum, page.

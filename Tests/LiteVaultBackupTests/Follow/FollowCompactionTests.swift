@@ -47,8 +47,8 @@ import Testing
         options.backoff = 0.05...0.1
         options.limits.interval = 0.02
         let events = Events()
-        let follower = DatabaseFollower(
-            plaintext: dated.followed.path, into: repository, options: options, report: events.note)
+        let follower = try DatabaseFollower(
+            plaintext: dated.followed.path, into: repository.writable(), options: options, report: events.note)
         async let run: Void = follower.run()
         let end = ContinuousClock.now + .seconds(900)
         while try await !condition(events), ContinuousClock.now < end { try await Task.sleep(nanoseconds: 10_000_000) }

@@ -17,8 +17,8 @@ import Testing
         try live.fill(db, rows: 5)
     }
 
-    private func repository() async throws -> Repository {
-        try await Repository.openOrCreate(
+    private func repository() async throws -> WritableRepository {
+        try await WritableRepository.openOrCreate(
             DirectoryStore(live.directory + "/repository"),
             local: LocalDirectories(
                 state: live.directory + "/state", cache: live.directory + "/cache", spool: live.directory + "/spool"))
@@ -26,7 +26,7 @@ import Testing
 
     /// Begins to follow, and waits until a snapshot is being taken.
     private func follow(
-        _ repository: Repository, _ take: @escaping @Sendable () async throws -> Snapshot
+        _ repository: WritableRepository, _ take: @escaping @Sendable () async throws -> Snapshot
     ) async -> (follower: DatabaseFollower, run: Task<Void, Never>) {
         var options = FollowingOptions(database: "live.db")
         options.allowsPlaintext = true
@@ -95,6 +95,6 @@ import Testing
         mayFinish.withLock { $0 = true }
         #expect(await BlockingWork.value(of: run, within: .seconds(120)) != nil)
         #expect(events.value == ["based", "ended 0"])
-        #expect(try await repository.snapshots().count == 1)
+        #expect(try await repository.repository.snapshots().count == 1)
     }
 }

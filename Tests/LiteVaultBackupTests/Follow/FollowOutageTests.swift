@@ -46,11 +46,11 @@ import Testing
     ) async throws -> Repository {
         let local = LocalDirectories(
             state: live.directory + "/state", cache: live.directory + "/cache", spool: live.directory + "/spool")
-        let repository = try await Repository.openOrCreate(store, local: local)
+        let repository = try await WritableRepository.openOrCreate(store, local: local).repository
         var options = FollowingOptions(database: "live.db")
         options.backoff = 0.05...0.1
         options.limits = FollowerLimits(logBytes: logBytes, interval: 0.005)
-        let follower = DatabaseFollower(plaintext: live.path, into: repository, options: options, report: events.note)
+        let follower = try DatabaseFollower(plaintext: live.path, into: repository.writable(), options: options, report: events.note)
         async let run: Void = follower.run()
         do {
             #expect(await eventually { events.list.contains("based") })
@@ -70,8 +70,8 @@ import Testing
         try db.setPragma(.journalMode, to: .delete)
         let found = Locked<[Bool]>([])
         for (number, name) in ["live.db", "other.db"].enumerated() {
-            let follower = DatabaseFollower(
-                plaintext: live.path, into: repository, options: FollowingOptions(database: name),
+            let follower = try DatabaseFollower(
+                plaintext: live.path, into: repository.writable(), options: FollowingOptions(database: name),
                 report: { event in
                     if case .waiting(_, let wasFollowed) = event { found.withLock { $0.append(wasFollowed) } }
                 })

@@ -40,13 +40,13 @@ import Testing
     ) async throws -> [(at: Double, again: Double)] {
         let local = LocalDirectories(
             state: live.directory + "/state", cache: live.directory + "/cache", spool: live.directory + "/spool")
-        var repository = try await Repository.openOrCreate(store, local: local)
+        var repository = try await WritableRepository.openOrCreate(store, local: local).repository
         repository.clock = time.clock
         var options = FollowingOptions(database: "followed")
         options.allowsPlaintext = true
         let holder = Holder()
-        let follower = DatabaseFollower(
-            live.path, into: repository, options: options,
+        let follower = try DatabaseFollower(
+            live.path, into: repository.writable(), options: options,
             takeSnapshot: { _, _ in throw VaultError(.io, "no snapshots here") },
             report: { event in
                 switch event {
@@ -112,7 +112,7 @@ import Testing
         for lease in try await base.list("leases/follow-") { try await base.remove(lease.name) }
         let local = LocalDirectories(state: spool + "/other", cache: spool + "/other", spool: spool + "/other")
         let repository = try await Repository.open(base, local: local)
-        let writer = try await SegmentWriter.open(repository, database: "followed")
+        let writer = try await SegmentWriter.open(repository.writable(), database: "followed")
         for name in try FileManager.default.contentsOfDirectory(atPath: spool) {
             guard (try? SegmentFile(spool + "/" + name)) != nil else { continue }
             try await writer.append(spool + "/" + name, began: Date(timeIntervalSince1970: 1), snapshot: 0)

@@ -44,7 +44,7 @@ import Testing
     private func count(_ start: String) -> Int { events.value.count { $0.hasPrefix(start) } }
 
     /// Follows while `body` runs.
-    private func follow(_ repository: Repository, _ body: () async throws -> Void) async {
+    private func follow(_ repository: WritableRepository, _ body: () async throws -> Void) async {
         var options = FollowingOptions(database: "live.db")
         options.backoff = 0.05...0.1
         options.limits = FollowerLimits(interval: 0.01)
@@ -64,9 +64,9 @@ import Testing
 
     /// - Parameter isLocal: whether its objects are known to be files, as those of a bucket are not.
     private func open(state: String, spool: String? = nil, isLocal: Bool = true) async throws -> Repository {
-        try await Repository.openOrCreate(
+        try await WritableRepository.openOrCreate(
             isLocal ? DirectoryStore(place) : HookedStore(DirectoryStore(place)),
-            local: LocalDirectories(state: live.directory + "/" + state, cache: live.directory + "/cache", spool: spool))
+            local: LocalDirectories(state: live.directory + "/" + state, cache: live.directory + "/cache", spool: spool)).repository
     }
 
     private func restored(_ repository: Repository) async throws -> Int64? {
@@ -90,7 +90,7 @@ import Testing
     ) async throws {
         let (isGone, isReset) = `case`
         let repository = try await open(state: "state", isLocal: isLocal)
-        await follow(repository) {
+        await follow(try repository.writable()) {
             let files = FileManager.default
             try files.moveItem(atPath: place, toPath: away)
             if !isGone {
@@ -98,7 +98,7 @@ import Testing
                 var options = SnapshotOptions()
                 options.allowsPlaintext = true
                 options.database = "other.db"
-                _ = try await open(state: "other").snapshot(of: live.path, options: options)
+                _ = try await open(state: "other").writable().snapshot(of: live.path, options: options)
             }
             let before = try contents(place)
             for _ in 0..<5 {
@@ -151,9 +151,9 @@ import Testing
                 try? FileManager.default.removeItem(atPath: spool + "/" + name)
             }
         }
-        let repository = try await Repository.openOrCreate(
-            store, local: LocalDirectories(state: live.directory + "/state", cache: live.directory + "/cache", spool: spool))
-        await follow(repository) {
+        let repository = try await WritableRepository.openOrCreate(
+            store, local: LocalDirectories(state: live.directory + "/state", cache: live.directory + "/cache", spool: spool)).repository
+        await follow(try repository.writable()) {
             fails.withLock { $0 = true }
             try commit()
             #expect(await eventually { count("failed store: no answer") > 0 })

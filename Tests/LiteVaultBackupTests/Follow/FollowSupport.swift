@@ -60,7 +60,7 @@ struct SegmentFolder: WALSegmentSink {
 extension DatabaseFollower {
     /// Creates a follower of a database that is not encrypted, whose snapshots go to the same repository.
     convenience init(
-        plaintext path: String, into repository: Repository, options: FollowingOptions,
+        plaintext path: String, into repository: WritableRepository, options: FollowingOptions,
         report: @escaping @Sendable (FollowingEvent) -> Void
     ) {
         var options = options

@@ -47,10 +47,10 @@ import Testing
                 if call == "fetch", name.hasPrefix("segments/") { await requests.begin() }
             },
             after: { call, name in if call == "fetch", name.hasPrefix("segments/") { requests.end() } })
-        let repository = try await Repository.openOrCreate(
+        let repository = try await WritableRepository.openOrCreate(
             store,
             local: LocalDirectories(
-                state: scratch.path("state"), cache: scratch.path("cache"), spool: scratch.path("work")))
+                state: scratch.path("state"), cache: scratch.path("cache"), spool: scratch.path("work"))).repository
         return (try await SegmentTests.Followed(scratch, repository), repository)
     }
 

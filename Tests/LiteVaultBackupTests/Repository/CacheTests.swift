@@ -9,8 +9,8 @@ import Testing
 
     @Test func `pruning removes copies of deleted packs, and keeps needed and new ones`() async throws {
         let local = LocalDirectories(state: scratch.path("state"), cache: scratch.path("cache"), spool: scratch.path("spool"))
-        let repository = try await Repository.openOrCreate(
-            FaultyStore(DirectoryStore(scratch.path("repository"))), local: local)
+        let repository = try await WritableRepository.openOrCreate(
+            FaultyStore(DirectoryStore(scratch.path("repository"))), local: local).repository
         var image = try TestImage(scratch.path("a.db"), blocks: 40)
         try await repository.snapshot(image)
         try image.change(block: 1)
@@ -26,7 +26,7 @@ import Testing
             try FileManager.default.setAttributes(
                 [.modificationDate: Date(timeIntervalSinceNow: -100_000)], ofItemAtPath: folder + "/" + name)
         }
-        try await repository.prune()
+        try await repository.writable().prune()
         let kept = try Set(FileManager.default.contentsOfDirectory(atPath: folder))
         #expect(kept.isSuperset(of: copies + ["new"]) && kept.isDisjoint(with: old))
         #expect(try await repository.check().problems == [])
@@ -38,7 +38,7 @@ import Testing
     @Test func `H-REP-04 a copy that differs from the store is fetched again, and the store is not reported as damaged`() async throws {
         let local = LocalDirectories(state: scratch.path("state"), cache: scratch.path("cache"), spool: scratch.path("spool"))
         let store = FaultyStore(DirectoryStore(scratch.path("repository")))
-        let repository = try await Repository.openOrCreate(store, local: local)
+        let repository = try await WritableRepository.openOrCreate(store, local: local).repository
         // Of several levels.
         var image = try TestImage(scratch.path("a.db"), blocks: 1100)
         try await repository.snapshot(image)

@@ -9,9 +9,9 @@ import Testing
     let scratch = Scratch()
 
     func repository(_ store: (any ObjectStore)? = nil, machine: String = "one") async throws -> Repository {
-        try await Repository.openOrCreate(
+        try await WritableRepository.openOrCreate(
             store ?? DirectoryStore(scratch.path("repository")), secret: try .quick("secret"),
-            local: LocalDirectories(state: scratch.path("state-\(machine)"), cache: scratch.path("cache-\(machine)")))
+            local: LocalDirectories(state: scratch.path("state-\(machine)"), cache: scratch.path("cache-\(machine)"))).repository
     }
 
     /// A repository with segments of one commit each, at these seconds after the start of a day in the past. The times are
@@ -89,7 +89,7 @@ import Testing
         let repository = try await repository()
         let dated = try await followed(repository, at: Array(0..<150), day: 0)
         let before = try await names(repository).fine
-        let result = try await repository.compact()
+        let result = try await repository.writable().compact()
         #expect(result.warnings.isEmpty && result.joined == 16 && result.removed == 0)
         #expect(try await names(repository).fine == before)
         for (value, time) in dated.commits {
@@ -103,7 +103,7 @@ import Testing
         #expect(
             try await repository.followed(Array(repository.snapshots())).until.values.first == dated.commits.last?.time)
         // Nothing is left to do.
-        #expect(try await repository.compact().joined == 0)
+        #expect(try await repository.writable().compact().joined == 0)
     }
 
     @Test func `joining leaves the same bytes as applying the segments, also where the database shrinks and grows`()
@@ -129,7 +129,7 @@ import Testing
             return try Data(contentsOf: URL(fileURLWithPath: path))
         }
         let fine = try await image("fine.db")
-        #expect(try await repository.compact().joined >= 2)
+        #expect(try await repository.writable().compact().joined >= 2)
         #expect(try await repository.planRestore(.latest).segments.count < 15)
         #expect(try await image("joined.db") == fine)
     }
@@ -139,7 +139,7 @@ import Testing
     {
         let repository = try await repository()
         let dated = try await followed(repository, at: [0, 5, 15, 50, 70, 200, 205, 4000, 4001], day: 0)
-        let result = try await repository.compact(policy())
+        let result = try await repository.writable().compact(policy())
         #expect(result.warnings.isEmpty)
         // 0 to 50, and 200 with 205. The newest two may be continued.
         #expect(result.removed >= 6)
@@ -156,14 +156,14 @@ import Testing
         #expect(try await problems(repository) == [])
 
         // Hours.
-        _ = try await repository.compact(policy(minutes: -400 * 86_400))
+        _ = try await repository.writable().compact(policy(minutes: -400 * 86_400))
         #expect(try await rows(repository, .at(dated.start.addingTimeInterval(300))) == 7)
         #expect(try await rows(repository, .at(dated.start.addingTimeInterval(100))) == 0)
         #expect(try await rows(repository, .latest) == 9)
         #expect(try await problems(repository) == [])
 
         // A follower continues after the newest one.
-        let next = try await SegmentWriter.open(repository, database: "a.db")
+        let next = try await SegmentWriter.open(repository.writable(), database: "a.db")
         #expect(next.loss == nil)
         await next.close()
     }
@@ -174,7 +174,7 @@ import Testing
         // Every 173 seconds of the day, then each second of its last minute.
         let seconds = Array(stride(from: 0, to: 86_340, by: 173)) + Array(86_340..<86_400)
         _ = try await followed(repository, at: seconds, day: 0)
-        _ = try await repository.compact()
+        _ = try await repository.writable().compact()
         let store = InterruptedStore(base: directory, limit: .max)
         let other = try await self.repository(store, machine: "two")
         store.arm()
@@ -201,7 +201,7 @@ import Testing
         #expect(try await dated.writer.compact(policy).joined == 0)
         #expect(store.requests == 0)
         await dated.writer.close()
-        #expect(try await repository.compact().joined == 0)
+        #expect(try await repository.writable().compact().joined == 0)
         #expect(try await rows(repository, .latest) == 130)
         #expect(try await rows(repository, .at(dated.commits[64].time)) == 65)
         #expect(try await problems(repository) == [])
@@ -212,7 +212,7 @@ import Testing
     {
         let repository = try await repository()
         let dated = try await followed(repository, at: Array(0..<85), day: 0)
-        _ = try await repository.compact(policy())
+        _ = try await repository.writable().compact(policy())
         let reader = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appendingPathComponent("RepositoryReader/reader.py").path
         let secret = scratch.path("secret")
@@ -245,7 +245,7 @@ import Testing
         var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
         bytes[bytes.count - 100] ^= 1
         try bytes.write(to: URL(fileURLWithPath: path))
-        let result = try await repository.compact(policy())
+        let result = try await repository.writable().compact(policy())
         #expect(result.warnings.map(\.path) == [victim])
         #expect(try await names(repository).fine.contains(victim))
         #expect(try await problems(repository).map(\.path) == [victim])
@@ -264,7 +264,7 @@ import Testing
     {
         let repository = try await repository()
         _ = try await followed(repository, at: Array(0..<70), day: 0)
-        _ = try await repository.compact()
+        _ = try await repository.writable().compact()
         let fine = try await names(repository).fine
         for name in try await names(repository).joined {
             let path = scratch.path("repository") + "/" + name
@@ -273,22 +273,22 @@ import Testing
             try bytes.write(to: URL(fileURLWithPath: path))
         }
         #expect(try await rows(repository, .latest) == 70)
-        let result = try await repository.compact(policy())
+        let result = try await repository.writable().compact(policy())
         #expect(result.removed == 0 && !result.warnings.isEmpty)
         #expect(try await names(repository).fine == fine)
         // A repair sets them aside; then they are made again.
         var options = RepairOptions()
         options.readsData = true
-        _ = try await repository.repair(options)
+        _ = try await repository.writable().repair(options)
         #expect(try await problems(repository) == [])
-        #expect(try await repository.compact(policy()).removed > 50)
+        #expect(try await repository.writable().compact(policy()).removed > 50)
         #expect(try await rows(repository, .latest) == 70)
     }
 
     @Test func `a missing joined segment whose segments were removed is noticed`() async throws {
         let repository = try await repository()
         let dated = try await followed(repository, at: Array(0..<130), day: 0)
-        _ = try await repository.compact(policy())
+        _ = try await repository.writable().compact(policy())
         let joined = try await names(repository).joined
         // All of the second minute.
         for name in joined where name.contains("0000000061.") { try await repository.store.remove(name) }
@@ -312,7 +312,7 @@ import Testing
             let store = InterruptedStore(base: directory, limit: limit)
             let other = try await self.repository(store, machine: "two")
             store.arm()
-            _ = try? await other.compact(policy(fine: 400 * 86_400))
+            _ = try? await other.writable().compact(policy(fine: 400 * 86_400))
             for index in [0, 9, 10, 12, 19, 24] {
                 let (value, time) = dated.commits[index]
                 #expect(try await rows(repository, .at(time)) == value, "after \(limit) requests")
@@ -322,7 +322,7 @@ import Testing
             let store = InterruptedStore(base: directory, limit: limit)
             let other = try await self.repository(store, machine: "two")
             store.arm()
-            _ = try? await other.compact(policy())
+            _ = try? await other.writable().compact(policy())
             #expect(try await rows(repository, .latest) == 25, "after \(limit) requests")
             #expect(try await rows(repository, .at(dated.commits[9].time)) == 10, "after \(limit) requests")
         }
@@ -337,14 +337,14 @@ import Testing
         var policy = policy()
         policy.grace = .seconds(3600)
         let chosen = policy
-        async let one = repository.compact(chosen)
-        async let two = other.compact(chosen)
+        async let one = repository.writable().compact(chosen)
+        async let two = other.writable().compact(chosen)
         async let restored = rows(repository, .latest)
         let all = try await [one, two]
         #expect(try await restored == 140)
         #expect(all.flatMap(\.warnings).allSatisfy { $0.code == .busy })
         #expect(all.map(\.removed) == [0, 0])
-        #expect(try await repository.compact(self.policy()).removed > 100)
+        #expect(try await repository.writable().compact(self.policy()).removed > 100)
         #expect(try await rows(repository, .latest) == 140)
         #expect(try await rows(repository, .at(dated.commits[59].time)) == 60)
         #expect(try await problems(repository) == [])
@@ -353,29 +353,29 @@ import Testing
     @Test func `a copy has joined segments, and retention keeps those that a snapshot may need`() async throws {
         let repository = try await repository()
         let dated = try await followed(repository, at: Array(0..<130), day: 0)
-        _ = try await repository.compact(policy())
+        _ = try await repository.writable().compact(policy())
         let place = DirectoryStore(scratch.path("copy"))
-        _ = try await repository.copy(to: place)
+        _ = try await repository.writable().copy(to: place)
         let copy = try await self.repository(place)
         #expect(try await names(copy) == (try await names(repository)))
         #expect(try await rows(copy, .latest) == 130)
         #expect(try await problems(copy) == [])
-        #expect(try await repository.copy(to: place).segments == 0)
+        #expect(try await repository.writable().copy(to: place).segments == 0)
         // A machine that has seen no segment lists them: its snapshot tells that it has them, whatever their times.
         var options = SnapshotOptions()
         options.allowsPlaintext = true
         let other = try await self.repository(machine: "two")
-        _ = try await other.snapshot(of: dated.followed.path, options: options)
+        _ = try await other.writable().snapshot(of: dated.followed.path, options: options)
         var retention = RetentionPolicy()
         retention.last = 1
-        _ = try await repository.forget(retention)
+        _ = try await repository.writable().forget(retention)
         #expect(try await names(repository).joined.isEmpty)
         #expect(try await problems(repository) == [])
         #expect(try await rows(repository, .latest) == 130)
         _ = try await dated.followed.take()
         // Otherwise retention keeps the one before, which is known to be good.
         #expect(try await problems(repository) == [])
-        _ = try await repository.forget(retention)
+        _ = try await repository.writable().forget(retention)
         #expect(try await names(repository).joined.isEmpty)
         #expect(try await problems(repository) == [])
         #expect(try await rows(repository, .latest) == 130)
@@ -391,11 +391,11 @@ import Testing
         // Those of the second snapshot are behind all snapshots.
         for second in 130..<265 { try await dated.commit(Int64(second + 1), at: second + 10 * 86_400) }
         await dated.writer.close()
-        #expect(try await repository.compact(policy(fine: 400 * 86_400)).joined > 20)
+        #expect(try await repository.writable().compact(policy(fine: 400 * 86_400)).joined > 20)
         let before = try await names(repository)
         var retention = RetentionPolicy()
         retention.last = 1
-        _ = try await repository.forget(retention)
+        _ = try await repository.writable().forget(retention)
         let after = try await names(repository)
         #expect(Set(after.fine).isSubset(of: before.fine) && Set(after.joined).isSubset(of: before.joined))
         // The last number of each.
@@ -410,10 +410,10 @@ import Testing
         #expect(try await rows(repository, .latest) == 265)
         #expect(try await rows(repository, .at(dated.commits[199].time)) == 200)
         // Their numbers stay recorded, so that nothing counts as missing, and the next follower continues.
-        let next = try await SegmentWriter.open(repository, database: "a.db")
+        let next = try await SegmentWriter.open(repository.writable(), database: "a.db")
         #expect(next.loss == nil)
         await next.close()
-        _ = try await repository.compact(policy())
+        _ = try await repository.writable().compact(policy())
         #expect(try await problems(repository) == [])
         #expect(try await rows(repository, .latest) == 265)
     }

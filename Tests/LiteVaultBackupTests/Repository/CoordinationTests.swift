@@ -17,7 +17,7 @@ import Testing
         let local = LocalDirectories(
             state: scratch.path("state-" + machine), cache: scratch.path("cache-" + machine),
             spool: scratch.path("spool-" + machine))
-        return try await Repository.openOrCreate(store, local: local)
+        return try await WritableRepository.openOrCreate(store, local: local).repository
     }
 
     func age(_ name: String, _ seconds: Double) throws {
@@ -81,7 +81,7 @@ import Testing
             }
         })
         if call == "list" {
-            try await two.prune()
+            try await two.writable().prune()
         } else {
             #expect(await StoreCalls.code { _ = try await two.snapshot(image) } == .busy)
         }
@@ -150,10 +150,10 @@ import Testing
             try await once {
                 try age(lease, 700)
                 if meanwhile != .prune { try await other.snapshot(content) }
-                if meanwhile == .snapshotForgetPrune { _ = try await other.forget(keepLast) }
+                if meanwhile == .snapshotForgetPrune { _ = try await other.writable().forget(keepLast) }
                 if meanwhile != .snapshot {
-                    _ = try await other.prune(grace: .seconds(0))
-                    let removed = try await other.prune(grace: .seconds(0)).removed
+                    _ = try await other.writable().prune(grace: .seconds(0))
+                    let removed = try await other.writable().prune(grace: .seconds(0)).removed
                     #expect(removed >= 2)
                 }
             }
@@ -215,9 +215,9 @@ import Testing
                 let bytes = try await base.get(manifest)
                 try age(lease, 700)
                 try await other.snapshot(newer, database: "a.db")
-                _ = try await other.forget(keepLast)
-                _ = try await other.prune(grace: .seconds(0))
-                let removed = try await other.prune(grace: .seconds(0)).removed
+                _ = try await other.writable().forget(keepLast)
+                _ = try await other.writable().prune(grace: .seconds(0))
+                let removed = try await other.writable().prune(grace: .seconds(0)).removed
                 #expect(removed >= 2)
                 // The store's client tries again, as it got no response.
                 let code = await StoreCalls.code {
@@ -247,7 +247,7 @@ import Testing
             guard call == "put", name == manifest else { return }
             try await once {
                 for _ in 0..<3 {
-                    let removed = try await other.prune(grace: .seconds(0)).removed
+                    let removed = try await other.writable().prune(grace: .seconds(0)).removed
                     #expect(removed == 0)
                 }
             }
@@ -278,9 +278,9 @@ import Testing
                 // Nothing is removed because of a day, but another writer need not wait as long.
                 try await other.snapshot(newer, database: "a.db")
                 try await other.snapshot(newer, database: "a.db")
-                _ = try await other.forget(keepLast)
+                _ = try await other.writable().forget(keepLast)
                 for _ in 0..<3 {
-                    let removed = try await other.prune(grace: .seconds(0)).removed
+                    let removed = try await other.writable().prune(grace: .seconds(0)).removed
                     #expect(removed == 0)
                 }
             }
@@ -306,7 +306,7 @@ import Testing
         try await repository.snapshot(image)
         image = try TestImage(scratch.path("a.db"), blocks: 10)
         try await repository.snapshot(image)
-        _ = try await repository.forget(keepLast)
+        _ = try await repository.writable().forget(keepLast)
         // Of another machine that crashed.
         let announced = "leases/write-0123"
         let record =
@@ -314,13 +314,13 @@ import Testing
         try await base.put(announced, bytes: Array(record.utf8), condition: .absent)
         for seconds in [0.0, 600_000] {
             try age(announced, seconds)
-            let removed = try await repository.prune(grace: .seconds(0)).removed
+            let removed = try await repository.writable().prune(grace: .seconds(0)).removed
             #expect(removed == 0)
         }
         try age(announced, 605_000)
         // Only now are they listed: by the clocks they might have been that writer's.
-        #expect(try await repository.prune(grace: .seconds(0)).pending == 2)
-        #expect(try await repository.prune(grace: .seconds(0)).removed == 2)
+        #expect(try await repository.writable().prune(grace: .seconds(0)).pending == 2)
+        #expect(try await repository.writable().prune(grace: .seconds(0)).removed == 2)
         #expect(try await base.attributes(announced) == nil)
         try await requireAllRestorable(repository, image)
     }

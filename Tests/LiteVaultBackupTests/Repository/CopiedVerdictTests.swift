@@ -10,10 +10,10 @@ import Testing
     private var copyStore: DirectoryStore { DirectoryStore(scratch.path("copy")) }
 
     private func open(_ name: String = "repository", state: String = "state") async throws -> Repository {
-        try await Repository.openOrCreate(
+        try await WritableRepository.openOrCreate(
             DirectoryStore(scratch.path(name)),
             local: LocalDirectories(
-                state: scratch.path(state), cache: scratch.path("cache"), spool: scratch.path("spool")))
+                state: scratch.path(state), cache: scratch.path("cache"), spool: scratch.path("spool"))).repository
     }
 
     private func copy() async throws -> Repository { try await open("copy", state: "other") }
@@ -45,7 +45,7 @@ import Testing
         var options = SnapshotOptions()
         options.allowsPlaintext = true
         options.fullReadInterval = nil
-        return try await repository.snapshot(of: path, options: options).snapshot
+        return try await repository.writable().snapshot(of: path, options: options).snapshot
     }
 
     @discardableResult
@@ -88,8 +88,8 @@ import Testing
     @Test func `H-REP-16 retention in a copy keeps the only snapshot whose restore was proven`() async throws {
         let (repository, _) = try await proven()
         let original = try await repository.snapshots().map(\.verification)
-        let planned = try await repository.copy(to: copyStore, dryRun: true)
-        let done = try await repository.copy(to: copyStore)
+        let planned = try await repository.writable().copy(to: copyStore, dryRun: true)
+        let done = try await repository.writable().copy(to: copyStore)
         #expect(planned == done && done.verifications == 3 && done.warnings == [])
         let copy = try await copy()
         #expect(try await verdicts(copy) == ["restore true copied", "restore false copied", "restore false copied"])
@@ -101,10 +101,10 @@ import Testing
         #expect(!plain.isIntact && plain.recorded.map(\.snapshot.sequence) == [2, 3])
         #expect(try await copy.snapshots().unrestorable.allSatisfy { $0.message.contains("verification of its original") })
         #expect(try await verdicts(copy) == ["restore true copied", "restore false copied", "restore false copied"])
-        let decisions = try await copy.forget(last(1))
+        let decisions = try await copy.writable().forget(last(1))
         #expect(decisions.map(\.keeps) == [true, false, true] && decisions[0].reasons == ["last verified"])
         // The next run has nothing to say.
-        let again = try await repository.copy(to: copyStore)
+        let again = try await repository.writable().copy(to: copyStore)
         #expect(again.verifications == 0)
     }
 
@@ -112,21 +112,21 @@ import Testing
         let repository = try await open()
         let path = try makeDatabase("a.db")
         try await take(path, repository)
-        #expect(try await repository.copy(to: copyStore).verifications == 0)
+        #expect(try await repository.writable().copy(to: copyStore).verifications == 0)
         let copy = try await copy()
         try await check(copy)
         #expect(try await verdicts(copy) == ["structure true"])
         // What is known of the objects here says nothing about those there.
         try await check(repository)
-        #expect(try await repository.copy(to: copyStore).verifications == 0)
+        #expect(try await repository.writable().copy(to: copyStore).verifications == 0)
         try await check(repository) { $0.restores = true }
-        #expect(try await repository.copy(to: copyStore).verifications == 1)
+        #expect(try await repository.writable().copy(to: copyStore).verifications == 1)
         #expect(try await verdicts(copy) == ["restore true copied"])
         // What is observed there itself counts more than the same here.
         try await check(copy) { $0.restores = true }
         #expect(try await verdicts(copy) == ["restore true"])
         try await check(repository) { $0.restores = true }
-        #expect(try await repository.copy(to: copyStore).verifications == 0)
+        #expect(try await repository.writable().copy(to: copyStore).verifications == 0)
         #expect(try await verdicts(copy) == ["restore true"])
     }
 
@@ -134,7 +134,7 @@ import Testing
         let repository = try await open()
         let path = try makeDatabase("a.db")
         try await take(path, repository)
-        _ = try await repository.copy(to: copyStore)
+        _ = try await repository.writable().copy(to: copyStore)
         let copy = try await copy()
         let pack = scratch.path("copy/" + (try #require(try await copyStore.list("data/").first?.name)))
         var bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: pack)))
@@ -143,10 +143,10 @@ import Testing
         try await check(copy) { $0.readsData = true }
         try await check(repository) { $0.restores = true }
         // Only that it is proven if the pack comes back.
-        #expect(try await repository.copy(to: copyStore).verifications == 1)
+        #expect(try await repository.writable().copy(to: copyStore).verifications == 1)
         let known = try #require(try await copy.snapshots().first?.verification)
         #expect(!known.passed && known.level == .data && known.lastPass?.level == .restore)
-        #expect(try await repository.copy(to: copyStore).verifications == 0)
+        #expect(try await repository.writable().copy(to: copyStore).verifications == 0)
         bytes[64 + 100] ^= 1
         try Data(bytes).write(to: URL(fileURLWithPath: pack))
         try await check(copy) { $0.readsData = true }
@@ -158,11 +158,11 @@ import Testing
         let path = try makeDatabase("a.db")
         try await take(path, repository)
         try await check(repository) { $0.restores = true }
-        _ = try await repository.copy(to: copyStore)
+        _ = try await repository.writable().copy(to: copyStore)
         let pack = try #require(try await repository.store.list("data/").first?.name)
         try FileManager.default.removeItem(atPath: scratch.path("repository/" + pack))
         #expect(try await !check(repository).isIntact)
-        #expect(try await repository.copy(to: copyStore).verifications == 0)
+        #expect(try await repository.writable().copy(to: copyStore).verifications == 0)
         let copy = try await copy()
         #expect(try await verdicts(copy) == ["restore true copied"])
         #expect(try await check(copy) { $0.restores = true }.isIntact)
@@ -176,7 +176,7 @@ import Testing
         let fails = "SELECT count(*) > 1000 FROM t"
         // Once the number is thought to be right again: a database that changes its mind is not needed.
         try await check(repository) { ($0.restores, $0.assertions) = (true, [fails]) }
-        _ = try await repository.copy(to: copyStore)
+        _ = try await repository.writable().copy(to: copyStore)
         let copy = try await copy()
         #expect(try await verdicts(copy) == ["-", "restore false copied"])
         try await check(copy) { $0.restores = true }
@@ -197,7 +197,7 @@ import Testing
         try FileManager.default.moveItem(atPath: scratch.path("repository/" + pack), toPath: scratch.path("pack"))
         try await check(repository)
         ids.append(try await repository.snapshot(image).snapshot.id)
-        let first = try await repository.copy(to: copyStore)
+        let first = try await repository.writable().copy(to: copyStore)
         #expect(first.snapshots == 2 && first.warnings.filter { $0.message.contains("was not copied") }.count == 2)
         let copy = try await copy()
         for _ in 0..<2 {
@@ -206,7 +206,7 @@ import Testing
             #expect(found.warnings.map(\.severity) == [.notice], "\(found.warnings)")
             #expect(found.warnings.first?.message.contains("others up to 3, not in this copy") == true, "\(found.warnings)")
             // Once more, without a repair.
-            _ = try await repository.copy(to: copyStore)
+            _ = try await repository.writable().copy(to: copyStore)
         }
         // A state of that time is not replaced silently by an older one.
         let time = try #require(try await repository.snapshots().first { $0.id == ids[2] }?.time)
@@ -214,7 +214,7 @@ import Testing
 
         // The pack comes back: they are added.
         try FileManager.default.moveItem(atPath: scratch.path("pack"), toPath: scratch.path("repository/" + pack))
-        #expect(try await repository.copy(to: copyStore).snapshots == 2)
+        #expect(try await repository.writable().copy(to: copyStore).snapshots == 2)
         #expect(try await copy.snapshots().map(\.id) == ids)
         #expect(try await check(copy) { $0.readsData = true }.warnings == [])
         #expect(try await copy.snapshots().warnings == [])
@@ -232,12 +232,12 @@ import Testing
         }
         let manifest = try #require(try await repository.snapshots().dropFirst().first)
         try Data("nothing".utf8).write(to: URL(fileURLWithPath: scratch.path("repository/" + manifest.object)))
-        #expect(try await repository.copy(to: copyStore).warnings.contains { $0.severity == .damage })
+        #expect(try await repository.writable().copy(to: copyStore).warnings.contains { $0.severity == .damage })
         let copy = try await copy()
         #expect(try await check(copy).isIntact)
         #expect(try await copy.snapshots().warnings.map(\.severity) == [.notice])
-        _ = try await repository.repair()
-        #expect(try await repository.copy(to: copyStore).warnings == [])
+        _ = try await repository.writable().repair()
+        #expect(try await repository.writable().copy(to: copyStore).warnings == [])
         #expect(try await copy.snapshots().warnings == [])
         #expect(try await check(copy).isIntact)
     }
@@ -252,16 +252,16 @@ import Testing
         let other = try TestImage(scratch.path("b.db"), blocks: 20)
         try await repository.snapshot(other)
         try await repository.store.remove(pack)
-        _ = try await repository.repair()
+        _ = try await repository.writable().repair()
         // Also in the next runs.
         for _ in 0..<2 {
-            let result = try await repository.copy(to: copyStore)
+            let result = try await repository.writable().copy(to: copyStore)
             #expect(result.lost == 1 && result.incomplete.count == 1 && result.warnings == result.incomplete)
             #expect(result.warnings.first?.message.contains("'a.db'") == true && result.warnings.first?.severity == .damage)
             #expect(result.warnings.first?.message.contains(newest.id) == true)
         }
         try await repository.snapshot(image)
-        let whole = try await repository.copy(to: copyStore)
+        let whole = try await repository.writable().copy(to: copyStore)
         #expect(whole.snapshots == 1 && whole.lost == 1 && whole.warnings == [] && whole.incomplete == [])
         #expect(try await check(copy()).isIntact)
     }

@@ -10,9 +10,9 @@ import Testing
     func open(
         _ place: String, _ secret: RepositorySecret? = nil, over store: (any ObjectStore)? = nil, state: String = "state"
     ) async throws -> Repository {
-        try await Repository.openOrCreate(
+        try await WritableRepository.openOrCreate(
             store ?? DirectoryStore(scratch.path(place)), secret: secret,
-            local: LocalDirectories(state: scratch.path(state), cache: scratch.path("cache"), spool: scratch.path("spool")))
+            local: LocalDirectories(state: scratch.path(state), cache: scratch.path("cache"), spool: scratch.path("spool"))).repository
     }
 
     var copyStore: DirectoryStore { DirectoryStore(scratch.path("copy")) }
@@ -55,9 +55,9 @@ import Testing
     func `every snapshot of the copy is restored, and the next run copies only what is new`(hasSecret: Bool) async throws {
         let secret = hasSecret ? try RepositorySecret.raw(StoreCalls.noise(32)) : nil
         var (repository, images, image) = try await filled(4, secret)
-        let planned = try await repository.copy(to: copyStore, dryRun: true)
+        let planned = try await repository.writable().copy(to: copyStore, dryRun: true)
         #expect(try await copyStore.list("").isEmpty)
-        let first = try await repository.copy(to: copyStore)
+        let first = try await repository.writable().copy(to: copyStore)
         #expect(first == planned)
         #expect(first.snapshots == 4)
         #expect(first.warnings == [])
@@ -65,11 +65,11 @@ import Testing
         for (snapshot, bytes) in images { #expect(try await restored(copy, snapshot.id) == bytes) }
         #expect(try await problems(copy) == [])
 
-        let idle = try await repository.copy(to: copyStore)
+        let idle = try await repository.writable().copy(to: copyStore)
         #expect((idle.present, idle.snapshots, idle.packs, idle.bytes) == (4, 0, 0, 0))
         try image.change(block: 50)
         images.append((try await repository.snapshot(image).snapshot, image.bytes))
-        let second = try await repository.copy(to: copyStore)
+        let second = try await repository.writable().copy(to: copyStore)
         #expect(second.snapshots == 1)
         #expect(second.packs == 2)
         #expect(try await restored(copy, images[4].snapshot.id) == images[4].bytes)
@@ -77,7 +77,7 @@ import Testing
 
     @Test func `the copy shares no file with the repository`() async throws {
         let repository = try await filled(1).repository
-        _ = try await repository.copy(to: copyStore)
+        _ = try await repository.writable().copy(to: copyStore)
         for object in try await copyStore.list("data/") + copyStore.list("tree/") {
             var (near, far) = (stat(), stat())
             #expect(stat(scratch.path("near/" + object.name), &near) == 0)
@@ -88,26 +88,26 @@ import Testing
 
     @Test func `each of the two has its own retention`() async throws {
         let (repository, images, _) = try await filled()
-        _ = try await repository.copy(to: copyStore)
+        _ = try await repository.writable().copy(to: copyStore)
         let copy = try await open("copy", state: "elsewhere")
         var policy = RetentionPolicy()
         policy.last = 2
         // The copy forgets what the repository has: it is not copied again.
-        _ = try await copy.forget(policy)
-        let again = try await repository.copy(to: copyStore)
+        _ = try await copy.writable().forget(policy)
+        let again = try await repository.writable().copy(to: copyStore)
         #expect(again.forgotten == 2)
         #expect(again.snapshots == 0)
         #expect(try await copy.snapshots().map(\.sequence) == [3, 4])
         // The repository forgets what the copy has: it stays there.
         policy.last = 1
-        _ = try await repository.forget(policy)
-        _ = try await repository.copy(to: copyStore)
+        _ = try await repository.writable().forget(policy)
+        _ = try await repository.writable().copy(to: copyStore)
         #expect(try await copy.snapshots().map(\.sequence) == [3, 4])
         #expect(try await restored(copy, images[2].snapshot.id) == images[2].bytes)
         #expect(try await problems(copy) == [])
         // What was never copied and is gone here is not reported as missing there.
         let late = DirectoryStore(scratch.path("late"))
-        #expect(try await repository.copy(to: late).snapshots == 1)
+        #expect(try await repository.writable().copy(to: late).snapshots == 1)
         #expect(try await problems(open("late")) == [])
     }
 
@@ -118,7 +118,7 @@ import Testing
         let second = try await repository.snapshot(other).snapshot
         let pack = try #require(try await repository.store.list("data/").map(\.name).first { !before.contains($0) })
         try flip(pack, in: "near", at: 5_000)
-        let result = try await repository.copy(to: copyStore)
+        let result = try await repository.writable().copy(to: copyStore)
         #expect(result.snapshots == 1)
         #expect(result.warnings.map(\.path) == [pack])
         #expect(result.warnings.first?.message.contains(second.id) == true)
@@ -131,12 +131,12 @@ import Testing
 
     @Test func `what went missing from the copy is copied again`() async throws {
         let (repository, images, _) = try await filled()
-        _ = try await repository.copy(to: copyStore)
+        _ = try await repository.writable().copy(to: copyStore)
         let pack = try #require(try await copyStore.list("data/").first?.name)
         try await copyStore.remove(pack)
         let tree = try #require(try await copyStore.list("tree/").first?.name)
         try Data([1]).write(to: URL(fileURLWithPath: scratch.path("copy/" + tree)))
-        #expect(try await repository.copy(to: copyStore).packs == 2)
+        #expect(try await repository.writable().copy(to: copyStore).packs == 2)
         let copy = try await open("copy", state: "elsewhere")
         for (snapshot, bytes) in images { #expect(try await restored(copy, snapshot.id) == bytes) }
     }
@@ -144,7 +144,7 @@ import Testing
     @Test func `a place with something else is refused, and left as it is`() async throws {
         let (repository, _, image) = try await filled(1)
         func code(_ place: String) async -> VaultError.Code? {
-            await StoreCalls.code { _ = try await repository.copy(to: DirectoryStore(scratch.path(place))) }
+            await StoreCalls.code { _ = try await repository.writable().copy(to: DirectoryStore(scratch.path(place))) }
         }
         for place in ["near", "near/inside", "near/../near/deep/er", ""] { #expect(await code(place) == .config, "\(place)") }
         try await open("other").snapshot(image)
@@ -152,7 +152,7 @@ import Testing
         #expect(await code("other") == .conflict)
         #expect(try await DirectoryStore(scratch.path("other")).list("") == before)
         // Snapshots of one number that differ: somebody stored one in the copy.
-        _ = try await repository.copy(to: copyStore)
+        _ = try await repository.writable().copy(to: copyStore)
         let copy = try await open("copy", state: "elsewhere")
         var changed = image
         try changed.change(block: 3)
@@ -171,11 +171,11 @@ import Testing
         lines[2] = "hmac-sha256 " + String(repeating: "0", count: 64)
         try FileManager.default.createDirectory(atPath: scratch.path("copy"), withIntermediateDirectories: true)
         try Data((lines.joined(separator: "\n") + "\n").utf8).write(to: URL(fileURLWithPath: scratch.path("copy/repository.json")))
-        #expect(await StoreCalls.code { _ = try await repository.copy(to: copyStore) } == .damaged)
+        #expect(await StoreCalls.code { _ = try await repository.writable().copy(to: copyStore) } == .damaged)
         let reader = try await Repository.open(
             DirectoryStore(scratch.path("near")), local: LocalDirectories(state: nil, cache: scratch.path("cache")))
         #expect(
-            await StoreCalls.code { _ = try await reader.copy(to: DirectoryStore(scratch.path("new"))) } == .keyRejected)
+            await StoreCalls.code { _ = try await reader.writable().copy(to: DirectoryStore(scratch.path("new"))) } == .keyRejected)
     }
 
     @Test(arguments: FaultyStore.Fault.allCases)
@@ -188,7 +188,7 @@ import Testing
             try? FileManager.default.removeItem(atPath: scratch.path("state/locations"))
             let store = FaultyStore(copyStore)
             store.fail(at: number, fault)
-            let stopped = await StoreCalls.code { _ = try await repository.copy(to: store) } != nil
+            let stopped = await StoreCalls.code { _ = try await repository.writable().copy(to: store) } != nil
             if try await !copyStore.list("repository.json").isEmpty {
                 let copy = try await open("copy", state: "reader-\(number)")
                 for found in try await copy.snapshots() {
@@ -197,7 +197,7 @@ import Testing
                 }
             }
             store.fail(at: nil)
-            let done = try await repository.copy(to: store)
+            let done = try await repository.writable().copy(to: store)
             #expect(done.snapshots + done.present == 3, "call \(number)")
             #expect(try await problems(open("copy", state: "reader-\(number)")) == [], "call \(number)")
             if !stopped, number > store.count { break }
@@ -213,9 +213,9 @@ import Testing
             guard call == "put", name.hasPrefix("snapshots/") else { return }
             let local = LocalDirectories(state: nil, cache: scratch.path("other-cache"))
             let copy = try await Repository.open(DirectoryStore(scratch.path("copy")), local: local)
-            #expect(await StoreCalls.code { _ = try await copy.prune() } == .busy)
+            #expect(await StoreCalls.code { _ = try await copy.writable().prune() } == .busy)
         })
-        #expect(try await repository.copy(to: store).snapshots == 2)
+        #expect(try await repository.writable().copy(to: store).snapshots == 2)
     }
 
     @Test func `a followed log is copied, and every time in it is restored from the copy`() async throws {
@@ -229,13 +229,13 @@ import Testing
             try followed.insert(value)
             seen.append((Int64(value), try #require(try await followed.poll())))
         }
-        let first = try await repository.copy(to: copyStore)
+        let first = try await repository.writable().copy(to: copyStore)
         #expect(first.segments == 3)
         try followed.insert(4)
         try await followed.poll()
         _ = try await followed.take()
         await followed.writer.close()
-        #expect(try await repository.copy(to: copyStore).segments == 1)
+        #expect(try await repository.writable().copy(to: copyStore).segments == 1)
         let copy = try await Repository.open(
             copyStore, secret: .quick("secret"),
             local: LocalDirectories(state: scratch.path("state"), cache: scratch.path("cache")))
@@ -249,7 +249,7 @@ import Testing
         var bytes = try [UInt8](Data(contentsOf: url))
         bytes[bytes.count - 9] ^= 1
         try Data(bytes).write(to: url)
-        let third = try await repository.copy(to: DirectoryStore(scratch.path("third")))
+        let third = try await repository.writable().copy(to: DirectoryStore(scratch.path("third")))
         #expect(third.warnings.map(\.path).contains(name))
         #expect(third.segments == 3)
     }

@@ -9,7 +9,7 @@ import Testing
     var local: LocalDirectories { LocalDirectories(state: nil, cache: scratch.path("cache"), spool: scratch.directory) }
     var store: DirectoryStore { DirectoryStore(scratch.path("repository")) }
 
-    func repository() async throws -> Repository { try await Repository.openOrCreate(store, local: local) }
+    func repository() async throws -> Repository { try await WritableRepository.openOrCreate(store, local: local).repository }
 
     /// A repository with one snapshot, and the name of its manifest.
     func made() async throws -> (Repository, manifest: String) {
@@ -41,6 +41,25 @@ import Testing
         } catch {
             return (error as? VaultError)?.code
         }
+    }
+
+    @Test func `a repository that only newer versions may write to is read and checked, and nothing is stored in it`()
+        async throws
+    {
+        _ = try await made()
+        var config = try await members("repository.json")
+        config["min_writer"] = 99
+        try await put(config, "repository.json")
+        let before = try await store.list("")
+        let repository = try await Repository.open(store, local: local)
+        let report = try await repository.check()
+        #expect(report.isIntact && !report.isRecorded)
+        var policy = RetentionPolicy()
+        policy.last = 1
+        #expect(try await repository.decide(policy).map(\.keeps) == [true])
+        #expect(await code { _ = try repository.writable() } == .unsupported)
+        #expect(await code { _ = try await WritableRepository.openOrCreate(store, local: local) } == .unsupported)
+        #expect(try await store.list("") == before)
     }
 
     @Test(arguments: [
@@ -106,7 +125,7 @@ import Testing
         try await put(manifest, name)
         let start = Date()
         #expect(try await repository.check().isIntact)
-        try await repository.prune(grace: .seconds(0))
+        try await repository.writable().prune(grace: .seconds(0))
         // It continues from there: captured blocks are compared with its first ones.
         try await repository.snapshot(try TestImage(reading: scratch.path("a.db")))
         #expect(Date().timeIntervalSince(start) < 300, "it hangs")
@@ -117,7 +136,7 @@ import Testing
         #expect(try await !repository.check().isIntact)
         var options = RepairOptions()
         options.dryRun = true
-        let lost = try await repository.repair(options).lostBlocks
+        let lost = try await repository.writable().repair(options).lostBlocks
         #expect(lost.map(\.snapshot.object) == [name])
         #expect(lost.map(\.blocks) == [[(1 << 35) - 32..<(1 << 35) - 1]])
         #expect(lost.map(\.count) == [31])
@@ -187,9 +206,9 @@ import Testing
         #expect(try await repository.check(all).problems.contains { $0.path == name })
         var options = RepairOptions()
         options.dryRun = true
-        _ = try await repository.repair(options)
+        _ = try await repository.writable().repair(options)
         let target = DirectoryStore(scratch.path("copy"))
-        _ = try? await repository.copy(to: target)
+        _ = try? await repository.writable().copy(to: target)
         #expect(try await target.list(kind).isEmpty)
         #expect(Date().timeIntervalSince(start) < 100, "it was read")
     }

@@ -14,8 +14,8 @@ import Testing
     }
 
     private func open(_ state: String, _ secret: RepositorySecret?) async throws -> Repository {
-        try await Repository.openOrCreate(
-            DirectoryStore(scratch.path("repository")), secret: secret, local: local(state))
+        try await WritableRepository.openOrCreate(
+            DirectoryStore(scratch.path("repository")), secret: secret, local: local(state)).repository
     }
 
     /// Removes the repository and this machine's memory of it, and makes another one there, as another process.
@@ -44,10 +44,10 @@ import Testing
         policy.last = 1
         let works: [() async throws -> Void] = [
             { try await repository.snapshot(image) },
-            { _ = try await repository.forget(policy) },
-            { try await repository.prune() },
-            { _ = try await repository.repair() },
-            { _ = try await SegmentWriter.open(repository, database: "a.db") },
+            { _ = try await repository.writable().forget(policy) },
+            { try await repository.writable().prune() },
+            { _ = try await repository.writable().repair() },
+            { _ = try await SegmentWriter.open(repository.writable(), database: "a.db") },
         ]
         for (index, work) in works.enumerated() {
             let error = await StoreCalls.failure(work)
@@ -88,7 +88,7 @@ import Testing
         let requests = Locked<[String]>([])
         let store = HookedStore(DirectoryStore(scratch.path("repository")))
         store.setHooks(before: { call, name in requests.withLock { $0.append("\(call) \(name)") } })
-        let repository = try await Repository.openOrCreate(store, local: local("state"))
+        let repository = try await WritableRepository.openOrCreate(store, local: local("state")).repository
         let followed = try await SegmentTests.Followed(scratch, repository)
         try await followed.poll()
         _ = try await followed.take()
@@ -110,7 +110,7 @@ import Testing
         let requests = Locked<[String]>([])
         let store = HookedStore(DirectoryStore(scratch.path("repository")))
         store.setHooks(before: { call, name in requests.withLock { $0.append("\(call) \(name)") } })
-        let repository = try await Repository.openOrCreate(store, local: local("state"))
+        let repository = try await WritableRepository.openOrCreate(store, local: local("state")).repository
         let image = try TestImage(scratch.path("a.db"), blocks: 10)
         for round in 0..<3 {
             requests.withLock { $0 = [] }

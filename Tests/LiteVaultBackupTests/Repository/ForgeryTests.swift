@@ -46,7 +46,7 @@ import Testing
         let secret = try RepositorySecret.quick("secret")
         let base = DirectoryStore(scratch.path("repository"))
         let store: any ObjectStore = isLocal ? base : FaultyStore(base)
-        let repository = try await Repository.openOrCreate(store, secret: secret, local: local)
+        let repository = try await WritableRepository.openOrCreate(store, secret: secret, local: local).repository
         // Nothing of this one is needed once it is forgotten.
         try await repository.snapshot(try TestImage(scratch.path("a.db"), blocks: 40))
         var image = try TestImage(scratch.path("a.db"), blocks: 40)
@@ -56,10 +56,10 @@ import Testing
         }
         var policy = RetentionPolicy()
         policy.last = 3
-        _ = try await repository.forget(policy)
+        _ = try await repository.writable().forget(policy)
         try await #expect(problems(store, secret) == [])
         // What is still needed, so that it is the change that is found.
-        try await repository.prune(grace: .seconds(0))
+        try await repository.writable().prune(grace: .seconds(0))
         let doomed = String(decoding: try await base.get("doomed.json"), as: UTF8.self)
         var kinds: Set<String> = []
         for name in try await base.list("").map(\.name)
@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test func `a check of a missing snapshot does not report it as intact`() async throws {
-        let repository = try await Repository.openOrCreate(DirectoryStore(scratch.path("repository")), local: local)
+        let repository = try await WritableRepository.openOrCreate(DirectoryStore(scratch.path("repository")), local: local).repository
         try await repository.snapshot(try TestImage(scratch.path("a.db"), blocks: 4))
         var options = CheckOptions()
         options.restores = true

@@ -15,13 +15,13 @@ import Testing
             live = try LiveDatabase()
             let db = try live.open(mode)
             try live.fill(db, rows: 40)
-            repository = try await Repository.openOrCreate(
+            repository = try await WritableRepository.openOrCreate(
                 DirectoryStore(live.directory + "/repository"),
-                local: LocalDirectories(state: live.directory + "/state", cache: live.directory + "/cache"))
+                local: LocalDirectories(state: live.directory + "/state", cache: live.directory + "/cache")).repository
             var options = SnapshotOptions()
             options.database = "a.db"
             options.allowsPlaintext = true
-            _ = try await repository.snapshot(of: live.path, options: options)
+            _ = try await repository.writable().snapshot(of: live.path, options: options)
             try db.execute("UPDATE t SET v = 7")
             if mode == .wal {
                 left = try live.crash(["", "-wal", "-shm"])

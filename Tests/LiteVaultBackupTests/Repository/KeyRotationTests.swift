@@ -28,8 +28,8 @@ import Testing
     @discardableResult
     func filled(_ store: (any ObjectStore)? = nil) async throws -> Repository {
         let store = store ?? self.store
-        let repository = try await Repository.openOrCreate(
-            store, secret: secret("a"), local: local(nil))
+        let repository = try await WritableRepository.openOrCreate(
+            store, secret: secret("a"), local: local(nil)).repository
         var image = try TestImage(scratch.path("a.db"), blocks: 40)
         for block in 0..<3 {
             try image.change(block: block)
@@ -37,15 +37,15 @@ import Testing
         }
         var policy = RetentionPolicy()
         policy.last = 2
-        _ = try await repository.forget(policy)
-        try await repository.prune()
+        _ = try await repository.writable().forget(policy)
+        try await repository.writable().prune()
         _ = try await repository.check()
-        _ = try await repository.addSecret(secret("b"), name: "kept")
+        _ = try await repository.writable().addSecret(secret("b"), name: "kept")
         return try await open("b", store)
     }
 
     func rotate(_ repository: Repository, _ text: String = "b") async throws -> KeyRotation {
-        try await repository.rotateKey(secret: secret(text))
+        try await repository.writable().rotateKey(secret: secret(text))
     }
 
     /// The documents that have a code of a repository's key, of those that have to.
@@ -77,14 +77,14 @@ import Testing
         #expect(Set(now.keys) == Set(codes.keys) && now.allSatisfy { codes[$0] != $1 })
         #expect(await code { _ = try await open("a") } == .keyRejected)
         let new = try await open("b", state: "state")
-        #expect(new.secretSlots == [result.slot])
+        #expect(new.secrets.slots == [result.slot])
         #expect(try await new.snapshots().map(\.id) == ids)
         var options = CheckOptions()
         options.readsData = true
         #expect(try await new.check(options).problems == [])
         try await new.snapshot(try TestImage(scratch.path("a.db"), blocks: 40))
         #expect(try await new.snapshots().warnings == [])
-        #expect(try await new.addSecret(secret("c"), name: "").number > result.slot.number)
+        #expect(try await new.writable().addSecret(secret("c"), name: "").number > result.slot.number)
     }
 
     @Test func `what the old key authenticated is a forgery afterwards`() async throws {
@@ -107,8 +107,8 @@ import Testing
         let codes = try await sealed(store)
         let image = try TestImage(scratch.path("a.db"), blocks: 40)
         #expect(await code { try await old.snapshot(image) } == .busy)
-        #expect(await code { try await old.prune() } == .busy)
-        #expect(await code { _ = try await old.addSecret(secret("c")) } == .busy)
+        #expect(await code { try await old.writable().prune() } == .busy)
+        #expect(await code { _ = try await old.writable().addSecret(secret("c")) } == .busy)
         #expect(await code { _ = try await rotate(old) } == .busy)
         #expect(try await sealed(store) == codes)
         try await open("b").snapshot(image)
@@ -160,7 +160,7 @@ import Testing
                 #expect(completed.warnings == [])
             }
             let done = try await open("b", folder)
-            #expect(try await done.check().problems == [] && done.secretSlots.count == 1)
+            #expect(try await done.check().problems == [] && done.secrets.slots.count == 1)
             #expect(await code { _ = try await open("a", folder) } == .keyRejected)
             if isOver { break }
             try #require(call < 200)
@@ -198,11 +198,11 @@ import Testing
         #expect(result.warnings.map(\.path) == [name])
         if place == nil { #expect(try await !open("b").check().problems.isEmpty) }
         // It may have been misread: only once it was set aside is the old key given up.
-        #expect(try await open("b").isRotationUnfinished)
-        _ = try await open("b").repair()
+        #expect(try await open("b").secrets.isRotationUnfinished)
+        _ = try await open("b").writable().repair()
         let completed = try await rotate(open("b"))
         #expect(completed.isContinued && completed.warnings == [])
-        #expect(try await !open("b").isRotationUnfinished)
+        #expect(try await !open("b").secrets.isRotationUnfinished)
         #expect(await code { _ = try await open("a") } == .keyRejected)
     }
 
@@ -215,7 +215,7 @@ import Testing
         let result = try await rotate(open("b", misreading))
         #expect(left.value == 0 && result.warnings == [])
         let new = try await open("b")
-        #expect(!new.isRotationUnfinished)
+        #expect(!new.secrets.isRotationUnfinished)
         #expect(try await new.snapshots().warnings == [])
         #expect(try await new.check().problems == [])
     }
@@ -230,13 +230,13 @@ import Testing
         #expect(result.warnings.map(\.path).sorted() == manifests)
         #expect(result.warnings.allSatisfy { $0.severity == .damage && $0.advice == .repairThenRepeat })
         let between = try await open("b")
-        #expect(between.isRotationUnfinished)
+        #expect(between.secrets.isRotationUnfinished)
         #expect(try await between.check().problems == [])
         #expect(try await between.snapshots().count == 2)
         let completed = try await rotate(between)
         #expect(completed.isContinued && completed.documents == manifests.count && completed.warnings == [])
         let done = try await open("b")
-        #expect(!done.isRotationUnfinished)
+        #expect(!done.secrets.isRotationUnfinished)
         #expect(try await done.check().problems == [])
     }
 
@@ -259,13 +259,13 @@ import Testing
         let misreading = AlteredStore.misreading(repository.store, "segments/", in: [call], left: left)
         let far = LocalDirectories(
             state: nil, cache: segments.scratch.path("far"), spool: segments.scratch.path("far-spool"))
-        let result = try await Repository.open(misreading, secret: secret, local: far).rotateKey(secret: secret)
+        let result = try await Repository.open(misreading, secret: secret, local: far).writable().rotateKey(secret: secret)
         #expect(left.value < times)
         // The first bytes are read for the document: a wrong frame behind it is not taken over.
         let isWhole = times == 1 || call == "get"
         #expect(result.warnings.isEmpty == isWhole)
         let new = try await segments.repository()
-        #expect(new.isRotationUnfinished == !isWhole)
+        #expect(new.secrets.isRotationUnfinished == !isWhole)
         var options = CheckOptions()
         options.readsData = true
         #expect(try await new.check(options).problems == [])
@@ -284,15 +284,15 @@ import Testing
             seen.append((Int64(value), try #require(try await followed.poll())))
         }
         let secret = try self.secret("secret")
-        #expect(await code { _ = try await repository.rotateKey(secret: secret) } == .busy)
+        #expect(await code { _ = try await repository.writable().rotateKey(secret: secret) } == .busy)
         #expect(try await repository.store.get(config).count < 500)
         await followed.writer.close()
         let stored = try await repository.store.list("segments/")
-        let result = try await repository.rotateKey(secret: secret)
+        let result = try await repository.writable().rotateKey(secret: secret)
         #expect(result.warnings == [] && result.bytes > stored.map(\.size).reduce(0, +))
         #expect(try await repository.store.list("segments/").map(\.size) == stored.map(\.size))
         // An old follower cannot continue.
-        #expect(await code { _ = try await SegmentWriter.open(repository, database: "a.db") } == .busy)
+        #expect(await code { _ = try await SegmentWriter.open(repository.writable(), database: "a.db") } == .busy)
         let new = try await segments.repository()
         for (value, time) in seen { #expect(try await segments.rows(new, .at(time)) == value) }
         var options = CheckOptions()
@@ -317,7 +317,7 @@ import Testing
             repository = try await tests.repository()
             // The minute, and those after it: within them only the ends are left.
             let dated = try await tests.followed(repository, at: [0, 5, 15, 50, 70, 200, 205, 4000, 4001], day: 0)
-            _ = try await repository.compact(tests.policy())
+            _ = try await repository.writable().compact(tests.policy())
             let ends: [Int64] = [4, 5, 7, 9]
             commits = dated.commits.filter { ends.contains($0.value) }
             let names = try await tests.names(repository)
@@ -338,7 +338,7 @@ import Testing
         }
 
         func rotate(_ repository: Repository) async throws -> KeyRotation {
-            try await repository.rotateKey(secret: .quick("secret"))
+            try await repository.writable().rotateKey(secret: .quick("secret"))
         }
 
         /// Expects every byte to be authentic, and every time to be restored, from joined segments alone.
@@ -364,7 +364,7 @@ import Testing
         try await joined.expectWhole(new)
         #expect(try await joined.tests.rows(new, .latest) == 9)
         // Joined segments are joined further.
-        _ = try await new.compact(joined.tests.policy(minutes: -400 * 86_400))
+        _ = try await new.writable().compact(joined.tests.policy(minutes: -400 * 86_400))
         #expect(try await joined.tests.problems(new) == [])
         #expect(try await joined.tests.rows(new, .latest) == 9)
     }
@@ -387,11 +387,11 @@ import Testing
             if failed != nil {
                 try await joined.expectWhole(again, times: 2, "interrupted at \(call)")
                 let completed = try await joined.rotate(again)
-                #expect(completed.warnings == [] && completed.isContinued == again.isRotationUnfinished, "\(call)")
+                #expect(completed.warnings == [] && completed.isContinued == again.secrets.isRotationUnfinished, "\(call)")
                 if completed.isContinued { continued += 1 }
             }
             let done = try await joined.open(folder)
-            #expect(!done.isRotationUnfinished)
+            #expect(!done.secrets.isRotationUnfinished)
             try await joined.expectWhole(done, times: isOver ? .max : 0, "completed after \(call)")
             if isOver { break }
             try #require(call < 300)
@@ -409,14 +409,14 @@ import Testing
         // It has read segments, which it is about to join.
         hooked.setHooks(after: { call, name in
             guard call == "fetch" || call == "get", name.hasPrefix("segments/") else { return }
-            try await once { _ = try await other.rotateKey(secret: self.secret("secret")) }
+            try await once { _ = try await other.writable().rotateKey(secret: self.secret("secret")) }
         })
-        #expect(await code { try await repository.compact(tests.policy()) } == .busy)
+        #expect(await code { try await repository.writable().compact(tests.policy()) } == .busy)
         hooked.setHooks()
         let new = try await tests.repository()
         #expect(try await tests.names(new).joined == [])
         #expect(try await tests.problems(new) == [])
-        #expect(try await new.compact(tests.policy()).joined > 0)
+        #expect(try await new.writable().compact(tests.policy()).joined > 0)
         #expect(try await tests.rows(new, .latest) == 30)
         #expect(try await tests.problems(new) == [])
     }
@@ -428,7 +428,7 @@ import Testing
         let repository = try await tests.repository(folder)
         _ = try await tests.followed(repository, at: Array(0..<30), day: 0)
         let before = try await folder.list("segments/").map(\.name)
-        _ = try await repository.compact()
+        _ = try await repository.writable().compact()
         var late: [String: [UInt8]] = [:]
         for object in try await folder.list("segments/") where !before.contains(object.name) {
             late[object.name] = try await folder.get(object.name)
@@ -444,7 +444,7 @@ import Testing
                 for (name, bytes) in objects { try await folder.put(name, bytes: bytes, condition: .absent) }
             }
         })
-        _ = try await rotating.rotateKey(secret: secret("secret"))
+        _ = try await rotating.writable().rotateKey(secret: secret("secret"))
         let new = try await tests.repository()
         #expect(try await tests.problems(new) == [])
         #expect(try await folder.list("segments/").count == before.count + late.count)
@@ -470,14 +470,14 @@ import Testing
     {
         let hooked = HookedStore(store)
         let old = try await filled(hooked)
-        #expect(!old.isRotationUnfinished)
+        #expect(!old.secrets.isRotationUnfinished)
         #expect(try await old.snapshots().warnings == [])
         hooked.setHooks(before: { call, name in
             if call == "put", name.hasPrefix("snapshots/") { throw VaultError(.io, "the store does not answer") }
         })
         #expect(await code { _ = try await rotate(old) } == .io)
         for repository in [try await open("b"), try await Repository.open(store, local: local(nil))] {
-            #expect(repository.isRotationUnfinished)
+            #expect(repository.secrets.isRotationUnfinished)
             let list = try await repository.snapshots()
             #expect(list.count == 2)
             let notices = list.warnings.filter { $0.path == config }
@@ -488,7 +488,7 @@ import Testing
         #expect(try await open("b").check().problems == [])
         _ = try await rotate(open("b"))
         let done = try await open("b")
-        #expect(!done.isRotationUnfinished)
+        #expect(!done.secrets.isRotationUnfinished)
         #expect(try await done.snapshots().warnings == [])
         #expect(try await done.check().warnings == [])
     }

@@ -10,10 +10,10 @@ import Testing
     var store: DirectoryStore { DirectoryStore(scratch.path("repository")) }
 
     private func open(_ store: (any ObjectStore)? = nil, state: String = "state") async throws -> Repository {
-        try await Repository.openOrCreate(
+        try await WritableRepository.openOrCreate(
             store ?? self.store,
             local: LocalDirectories(
-                state: scratch.path(state), cache: scratch.path("cache"), spool: scratch.path("spool")))
+                state: scratch.path(state), cache: scratch.path("cache"), spool: scratch.path("spool"))).repository
     }
 
     private func check(_ repository: Repository, readsData: Bool = true) async throws -> CheckReport {
@@ -22,7 +22,7 @@ import Testing
         return try await repository.check(options)
     }
 
-    private func repaired(_ repository: Repository) async throws -> RepairReport { try await repository.repair() }
+    private func repaired(_ repository: Repository) async throws -> RepairReport { try await repository.writable().repair() }
 
     private func restored(_ repository: Repository, _ id: String) async throws -> [UInt8] {
         let out = scratch.path(UUID().uuidString)
@@ -151,7 +151,7 @@ import Testing
         switch finding {
         case .check: #expect(try await check(repository).isIntact)
         case .repair: #expect(try await repaired(repository).lostBlocks.isEmpty)
-        case .wholeRepair: #expect(try await repository.repair(all).lostBlocks.isEmpty)
+        case .wholeRepair: #expect(try await repository.writable().repair(all).lostBlocks.isEmpty)
         }
         #expect(try await repository.snapshots().unrestorable.isEmpty)
         let after = try await check(repository, readsData: false)
@@ -174,7 +174,7 @@ import Testing
         try file.close()
         var plain = SnapshotOptions()
         plain.allowsPlaintext = true
-        let id = try await repository.snapshot(of: path, options: plain).snapshot.id
+        let id = try await repository.writable().snapshot(of: path, options: plain).snapshot.id
         var options = CheckOptions()
         options.restores = true
         #expect(try await !repository.check(options).isIntact)
@@ -189,7 +189,7 @@ import Testing
         switch finding {
         case .check: _ = try await check(repository)
         case .repair: _ = try await repaired(repository)
-        case .wholeRepair: _ = try await repository.repair(all)
+        case .wholeRepair: _ = try await repository.writable().repair(all)
         }
         let left = try #require(try await repository.snapshots().unrestorable.first)
         #expect(left.verification.lostBlocks == nil && left.verification.level == .restore && left.state == .damaged)
@@ -207,7 +207,7 @@ import Testing
         let lost = damage == .lostNodes ? 1 : 2
         let target = DirectoryStore(scratch.path("copy"))
         for round in 0..<2 {
-            let result = try await repository.copy(to: target)
+            let result = try await repository.writable().copy(to: target)
             #expect(result.lost == lost && result.forgotten == 0 && result.warnings == [], "\(result.warnings)")
             #expect(result.snapshots == (round == 0 ? 4 - lost : 0))
             let copy = try await open(target, state: "other")
@@ -223,13 +223,13 @@ import Testing
     {
         let repository = try await open()
         let (image, ids) = try await damaged(repository, .flipped)
-        #expect(await StoreCalls.code { _ = try await repository.forget(snapshots: ["0000000000000000"]) } == .noInput)
+        #expect(await StoreCalls.code { _ = try await repository.writable().forget(snapshots: ["0000000000000000"]) } == .noInput)
         _ = try await check(repository)
         try await repository.snapshot(image)
-        let planned = try await repository.forget(snapshots: [ids[1], String(ids[2].prefix(6))], dryRun: true)
+        let planned = try await repository.decide(removing: [ids[1], String(ids[2].prefix(6))])
         #expect(planned.filter { !$0.keeps }.map(\.snapshot.id) == [ids[1], ids[2]])
         #expect(try await repository.snapshots().count == 4)
-        let done = try await repository.forget(snapshots: [ids[1], ids[2]], database: "a.db")
+        let done = try await repository.writable().forget(snapshots: [ids[1], ids[2]], database: "a.db")
         #expect(done.map(\.keeps) == planned.map(\.keeps))
         #expect(try await repository.snapshots().map(\.sequence) == [1, 4])
         let left = try await repository.snapshots()
@@ -237,8 +237,8 @@ import Testing
         let after = try await check(repository)
         #expect(after.isIntact && after.warnings.contains { $0.message.contains("no snapshot needs") })
         // Pruning removes it.
-        try await repository.prune(grace: .seconds(0))
-        try await repository.prune(grace: .seconds(0))
+        try await repository.writable().prune(grace: .seconds(0))
+        try await repository.writable().prune(grace: .seconds(0))
         #expect(try await check(repository).warnings == [])
         #expect(try await restored(repository, ids[0]).count == image.bytes.count)
     }
@@ -252,14 +252,14 @@ import Testing
             ids.append(try await repository.snapshot(image).snapshot.id)
         }
         // None was verified: one has to stay.
-        #expect(await StoreCalls.code { _ = try await repository.forget(snapshots: ids) } == .usage)
-        _ = try await repository.forget(snapshots: [ids[2]])
+        #expect(await StoreCalls.code { _ = try await repository.writable().forget(snapshots: ids) } == .usage)
+        _ = try await repository.writable().forget(snapshots: [ids[2]])
         #expect(try await repository.snapshots().map(\.sequence) == [1, 2])
         _ = try await check(repository)
         try await repository.snapshot(image)
         // The newest verified one stays, although there is a newer one; an older verified one may go.
-        #expect(await StoreCalls.code { _ = try await repository.forget(snapshots: [ids[0], ids[1]]) } == .usage)
-        _ = try await repository.forget(snapshots: [ids[1]])
+        #expect(await StoreCalls.code { _ = try await repository.writable().forget(snapshots: [ids[0], ids[1]]) } == .usage)
+        _ = try await repository.writable().forget(snapshots: [ids[1]])
         #expect(try await repository.snapshots().map(\.sequence) == [1, 4])
     }
 
@@ -278,7 +278,7 @@ import Testing
         #expect(report.snapshots.map(\.verification.passed) == [false, true])
         #expect(try await repository.snapshots().unrestorable.map(\.snapshot.id) == [first])
         #expect(try await restored(repository, second) == image.bytes)
-        _ = try await repository.forget(snapshots: [first])
+        _ = try await repository.writable().forget(snapshots: [first])
         #expect(try await check(repository).isIntact)
     }
 }

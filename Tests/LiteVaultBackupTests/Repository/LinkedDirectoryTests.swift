@@ -9,10 +9,10 @@ import Testing
     let scratch = Scratch()
 
     private func repository(_ name: String) async throws -> Repository {
-        try await Repository.openOrCreate(
+        try await WritableRepository.openOrCreate(
             DirectoryStore(scratch.path(name)),
             local: LocalDirectories(
-                state: scratch.path("state"), cache: scratch.path("cache"), spool: scratch.path("spool")))
+                state: scratch.path("state"), cache: scratch.path("cache"), spool: scratch.path("spool"))).repository
     }
 
     /// All files of a repository with their content.
@@ -53,8 +53,8 @@ import Testing
         var errors: [VaultError] = []
         for _ in 0..<2 {
             let repository = try await repository("A")
-            if let error = await StoreCalls.failure({ _ = try await repository.forget(policy) }) { errors.append(error) }
-            if let error = await StoreCalls.failure({ _ = try await repository.prune(grace: .seconds(0)) }) {
+            if let error = await StoreCalls.failure({ _ = try await repository.writable().forget(policy) }) { errors.append(error) }
+            if let error = await StoreCalls.failure({ _ = try await repository.writable().prune(grace: .seconds(0)) }) {
                 errors.append(error)
             }
         }
@@ -154,8 +154,8 @@ import Testing
             let repository = try await repository("A")
             var policy = RetentionPolicy()
             policy.last = 1
-            _ = await StoreCalls.failure { _ = try await repository.forget(policy) }
-            let error = await StoreCalls.failure { _ = try await repository.prune(grace: .seconds(0)) }
+            _ = await StoreCalls.failure { _ = try await repository.writable().forget(policy) }
+            let error = await StoreCalls.failure { _ = try await repository.writable().prune(grace: .seconds(0)) }
             #expect(error?.code == .damaged, "\(error as Any)")
             let found = await StoreCalls.failure {
                 let report = try await repository.check()
@@ -163,7 +163,7 @@ import Testing
             }
             #expect(found == nil || found?.code == .damaged)
             let copied = await StoreCalls.failure {
-                let result = try await repository.copy(to: DirectoryStore(self.scratch.path("copy")))
+                let result = try await repository.writable().copy(to: DirectoryStore(self.scratch.path("copy")))
                 #expect(!result.warnings.isEmpty)
             }
             #expect(copied == nil || copied?.code == .damaged)

@@ -10,10 +10,10 @@ import Testing
     let scratch = Scratch()
 
     func open(_ machine: String, secret: Bool = true, on store: (any ObjectStore)? = nil) async throws -> Repository {
-        try await Repository.openOrCreate(
+        try await WritableRepository.openOrCreate(
             store ?? DirectoryStore(scratch.path("repository")),
             secret: secret ? try .quick("secret") : nil,
-            local: LocalDirectories(state: scratch.path("state-\(machine)"), cache: scratch.path("cache-\(machine)")))
+            local: LocalDirectories(state: scratch.path("state-\(machine)"), cache: scratch.path("cache-\(machine)"))).repository
     }
 
     func follow(_ repository: Repository) async throws -> SegmentTests.Followed {
@@ -206,7 +206,7 @@ import Testing
         let store = repository.store
         let lease = try await lease(repository)
         let early = try await store.get(lease)
-        let writer = try await SegmentWriter.open(repository, database: "a.db")
+        let writer = try await SegmentWriter.open(repository.writable(), database: "a.db")
         for waiting in try await self.waiting(followed, 3...4) {
             try await writer.append(waiting.path, began: waiting.began, snapshot: followed.newest)
         }
@@ -272,7 +272,7 @@ import Testing
         for name in try await segments(repository)[2...] { try await repository.store.remove(name) }
         // A new run, on this machine.
         followed.follower.stop()
-        let writer = try await SegmentWriter.open(repository, database: "a.db")
+        let writer = try await SegmentWriter.open(repository.writable(), database: "a.db")
         #expect(writer.loss != nil)
         _ = try followed.follower.poll(into: &followed.spool)
         _ = try await followed.take()
@@ -282,7 +282,7 @@ import Testing
         let names = try await segments(repository).map { $0.split(separator: "/")[2] }
         let numbers: [Substring] = names.map { $0.prefix(10).suffix(2) }
         #expect(numbers == ["01", "02", "05", "06"])
-        let again = try await SegmentWriter.open(repository, database: "a.db")
+        let again = try await SegmentWriter.open(repository.writable(), database: "a.db")
         #expect(again.loss == nil)
         await again.close()
         for reader in [repository, try await open("two")] {
@@ -301,8 +301,8 @@ import Testing
             _ = try await followed.take()
             var policy = RetentionPolicy()
             policy.last = turn == 3 ? 1 : 2
-            _ = try await repository.forget(policy)
-            _ = try await repository.prune(grace: .seconds(0))
+            _ = try await repository.writable().forget(policy)
+            _ = try await repository.writable().prune(grace: .seconds(0))
             try await isIntact(repository)
             try await isIntact(try await open("new-\(turn)"))
             #expect(try await restored(repository, .latest) == Int64(turn * 3 + 3))
@@ -310,7 +310,7 @@ import Testing
         // The newest is verified now, so that the one that was before it may go: nothing is left, and numbers continue.
         var policy = RetentionPolicy()
         policy.last = 1
-        _ = try await repository.forget(policy)
+        _ = try await repository.writable().forget(policy)
         #expect(try await segments(repository).isEmpty)
         await followed.writer.close()
         try await repository.store.remove(lease(repository))

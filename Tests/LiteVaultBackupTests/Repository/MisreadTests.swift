@@ -60,11 +60,11 @@ import Testing
 
     /// - Parameter machine: the machine that opens it: each has a memory and a cache of its own.
     private func open(_ store: any ObjectStore, machine: String = "one") async throws -> Repository {
-        try await Repository.openOrCreate(
+        try await WritableRepository.openOrCreate(
             store,
             local: LocalDirectories(
                 state: scratch.path("state-" + machine), cache: scratch.path("cache-" + machine),
-                spool: scratch.path("spool")))
+                spool: scratch.path("spool"))).repository
     }
 
     /// Snapshots of a database of which each has changed blocks.
@@ -100,7 +100,7 @@ import Testing
     ) async throws {
         let near = try await open(base)
         let images = try await filled(near, count: 4)
-        _ = try await near.forget(policy(last: 3))
+        _ = try await near.writable().forget(policy(last: 3))
         _ = try await near.check()
         let misreads = Misreads()
         let machines = ["a", "b", "c", "d"]
@@ -118,7 +118,7 @@ import Testing
             default:
                 var options = RepairOptions()
                 options.readsData = true
-                let report = try await repository.repair(options)
+                let report = try await repository.writable().repair(options)
                 #expect(report.isWhole && report.actions.allSatisfy { $0.kind == .cleared }, "\(report)")
             }
             #expect(misreads.left == 0 || ["a", "b"].contains(machine))
@@ -134,14 +134,14 @@ import Testing
         let misreads = Misreads()
         let repository = try await open(far(misreads), machine: "new")
         misreads.set(newest, times: 2)
-        let report = try await repository.repair()
+        let report = try await repository.writable().repair()
         #expect(misreads.left == 0)
         #expect(report.unfinished.map(\.path) == [newest] && report.lostSnapshots.isEmpty)
         #expect(report.actions.allSatisfy { $0.kind == .cleared })
         #expect(try await base.list("damaged/").isEmpty)
         #expect(try await near.snapshots().map(\.sequence) == [1, 2, 3])
         #expect(try await near.snapshots().warnings == [])
-        #expect(try await repository.repair().isWhole)
+        #expect(try await repository.writable().repair().isWhole)
     }
 
     @Test func `H-REP-24 what is set aside was read as it is in the store`() async throws {
@@ -158,11 +158,11 @@ import Testing
             }
         }
         let repository = try await open(store, machine: "new")
-        let error = await StoreCalls.failure { _ = try await repository.repair() }
+        let error = await StoreCalls.failure { _ = try await repository.writable().repair() }
         #expect(error?.code == .io && error?.path == newest)
         #expect(try Data(contentsOf: URL(fileURLWithPath: path(newest))) == damaged)
         isWrong.withLock { $0 = false }
-        #expect(try await repository.repair().lostSnapshots.map(\.sequence) == [3])
+        #expect(try await repository.writable().repair().lostSnapshots.map(\.sequence) == [3])
         #expect(try Data(contentsOf: URL(fileURLWithPath: path("damaged/" + newest))) == damaged)
         #expect(try await repository.snapshots().map(\.sequence) == [1, 2])
     }
@@ -185,7 +185,7 @@ import Testing
         misreads.set("segments/", times: atEnd ? 2 : 1)
         var options = RepairOptions()
         options.readsData = true
-        #expect(try await repository.repair(options).isWhole)
+        #expect(try await repository.writable().repair(options).isWhole)
         #expect(misreads.left == 0)
         misreads.set("segments/", times: 1)
         #expect(try await segments.rows(repository, .latest) == 1)
@@ -221,9 +221,9 @@ import Testing
         } else {
             #expect(try await restored(repository, .latest) == images[2].bytes)
         }
-        #expect(await StoreCalls.code { _ = try await repository.prune(grace: .zero) } == .io)
+        #expect(await StoreCalls.code { _ = try await repository.writable().prune(grace: .zero) } == .io)
         // Nothing is recorded as lost: it is there.
-        let report = try await repository.repair()
+        let report = try await repository.writable().repair()
         #expect(report.unfinished.map(\.path) == [lost.object] && report.lostSnapshots.isEmpty)
         #expect(try await near.check().isIntact)
         for (snapshot, bytes) in images { #expect(try await restored(near, .id(snapshot.id)) == bytes) }
@@ -241,19 +241,19 @@ import Testing
             }
         }
         let repository = try await open(store, machine: "new")
-        _ = try await repository.forget(policy(last: 100))
+        _ = try await repository.writable().forget(policy(last: 100))
         for _ in 0..<2 {
-            let error = await StoreCalls.failure { _ = try await repository.prune(grace: .zero) }
+            let error = await StoreCalls.failure { _ = try await repository.writable().prune(grace: .zero) }
             #expect(error?.code == .damaged && error?.path == hidden)
         }
         isHidden.withLock { $0 = false }
         #expect(try await restored(near, .id(images[2].snapshot.id)) == images[2].bytes)
-        #expect(try await repository.prune(grace: .zero).pending == 0)
+        #expect(try await repository.writable().prune(grace: .zero).pending == 0)
         // Once it is gone for good, and somebody has looked at that, its packs are not needed.
         try FileManager.default.removeItem(atPath: path(hidden))
-        #expect(await StoreCalls.code { _ = try await near.prune(grace: .zero) } == .damaged)
-        #expect(try await near.repair().lostSnapshots.map(\.sequence) == [3])
-        #expect(try await near.prune(grace: .zero).pending > 0)
+        #expect(await StoreCalls.code { _ = try await near.writable().prune(grace: .zero) } == .damaged)
+        #expect(try await near.writable().repair().lostSnapshots.map(\.sequence) == [3])
+        #expect(try await near.writable().prune(grace: .zero).pending > 0)
     }
 
     // MARK: The history of a database
@@ -279,7 +279,7 @@ import Testing
         try bytes.write(to: URL(fileURLWithPath: path(newest)))
         let next = try await repository.snapshot(try TestImage(reading: scratch.path("a.db")))
         #expect(next.snapshot.sequence == 4 && next.warnings.map(\.path) == [newest])
-        let report = try await repository.repair()
+        let report = try await repository.writable().repair()
         #expect(report.isWhole && report.actions.map(\.kind) == [.restored])
         #expect(try await repository.snapshots().warnings == [])
         #expect(try await repository.check().isIntact)
@@ -300,11 +300,11 @@ import Testing
         let last = try await repository.snapshot(image).snapshot
         try first.write(to: URL(fileURLWithPath: replaced))
         #expect(try await repository.snapshots().warnings.map(\.path) == [last.object])
-        let report = try await repository.repair()
+        let report = try await repository.writable().repair()
         #expect(!report.isWhole && report.unfinished.map(\.path) == [last.object])
         #expect(report.unfinished.allSatisfy { $0.message.hasPrefix("does not follow the previous snapshot") })
-        _ = try await repository.forget(snapshots: [images[1].snapshot.id])
-        #expect(try await repository.repair().isWhole)
+        _ = try await repository.writable().forget(snapshots: [images[1].snapshot.id])
+        #expect(try await repository.writable().repair().isWhole)
         #expect(try await repository.check().isIntact)
     }
 }

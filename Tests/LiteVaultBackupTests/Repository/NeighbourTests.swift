@@ -9,9 +9,9 @@ import Testing
     var folder: String { scratch.path("repository") }
 
     func open(_ secret: RepositorySecret? = nil, state: String = "state") async throws -> Repository {
-        try await Repository.openOrCreate(
+        try await WritableRepository.openOrCreate(
             DirectoryStore(folder), secret: secret,
-            local: LocalDirectories(state: scratch.path(state), cache: scratch.path("cache")))
+            local: LocalDirectories(state: scratch.path(state), cache: scratch.path("cache"))).repository
     }
 
     /// Five snapshots of which the first was forgotten, with every kind of document; the images by the snapshots' ids.
@@ -24,9 +24,9 @@ import Testing
         }
         var policy = RetentionPolicy()
         policy.last = 4
-        _ = try await repository.forget(policy)
-        try await repository.prune()
-        try await repository.scheduleDeletion(of: ["data/00/" + String(repeating: "0", count: 32)])
+        _ = try await repository.writable().forget(policy)
+        try await repository.writable().prune()
+        try await repository.writable().scheduleDeletion(of: ["data/00/" + String(repeating: "0", count: 32)])
         _ = try await repository.check()
         return (Array(images.dropFirst()), image)
     }
@@ -125,8 +125,8 @@ import Testing
         #expect(Set(report.warnings.map(\.path)) == Set(strays + others))
         var policy = RetentionPolicy()
         policy.last = 1
-        _ = try await repository.forget(policy)
-        for _ in 0..<2 { try await repository.prune(grace: .seconds(0)) }
+        _ = try await repository.writable().forget(policy)
+        for _ in 0..<2 { try await repository.writable().prune(grace: .seconds(0)) }
         for name in strays + others { #expect(try bytes(name) == Array("stray".utf8), "\(name)") }
         #expect(try await restored(repository, .latest) == image.bytes)
     }
@@ -187,7 +187,7 @@ import Testing
             for (snapshot, bytes) in images { #expect(try await restored(reader, .id(snapshot.id)) == bytes) }
             #expect(try await restored(reader, .at(images[0].0.time)) == images[0].1)
         }
-        let error = await failure { _ = try await repository.prune() }
+        let error = await failure { _ = try await repository.writable().prune() }
         #expect(error?.path == newest.object && error?.remedy?.contains("Repair the repository") == true)
         try image.change(block: 1)
         let next = try await repository.snapshot(image)
@@ -260,10 +260,10 @@ import Testing
     init() throws { secret = try .raw(StoreCalls.noise(32)) }
 
     func open(_ name: String, state: String = "state", acceptsReplacement: Bool = false) async throws -> Repository {
-        try await Repository.openOrCreate(
+        try await WritableRepository.openOrCreate(
             DirectoryStore(scratch.path(name)), secret: secret,
             local: LocalDirectories(state: scratch.path(state), cache: scratch.path("cache")),
-            acceptsReplacement: acceptsReplacement)
+            acceptsReplacement: acceptsReplacement).repository
     }
 
     func read(_ name: String, acceptsReplacement: Bool = false) async throws -> Repository {

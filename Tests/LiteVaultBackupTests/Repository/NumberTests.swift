@@ -9,9 +9,9 @@ import Testing
     var store: DirectoryStore { DirectoryStore(scratch.path("repository")) }
 
     func open(_ machine: String) async throws -> Repository {
-        try await Repository.openOrCreate(
+        try await WritableRepository.openOrCreate(
             store, secret: try .quick("secret"),
-            local: LocalDirectories(state: scratch.path("state-\(machine)"), cache: scratch.path("cache-\(machine)")))
+            local: LocalDirectories(state: scratch.path("state-\(machine)"), cache: scratch.path("cache-\(machine)"))).repository
     }
 
     func put(_ text: String, _ name: String) async throws {
@@ -29,7 +29,7 @@ import Testing
         try image.change(block: 3)
         let refused = try await #require(throws: VaultError.self) { try await repository.snapshot(image) }
         #expect(refused.code == .damaged && refused.path == String(stray) && "\(refused.remedy ?? "")".contains("repair"))
-        let report = try await repository.repair()
+        let report = try await repository.writable().repair()
         #expect(report.lostSnapshots.map(\.path) == [String(stray)])
         #expect(try await store.list("damaged/").map(\.name) == ["damaged/" + stray])
         // On a machine that remembers nothing, too.
@@ -38,7 +38,7 @@ import Testing
             try image.change(block: sequence)
             #expect(try await repository.snapshot(image).snapshot.sequence == sequence)
             #expect(try await repository.check().isIntact)
-            #expect(try await repository.repair().isWhole)
+            #expect(try await repository.writable().repair().isWhole)
         }
     }
 
@@ -51,7 +51,7 @@ import Testing
         }
         let newest = try #require(try await store.list("snapshots/").last?.name)
         try await put("x", newest)
-        _ = try await repository.repair()
+        _ = try await repository.writable().repair()
         try image.change(block: 7)
         #expect(try await open("two").snapshot(image).snapshot.sequence == 4)
     }
@@ -71,10 +71,10 @@ import Testing
         for lease in try await store.list("leases/follow-") { try await store.remove(lease.name) }
         for name in names.suffix(2) { try await put("x", name) }
         let two = try await open("two")
-        let report = try await two.repair()
+        let report = try await two.writable().repair()
         #expect(report.lostSegments.map(\.path) == names.suffix(2))
         // The next follower knows that the log was torn, and stores a snapshot.
-        let writer = try await SegmentWriter.open(two, database: "a.db")
+        let writer = try await SegmentWriter.open(two.writable(), database: "a.db")
         #expect(writer.loss != nil)
         try followed.insert(9)
         _ = try followed.follower.poll(into: &followed.spool)
@@ -107,11 +107,11 @@ import Testing
             "segments/\(parts[1])/"
             + (isJoined ? "joined/\(number - 9).\(number).0000000001.0000000001.\(time).10" : "\(number)" + parts[2].dropFirst(10))
         try await put("x", stray)
-        await #expect(throws: VaultError.self) { try await SegmentWriter.open(repository, database: "a.db") }
-        #expect(try await repository.repair().lostSegments.isEmpty)
+        await #expect(throws: VaultError.self) { try await SegmentWriter.open(repository.writable(), database: "a.db") }
+        #expect(try await repository.writable().repair().lostSegments.isEmpty)
         #expect(try await store.list("damaged/").map(\.name) == ["damaged/" + stray])
-        await (try SegmentWriter.open(repository, database: "a.db")).close()
+        await (try SegmentWriter.open(repository.writable(), database: "a.db")).close()
         #expect(try await repository.check().isIntact)
-        #expect(try await repository.repair().isWhole)
+        #expect(try await repository.writable().repair().isWhole)
     }
 }

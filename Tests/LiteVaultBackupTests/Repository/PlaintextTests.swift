@@ -9,9 +9,9 @@ import Testing
     let scratch = Scratch()
 
     private func repository() async throws -> Repository {
-        try await Repository.openOrCreate(
+        try await WritableRepository.openOrCreate(
             DirectoryStore(scratch.path("repository")), secret: nil,
-            local: LocalDirectories(state: scratch.path("state"), cache: scratch.path("cache")))
+            local: LocalDirectories(state: scratch.path("state"), cache: scratch.path("cache"))).repository
     }
 
     /// A plain database, closed.
@@ -39,12 +39,12 @@ import Testing
         bytes[offset] = value
         try Data(bytes).write(to: URL(fileURLWithPath: scratch.path("plain.db")))
         let path = scratch.path("plain.db")
-        let error = await #expect(throws: VaultError.self) { try await repository.snapshot(of: path) }
+        let error = await #expect(throws: VaultError.self) { try await repository.writable().snapshot(of: path) }
         #expect(error?.code == .wrongKind)
         #expect(packs() == [])
         var options = SnapshotOptions()
         options.allowsPlaintext = true
-        #expect(try await repository.snapshot(of: path, options: options).snapshot.isPlaintext)
+        #expect(try await repository.writable().snapshot(of: path, options: options).snapshot.isPlaintext)
     }
 
     @Test func `H-TMP-04 plain pages in an encrypted database stop the snapshot, which names them`() async throws {
@@ -121,7 +121,7 @@ import Testing
             for row in 0..<300 { try db.run("INSERT INTO t VALUES (?)", with: String(repeating: "text \(row) ", count: 40)) }
             if step == 2 { try db.execute("DELETE FROM t WHERE rowid % 3 = 0; VACUUM") }
             _ = try follower.poll(into: &spool)
-            #expect(try await !repository.snapshot(of: path).snapshot.isPlaintext)
+            #expect(try await !repository.writable().snapshot(of: path).snapshot.isPlaintext)
         }
         #expect(spool.count > 0)
         follower.stop()

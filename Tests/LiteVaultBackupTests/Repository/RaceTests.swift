@@ -20,7 +20,7 @@ import Testing
 
     /// Of this machine; through the hooks, or of another process.
     func open(hooked: Bool = false) async throws -> Repository {
-        try await Repository.openOrCreate(hooked ? store : base, local: local)
+        try await WritableRepository.openOrCreate(hooked ? store : base, local: local).repository
     }
 
     func policy(last: Int) -> RetentionPolicy {
@@ -53,10 +53,10 @@ import Testing
 
     @Test func `a copy that another process begins meanwhile is continued`() async throws {
         let image = try TestImage(scratch.path("a.db"), blocks: 10)
-        let source = try await Repository.openOrCreate(DirectoryStore(scratch.path("source")), local: local)
+        let source = try await WritableRepository.openOrCreate(DirectoryStore(scratch.path("source")), local: local).repository
         try await source.snapshot(image)
-        createAfterLook { _ = try await source.copy(to: base) }
-        let second = try await source.copy(to: store)
+        createAfterLook { _ = try await source.writable().copy(to: base) }
+        let second = try await source.writable().copy(to: store)
         #expect(second.snapshots == 0 && second.present == 1)
         #expect(try await open().snapshots().count == 1)
     }
@@ -72,7 +72,7 @@ import Testing
             guard call == "list", name.hasPrefix("snapshots/"), name.count > 12 else { return }
             try await once {
                 _ = try await other.snapshot(newer)
-                _ = try await other.forget(policy(last: 1))
+                _ = try await other.writable().forget(policy(last: 1))
             }
         })
         #expect(try await hooked.snapshot(.latest).sequence == before + 1)
@@ -90,9 +90,9 @@ import Testing
         store.setHooks(before: { call, name in
             // After the plan was made.
             guard call == "get", name == first, try await !copy.list("data/").isEmpty else { return }
-            try await once { _ = try await other.forget(policy(last: 1)) }
+            try await once { _ = try await other.writable().forget(policy(last: 1)) }
         })
-        let result = try await hooked.copy(to: copy)
+        let result = try await hooked.writable().copy(to: copy)
         #expect(result.snapshots == 1 && result.warnings == [])
         store.setHooks()
         let copied = try await Repository.open(copy, local: local)
@@ -113,7 +113,7 @@ import Testing
                 let problems = try await hooked.check().problems
                 #expect(problems == [])
             },
-            { _ = try await hooked.prune() },
+            { _ = try await hooked.writable().prune() },
         ]
         for work in works {
             let once = OnceOnly()
@@ -148,7 +148,7 @@ import Testing
             let once = OnceOnly()
             store.setHooks(after: { call, name in
                 guard call == "list", name.hasPrefix("snapshots/"), name.count > 12 else { return }
-                try await once { _ = try await other.forget(policy(last: 1)) }
+                try await once { _ = try await other.writable().forget(policy(last: 1)) }
             })
             try await work()
             store.setHooks()
@@ -165,14 +165,14 @@ import Testing
         }
         image = try TestImage(scratch.path("a.db"), blocks: 10)
         try await other.snapshot(image)
-        _ = try await other.forget(policy(last: 1))
-        #expect(try await other.prune(grace: .seconds(0)).pending > 0)
+        _ = try await other.writable().forget(policy(last: 1))
+        #expect(try await other.writable().prune(grace: .seconds(0)).pending > 0)
         let once = OnceOnly()
         store.setHooks(after: { call, name in
             // It lists everything at once.
             guard call == "list", name.isEmpty else { return }
             try await once {
-                let removed = try await other.prune(grace: .seconds(0)).removed
+                let removed = try await other.writable().prune(grace: .seconds(0)).removed
                 #expect(removed > 0)
             }
         })
@@ -191,7 +191,7 @@ import Testing
             guard call == "list", name.hasPrefix("snapshots/"), name.count > 12 else { return }
             for object in try await base.list(name) { try await base.remove(object.name) }
         })
-        #expect(await StoreCalls.code { _ = try await hooked.prune(grace: .seconds(0)) } == .damaged)
+        #expect(await StoreCalls.code { _ = try await hooked.writable().prune(grace: .seconds(0)) } == .damaged)
     }
 
     /// The machine sleeps between the last pack and the manifest, and is believed to be gone meanwhile.
@@ -209,8 +209,8 @@ import Testing
                 // Its last renewal was long ago.
                 try FileManager.default.setAttributes(
                     [.modificationDate: Date(timeIntervalSinceNow: -700)], ofItemAtPath: base.location + "/" + lease)
-                _ = try await other.prune(grace: .seconds(0))
-                let removed = try await other.prune(grace: .seconds(0)).removed
+                _ = try await other.writable().prune(grace: .seconds(0))
+                let removed = try await other.writable().prune(grace: .seconds(0)).removed
                 #expect(removed == 2)
             }
         })

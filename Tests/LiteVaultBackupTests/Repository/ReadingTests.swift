@@ -20,9 +20,9 @@ import Testing
         let store = store ?? self.store
         let secret = try RepositorySecret.quick("secret")
         guard sealed else {
-            return try await Repository.openOrCreate(store, secret: secret, local: local)
+            return try await WritableRepository.openOrCreate(store, secret: secret, local: local).repository
         }
-        return try await Repository.create(store, secret: secret, sealed: true, local: local)
+        return try await WritableRepository.create(store, secret: secret, sealed: true, local: local).repository
     }
 
     /// A database with an index; pages of `pageSize` bytes.
@@ -54,7 +54,7 @@ import Testing
     func take(_ repository: Repository, _ path: String? = nil) async throws -> Snapshot {
         var options = SnapshotOptions()
         options.allowsPlaintext = true
-        return try await repository.snapshot(of: path ?? scratch.path("a.db"), options: options).snapshot
+        return try await repository.writable().snapshot(of: path ?? scratch.path("a.db"), options: options).snapshot
     }
 
     func open(
@@ -287,10 +287,10 @@ import Testing
         try await take(repository)
         var policy = RetentionPolicy()
         policy.last = 1
-        _ = try await repository.forget(policy)
+        _ = try await repository.writable().forget(policy)
         for day in 1...3 {
             hooked.setClock(ahead: Double(day) * 200_000)
-            try await repository.prune()
+            try await repository.writable().prune()
         }
         #expect(try files("data").count == 1)
         let error = await #expect(throws: VaultError.self) { _ = try await self.sum(database) }

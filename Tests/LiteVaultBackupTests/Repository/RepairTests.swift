@@ -9,10 +9,10 @@ import Testing
     var store: DirectoryStore { DirectoryStore(scratch.path("repository")) }
 
     func open(_ secret: RepositorySecret? = nil, _ store: (any ObjectStore)? = nil) async throws -> Repository {
-        try await Repository.openOrCreate(
+        try await WritableRepository.openOrCreate(
             store ?? self.store, secret: secret,
             local: LocalDirectories(
-                state: scratch.path("state"), cache: scratch.path("cache"), spool: scratch.path("spool")))
+                state: scratch.path("state"), cache: scratch.path("cache"), spool: scratch.path("spool"))).repository
     }
 
     func filled(
@@ -46,7 +46,7 @@ import Testing
         var options = RepairOptions()
         options.dryRun = dryRun
         options.readsData = readsData
-        return try await repository.repair(options)
+        return try await repository.writable().repair(options)
     }
 
     @Test func `an intact repository is left unchanged`() async throws {
@@ -76,7 +76,7 @@ import Testing
             let damaged = text.replacingCharacters(in: place, with: "newest-segmemt")
             try await repository.store.put(lease, bytes: Array(damaged.utf8), condition: .none)
         }
-        let writer = try await SegmentWriter.open(repository, database: "a.db")
+        let writer = try await SegmentWriter.open(repository.writable(), database: "a.db")
         try await damage()
         #expect(try await repaired(repository).unfinished.map(\.path) == [lease])
         await writer.close()
@@ -109,7 +109,7 @@ import Testing
         // The next snapshot does not use it, so that all is well once the others are forgotten.
         let next = try await filled(repository, count: 1)[0]
         _ = try await repository.check()
-        _ = try await repository.forget(snapshots: [images[0].snapshot.id])
+        _ = try await repository.writable().forget(snapshots: [images[0].snapshot.id])
         #expect(try await repaired(repository).isWhole)
         #expect(try await repository.check().isIntact)
         #expect(try await restored(repository, next.snapshot.id) == next.bytes)
@@ -183,7 +183,7 @@ import Testing
         for index in [0, 2, 3] {
             #expect(try await restored(repository, images[index].snapshot.id) == images[index].bytes)
         }
-        try await repository.prune()
+        try await repository.writable().prune()
         // The number of the one that was set aside is not given again.
         let next = try await repository.snapshot(try TestImage(reading: scratch.path("a.db")))
         #expect(next.snapshot.sequence == 6 && next.warnings == [])
@@ -194,22 +194,22 @@ import Testing
         _ = try await filled(repository, count: 5)
         var policy = RetentionPolicy()
         policy.last = 2
-        _ = try await repository.forget(policy)
-        try await repository.prune()
+        _ = try await repository.writable().forget(policy)
+        try await repository.writable().prune()
         _ = try await repository.check()
         let database = repository.databaseID("a.db")
         let names = ["doomed.json", "forgotten/\(database)", "verified/\(database)"]
         for name in names { try write(Array("nothing".utf8), name) }
         var stricter = policy
         stricter.last = 1
-        #expect(await StoreCalls.code { _ = try await repository.forget(stricter) } == .damaged)
+        #expect(await StoreCalls.code { _ = try await repository.writable().forget(stricter) } == .damaged)
         let report = try await repaired(repository)
         #expect(report.isWhole)
         #expect(Set(report.actions.filter { $0.kind == .rebuilt }.map(\.path)) == Set(names))
         for name in names { #expect(try bytes("damaged/" + name) == Array("nothing".utf8)) }
         #expect(try await repository.check().problems == [])
-        _ = try await repository.forget(policy)
-        try await repository.prune(grace: .seconds(0))
+        _ = try await repository.writable().forget(policy)
+        try await repository.writable().prune(grace: .seconds(0))
         #expect(try await repository.snapshots().map(\.sequence) == [4, 5])
     }
 
@@ -237,7 +237,7 @@ import Testing
             let next = try await repository.snapshot(image).snapshot
             #expect(try await restored(repository, next.id) == image.bytes)
             // A map that cannot be read may need anything, as long as its snapshot exists.
-            let code = await StoreCalls.code { try await repository.prune() }
+            let code = await StoreCalls.code { try await repository.writable().prune() }
             #expect(code == (isTree ? .damaged : nil))
         }
     }

@@ -16,7 +16,7 @@ import Testing
     }
 
     func create(_ text: String, _ store: (any ObjectStore)? = nil) async throws -> Repository {
-        try await Repository.openOrCreate(store ?? self.store, secret: secret(text), local: local())
+        try await WritableRepository.openOrCreate(store ?? self.store, secret: secret(text), local: local()).repository
     }
 
     func open(_ text: String?, _ store: (any ObjectStore)? = nil, state: String = "state") async throws -> Repository {
@@ -25,14 +25,14 @@ import Testing
 
     @discardableResult
     func add(_ text: String, to repository: Repository, name: String = "") async throws -> Int {
-        try await repository.addSecret(secret(text), name: name).number
+        try await repository.writable().addSecret(secret(text), name: name).number
     }
 
     /// Which of these secrets open the repository, and by which slot.
     func opening(_ texts: [String], _ store: (any ObjectStore)? = nil) async throws -> [String: Int] {
         var found: [String: Int] = [:]
         for text in texts {
-            do { found[text] = try await open(text, store, state: "other").openedSlot } catch let error as VaultError {
+            do { found[text] = try await open(text, store, state: "other").secrets.opened } catch let error as VaultError {
                 guard error.code == .keyRejected else { throw error }
             }
         }
@@ -57,14 +57,14 @@ import Testing
         let before = try await store.list("").filter { $0.name != config }
         #expect(try await add("b", to: repository, name: "laptop") == 2)
         #expect(try await add("c", to: open("b")) == 3)
-        let listed = try await open("c").secretSlots
+        let listed = try await open("c").secrets.slots
         #expect(listed.map(\.number) == [1, 2, 3] && listed.map(\.name) == ["", "laptop", ""])
         #expect(try await opening(["a", "b", "c", "d"]) == ["a": 1, "b": 2, "c": 3])
-        try await open("b").removeSecret(1)
+        try await open("b").writable().removeSecret(1)
         #expect(try await opening(["a", "b", "c"]) == ["b": 2, "c": 3])
-        #expect(try await open("c").changeSecret(2, to: secret("d"), name: nil).number == 5)
+        #expect(try await open("c").writable().changeSecret(2, to: secret("d"), name: nil).number == 5)
         #expect(try await opening(["a", "b", "c", "d"]) == ["c": 3, "d": 5])
-        #expect(try await open("d").secretSlots.map(\.name) == ["", "laptop"])
+        #expect(try await open("d").secrets.slots.map(\.name) == ["", "laptop"])
         #expect(try await store.list("").filter { $0.name != config } == before)
         for text in ["c", "d"] {
             let opened = try await open(text)
@@ -82,21 +82,21 @@ import Testing
         let both = try await json()
         #expect(both["secret"] as? NSDictionary == first["secret"] as? NSDictionary)
         #expect(both["features"] as? [String] == [])
-        try await open("b").removeSecret(1)
+        try await open("b").writable().removeSecret(1)
         let second = try await json()
         #expect(second["secret"] == nil && second["features"] as? [String] == ["secret-slots"])
         // Without any feature it would be taken for a repository without a secret.
         #expect(try await open(nil).hasSecret)
-        #expect(await code { _ = try await Repository.openOrCreate(store, local: local()) } == .keyRejected)
+        #expect(await code { _ = try await WritableRepository.openOrCreate(store, local: local()) } == .keyRejected)
     }
 
     @Test func `the last secret cannot be removed, whichever it is`() async throws {
         let repository = try await create("a")
-        #expect(await code { try await repository.removeSecret(1) } == .usage)
+        #expect(await code { try await repository.writable().removeSecret(1) } == .usage)
         try await add("b", to: repository)
-        try await open("b").removeSecret(1)
-        #expect(await code { try await open("b").removeSecret(2) } == .usage)
-        #expect(await code { try await open("b").removeSecret(1) } == .noInput)
+        try await open("b").writable().removeSecret(1)
+        #expect(await code { try await open("b").writable().removeSecret(2) } == .usage)
+        #expect(await code { try await open("b").writable().removeSecret(1) } == .noInput)
         #expect(try await opening(["a", "b"]) == ["b": 2])
     }
 
@@ -105,7 +105,7 @@ import Testing
         let repository = try await create("a")
         #expect(await code { try await add("a", to: repository) } == .usage)
         try await add("b", to: repository)
-        #expect(await code { _ = try await open("a").changeSecret(1, to: secret("b")) } == .usage)
+        #expect(await code { _ = try await open("a").writable().changeSecret(1, to: secret("b")) } == .usage)
         for name in ["\u{1B}[2J", "\u{202E}abc", String(repeating: "é", count: 51)] {
             #expect(await code { try await add("x", to: repository, name: name) } == .usage)
         }
@@ -116,26 +116,26 @@ import Testing
     }
 
     @Test func `a repository without a secret gets none, and without the secret none is changed`() async throws {
-        let plain = try await Repository.openOrCreate(store, local: local())
-        #expect(plain.secretSlots == [] && plain.openedSlot == nil)
+        let plain = try await WritableRepository.openOrCreate(store, local: local()).repository
+        #expect(plain.secrets.slots == [] && plain.secrets.opened == nil)
         #expect(await code { try await add("a", to: plain) } == .unsupported)
         let other = DirectoryStore(scratch.path("other"))
         _ = try await create("a", other)
         let blind = try await open(nil, other)
-        #expect(blind.secretSlots.map(\.number) == [1])
+        #expect(blind.secrets.slots.map(\.number) == [1])
         #expect(await code { try await add("b", to: blind) } == .keyRejected)
-        #expect(await code { try await blind.removeSecret(1) } == .keyRejected)
+        #expect(await code { try await blind.writable().removeSecret(1) } == .keyRejected)
     }
 
     @Test func `a passphrase is derived with 600,000 rounds, in a new repository, a new slot and under a new key`() async throws {
         let made = try RepositorySecret.passphrase(Array("a".utf8))
         let added = try RepositorySecret.passphrase(Array("b".utf8))
-        let repository = try await Repository.openOrCreate(store, secret: made, local: local())
+        let repository = try await WritableRepository.openOrCreate(store, secret: made, local: local()).repository
         #expect(try await (json()["secret"] as? [String: Any])?["iterations"] as? Int == 600_000)
-        try await repository.addSecret(added)
+        try await repository.writable().addSecret(added)
         let slots = try #require(try await json()["secrets"] as? [[String: Any]])
         #expect(slots.map { $0["iterations"] as? Int } == [600_000])
-        _ = try await Repository.open(store, secret: added, local: local()).rotateKey(secret: added)
+        _ = try await Repository.open(store, secret: added, local: local()).writable().rotateKey(secret: added)
         let rotated = try #require(try await json()["secrets"] as? [[String: Any]])
         #expect(rotated.map { $0["iterations"] as? Int } == [600_000])
     }
@@ -143,9 +143,9 @@ import Testing
     @Test func `a random secret beside a passphrase opens without a derivation`() async throws {
         let repository = try await create("a")
         let random = [UInt8](repeating: 7, count: 32)
-        #expect(try await repository.addSecret(.raw(random)).isRandom)
+        #expect(try await repository.writable().addSecret(.raw(random)).isRandom)
         let opened = try await Repository.open(store, secret: .raw(random), local: local())
-        #expect(opened.openedSlot == 2 && opened.isAuthenticated)
+        #expect(opened.secrets.opened == 2 && opened.isAuthenticated)
         let slots = try #require(try await json()["secrets"] as? [[String: Any]])
         #expect(slots.map { $0["iterations"] as? Int } == [1])
     }
@@ -158,7 +158,7 @@ import Testing
         }
         let all = (1...8).map { "w\($0)" } + ["a"]
         #expect(try await opening(all).count == 9)
-        #expect(Set(try await open("a").secretSlots.map(\.number)) == Set(1...9))
+        #expect(Set(try await open("a").secrets.slots.map(\.number)) == Set(1...9))
     }
 
     /// The first writer has read the object when the second one replaces it.
@@ -178,18 +178,18 @@ import Testing
         try await add("c", to: repository)
         hooked.setHooks()
         #expect(Set(try await opening(["a", "b", "c"]).keys) == ["a", "b", "c"])
-        #expect(try await open("a").secretSlots.count == 3)
+        #expect(try await open("a").secrets.slots.count == 3)
         let slots = try await opening(["b", "c"])
-        try await open("b").removeSecret(1)
+        try await open("b").writable().removeSecret(1)
 
         let (b, c) = (try #require(slots["b"]), try #require(slots["c"]))
         let second = OnceOnly()
         let remover = try await open("b", hooked)
         hooked.setHooks(before: { call, name in
             guard call == "get", name == "repository.json" else { return }
-            try await second { try await self.open("c").removeSecret(b) }
+            try await second { try await self.open("c").writable().removeSecret(b) }
         })
-        #expect(await code { try await remover.removeSecret(c) } == .usage)
+        #expect(await code { try await remover.writable().removeSecret(c) } == .usage)
         #expect(try await opening(["a", "b", "c"]) == ["c": c])
     }
 
@@ -198,8 +198,8 @@ import Testing
     func `a store that fails in between leaves the old secrets or the new ones`(fault: FaultyStore.Fault) async throws {
         let operations: [(String, Set<String>, (Repository) async throws -> Void)] = [
             ("add", ["a", "b", "c"], { try await add("c", to: $0) }),
-            ("remove", ["a"], { try await $0.removeSecret(2) }),
-            ("change", ["a", "c"], { _ = try await $0.changeSecret(2, to: secret("c"), name: nil) }),
+            ("remove", ["a"], { try await $0.writable().removeSecret(2) }),
+            ("change", ["a", "c"], { _ = try await $0.writable().changeSecret(2, to: secret("c"), name: nil) }),
         ]
         for (name, wanted, operation) in operations {
             for call in 1...20 {
@@ -283,7 +283,7 @@ import Testing
         let first = try await store.get(config)
         try await add("b", to: repository)
         let second = try await store.get(config)
-        try await open("b", state: "far").removeSecret(1)
+        try await open("b", state: "far").writable().removeSecret(1)
         let newest = try await store.get(config)
         _ = try await open("b")
         for old in [first, second] {
@@ -316,12 +316,12 @@ import Testing
         try await repository.snapshot(try TestImage(scratch.path("a.db"), blocks: 4))
         try await add("b", to: repository)
         let far = DirectoryStore(scratch.path("far"))
-        _ = try await open("b").copy(to: far)
-        try await open("b").removeSecret(1)
+        _ = try await open("b").writable().copy(to: far)
+        try await open("b").writable().removeSecret(1)
         try await add("c", to: open("b"))
         #expect(try await opening(["a", "b", "c"], far) == ["a": 1, "b": 2])
         try await open("c").snapshot(try TestImage(scratch.path("a.db"), blocks: 4))
-        #expect(try await open("c").copy(to: far).snapshots == 1)
+        #expect(try await open("c").writable().copy(to: far).snapshots == 1)
         #expect(try await open("a", far).check().problems == [])
     }
 

@@ -8,9 +8,9 @@ import Testing
     let scratch = Scratch()
 
     func repository(_ secret: RepositorySecret? = nil, machine: String = "machine") async throws -> Repository {
-        try await Repository.openOrCreate(
+        try await WritableRepository.openOrCreate(
             DirectoryStore(scratch.path("repository")), secret: secret,
-            local: LocalDirectories(state: scratch.path(machine + "/state"), cache: scratch.path(machine + "/cache")))
+            local: LocalDirectories(state: scratch.path(machine + "/state"), cache: scratch.path(machine + "/cache"))).repository
     }
 
     func restored(_ repository: Repository, _ snapshot: Snapshot) async throws -> [UInt8] {
@@ -112,7 +112,7 @@ import Testing
         var options = SnapshotOptions()
         options.progress = BackupProgress.untilCancelled
         let run = Task { [options] in
-            try await repository.storeSnapshot(of: image.path, options: options) { sink in
+            try await repository.writable().storeSnapshot(of: image.path, options: options) { sink in
                 // The thread that reads the image belongs to the task.
                 withUnsafeCurrentTask { $0?.cancel() }
                 return try image.capture(sink)

@@ -7,9 +7,9 @@ import Testing
     let scratch = Scratch()
 
     func repository() async throws -> Repository {
-        try await Repository.openOrCreate(
+        try await WritableRepository.openOrCreate(
             DirectoryStore(scratch.path("repository")),
-            local: LocalDirectories(state: scratch.path("state"), cache: scratch.path("cache")))
+            local: LocalDirectories(state: scratch.path("state"), cache: scratch.path("cache"))).repository
     }
 
     func packs(_ repository: Repository) async throws -> Int {
@@ -24,7 +24,7 @@ import Testing
 
     @Test func `a policy without rules is refused`() async throws {
         let repository = try await repository()
-        #expect(await StoreCalls.code { _ = try await repository.forget(.init()) } == .config)
+        #expect(await StoreCalls.code { _ = try await repository.writable().forget(.init()) } == .config)
     }
 
     /// What the stores of this package return as a listing has each name once; one of somebody else's may not.
@@ -39,7 +39,7 @@ import Testing
         }
         let repository = try await Repository.open(
             twice, local: LocalDirectories(state: nil, cache: scratch.path("cache")))
-        let decisions = try await repository.forget(policy { $0.last = 2 })
+        let decisions = try await repository.writable().forget(policy { $0.last = 2 })
         let kept = decisions.filter(\.keeps).map(\.snapshot.id)
         #expect(Set(kept).isDisjoint(with: decisions.filter { !$0.keeps }.map(\.snapshot.id)))
         let left = try await self.repository().snapshots().map(\.id)
@@ -63,7 +63,7 @@ import Testing
             try image.change(block: block)
             try await repository.snapshot(image)
         }
-        _ = try await repository.forget(policy { $0.last = 3 })
+        _ = try await repository.writable().forget(policy { $0.last = 3 })
         let name = "forgotten/" + repository.databaseID("a.db")
         let line = try #require(
             String(decoding: try await repository.store.get(name), as: UTF8.self).split(separator: "\n").first)
@@ -74,7 +74,7 @@ import Testing
         let bytes = body + Array("sha256 \(Hash256(of: body).hexadecimal)\n".utf8)
         try await repository.store.put(name, bytes: bytes, condition: .none)
 
-        _ = try await repository.forget(policy { $0.last = 2 })
+        _ = try await repository.writable().forget(policy { $0.last = 2 })
         let text = String(decoding: try await repository.store.get(name), as: UTF8.self)
         #expect(text.contains("[[1,2]]"), "\(text)")
         #expect(!text.contains("segments"), "\(text)")
@@ -89,22 +89,22 @@ import Testing
             try await repository.snapshot(image)
         }
         let before = try await packs(repository)
-        let planned = try await repository.forget(policy { $0.last = 2 }, dryRun: true)
+        let planned = try await repository.decide(policy { $0.last = 2 })
         #expect(planned.map(\.keeps) == [false, false, false, false, true, true])
         #expect(try await repository.snapshots().count == 6)
-        let done = try await repository.forget(policy { $0.last = 2 })
+        let done = try await repository.writable().forget(policy { $0.last = 2 })
         #expect(done.map(\.keeps) == planned.map(\.keeps))
         #expect(done.last?.reasons == ["newest", "last 1"])
         #expect(try await repository.snapshots().map(\.sequence) == [5, 6])
 
-        let listed = try await repository.prune(grace: .seconds(0))
+        let listed = try await repository.writable().prune(grace: .seconds(0))
         #expect(listed.removed == 0)
         #expect(listed.pending > 0)
         #expect(try await packs(repository) == before)
-        let waiting = try await repository.prune(grace: .seconds(3600))
+        let waiting = try await repository.writable().prune(grace: .seconds(3600))
         #expect(waiting.removed == 0)
         #expect(try await packs(repository) == before)
-        let removed = try await repository.prune(grace: .seconds(0))
+        let removed = try await repository.writable().prune(grace: .seconds(0))
         #expect(removed.removed == listed.pending)
         #expect(try await packs(repository) == before - removed.removed)
 
@@ -126,12 +126,12 @@ import Testing
         // Doomed by hand: the newest snapshot still needs it.
         try image.change(block: 1)
         try await repository.snapshot(image)
-        _ = try await repository.forget(policy { $0.last = 1 })
-        try await repository.scheduleDeletion(of: old)
+        _ = try await repository.writable().forget(policy { $0.last = 1 })
+        try await repository.writable().scheduleDeletion(of: old)
         let third = try await repository.snapshot(image)
         #expect(third.snapshot.changed == 0)
         #expect(third.snapshot.stored > Int64(99 * 4096))
-        let pruned = try await repository.prune(grace: .seconds(0))
+        let pruned = try await repository.writable().prune(grace: .seconds(0))
         #expect(pruned.removed == 0)
         #expect(try await repository.check().problems == [])
     }
@@ -142,14 +142,14 @@ import Testing
         try await repository.snapshot(image)
         for block in 0..<60 { try image.change(block: block) }
         try await repository.snapshot(image)
-        _ = try await repository.forget(policy { $0.last = 1 })
-        #expect(try await repository.prune(grace: .seconds(0)).sparse == 1)
+        _ = try await repository.writable().forget(policy { $0.last = 1 })
+        #expect(try await repository.writable().prune(grace: .seconds(0)).sparse == 1)
         let third = try await repository.snapshot(image)
         #expect(third.snapshot.changed == 0)
         #expect(third.snapshot.stored > Int64(40 * 4096))
-        _ = try await repository.forget(policy { $0.last = 1 })
-        try await repository.prune(grace: .seconds(0))
-        try await repository.prune(grace: .seconds(0))
+        _ = try await repository.writable().forget(policy { $0.last = 1 })
+        try await repository.writable().prune(grace: .seconds(0))
+        try await repository.writable().prune(grace: .seconds(0))
         let bytes = try await repository.store.list("data/").reduce(0) { $0 + $1.size }
         #expect(bytes < 101 * 4130 + 200)
         #expect(try await repository.check().problems == [])
@@ -164,7 +164,7 @@ import Testing
             try image.change(block: block)
             try await repository.snapshot(image)
         }
-        let decisions = try await repository.forget(policy { $0.last = 1 })
+        let decisions = try await repository.writable().forget(policy { $0.last = 1 })
         #expect(decisions.map(\.keeps) == [true, false, false, true])
         #expect(decisions[0].reasons == ["last verified"])
     }
@@ -180,10 +180,10 @@ import Testing
         store.setHooks(before: { call, name in
             if call == "get", name.hasPrefix("verified/") { throw VaultError(.io, "does not respond", path: name) }
         })
-        #expect(await StoreCalls.code { _ = try await other.forget(policy { $0.last = 1 }) } == .io)
+        #expect(await StoreCalls.code { _ = try await other.writable().forget(policy { $0.last = 1 }) } == .io)
         #expect(try await other.snapshots().count == 3)
         store.setHooks()
-        #expect(try await other.forget(policy { $0.last = 1 }).map(\.keeps) == [true, false, true])
+        #expect(try await other.writable().forget(policy { $0.last = 1 }).map(\.keeps) == [true, false, true])
     }
 
     @Test func `periods keep the newest of each`() async throws {
@@ -316,8 +316,8 @@ import Testing
 
     @Test func `H-CLOCK-01 the clock that is behind decides what is in the future`() async throws {
         let store = HookedStore(DirectoryStore(scratch.path("repository")))
-        let repository = try await Repository.openOrCreate(
-            store, local: LocalDirectories(state: scratch.path("state"), cache: scratch.path("cache")))
+        let repository = try await WritableRepository.openOrCreate(
+            store, local: LocalDirectories(state: scratch.path("state"), cache: scratch.path("cache"))).repository
         var image = try TestImage(scratch.path("a.db"), blocks: 10)
         for block in 0..<3 {
             try image.change(block: block)
@@ -325,7 +325,7 @@ import Testing
         }
         for (ahead, expected) in [(-864_000.0, true), (864_000, false), (0, false)] {
             store.setClock(ahead: ahead)
-            let decisions = try await repository.forget(policy { $0.within = .seconds(864_000) }, dryRun: true)
+            let decisions = try await repository.decide(policy { $0.within = .seconds(864_000) })
             #expect(decisions.map(\.isDatedAhead) == [expected, expected, expected])
             #expect(decisions.allSatisfy { $0.keeps })
         }
@@ -337,7 +337,7 @@ import Testing
         var options = SnapshotOptions()
         options.database = "x"
         let inner = await StoreCalls.code {
-            _ = try await repository.storeSnapshot(of: image.path, options: options) { sink in
+            _ = try await repository.writable().storeSnapshot(of: image.path, options: options) { sink in
                 // A second writer while the first one captures.
                 let code = Waiting.result { await StoreCalls.code { try await repository.snapshot(image, database: "x") } }
                 #expect(code == .busy)
@@ -358,8 +358,8 @@ import Testing
         try await repository.store.remove(name)
         try FileManager.default.removeItem(atPath: scratch.path("state"))
         let options = SnapshotOptions()
-        _ = try? await repository.storeSnapshot(of: image.path, options: options) { _ in
-            let result = Waiting.result { (try? await repository.prune(grace: .seconds(0)))?.removed }
+        _ = try? await repository.writable().storeSnapshot(of: image.path, options: options) { _ in
+            let result = Waiting.result { (try? await repository.writable().prune(grace: .seconds(0)))?.removed }
             #expect(result == 0)
             throw VaultError(.busy, "enough")
         }

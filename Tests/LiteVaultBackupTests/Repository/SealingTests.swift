@@ -16,8 +16,8 @@ import Testing
     }
 
     func create(_ store: (any ObjectStore)? = nil) async throws -> Repository {
-        try await Repository.create(
-            store ?? self.store, secret: secret(), sealed: true, local: local())
+        try await WritableRepository.create(
+            store ?? self.store, secret: secret(), sealed: true, local: local()).repository
     }
 
     func open(_ store: (any ObjectStore)? = nil, _ text: String = "secret") async throws -> Repository {
@@ -169,28 +169,28 @@ import Testing
         #expect(repository.isSealed && repository.isAuthenticated)
         let (none, dirs, store) = (RepositorySecret?.none, local(), store)
         #expect(await code { _ = try await Repository.open(store, secret: none, local: dirs) } == .keyRejected)
-        #expect(await code { _ = try await Repository.openOrCreate(store, secret: none, local: dirs) } == .keyRejected)
+        #expect(await code { _ = try await WritableRepository.openOrCreate(store, secret: none, local: dirs) } == .keyRejected)
         #expect(await code { _ = try await open(nil, "wrong") } == .keyRejected)
         #expect(await code { _ = try await create() } == .conflict)
         let other = DirectoryStore(scratch.path("other"))
         #expect(
-            await code { _ = try await Repository.create(other, secret: none, sealed: true, local: dirs) }
+            await code { _ = try await WritableRepository.create(other, secret: none, sealed: true, local: dirs) }
                 == .keyRejected)
         #expect(try await other.list("").isEmpty)
         // Its secrets are listed without one.
-        let listed = try await Repository.openForItsSecrets(
+        let listed = try await RepositorySecrets.read(
             store, secret: none, local: dirs, acceptsReplacement: false)
-        #expect(listed.secretSlots.count == 1)
+        #expect(listed.slots.count == 1)
     }
 
     @Test func `nothing of a plaintext database, its name, its path or this host is in any file`() async throws {
         let path = try plainDatabase()
         let repository = try await create()
         // Nobody has to allow plaintext.
-        let snapshot = try await repository.snapshot(of: path).snapshot
+        let snapshot = try await repository.writable().snapshot(of: path).snapshot
         #expect(snapshot.isPlaintext)
         _ = try await repository.check()
-        try await repository.prune()
+        try await repository.writable().prune()
         let all = try files()
         #expect(all.count > 5)
         let words = [
@@ -228,17 +228,17 @@ import Testing
         }
         var policy = RetentionPolicy()
         policy.last = 2
-        _ = try await repository.forget(policy)
-        _ = try await repository.prune(grace: .zero)
-        let pruned = try await repository.prune(grace: .zero)
+        _ = try await repository.writable().forget(policy)
+        _ = try await repository.writable().prune(grace: .zero)
+        let pruned = try await repository.writable().prune(grace: .zero)
         #expect(pruned.removed > 0)
         #expect(try await problems(repository) == [])
 
         // A new key: the old secret is rejected, and data is as it was.
         let packs = try await store.list("data/")
-        _ = try await repository.addSecret(secret("b"), name: "")
+        _ = try await repository.writable().addSecret(secret("b"), name: "")
         repository = try await open(nil, "b")
-        _ = try await repository.rotateKey(secret: secret("b"))
+        _ = try await repository.writable().rotateKey(secret: secret("b"))
         #expect(await code { _ = try await open() } == .keyRejected)
         repository = try await open(nil, "b")
         #expect(repository.isSealed)
@@ -256,12 +256,12 @@ import Testing
         #expect(try await !problems(open(nil, "b")).isEmpty)
         var options = RepairOptions()
         options.readsData = true
-        let report = try await open(nil, "b").repair(options)
+        let report = try await open(nil, "b").writable().repair(options)
         #expect(!report.lostBlocks.isEmpty)
         let manifest = try #require(try await store.list("snapshots/").last)
         let raw = try await store.get(manifest.name)
         try await store.put(manifest.name, bytes: Array(raw.dropLast()), condition: .none)
-        let lost = try await open(nil, "b").repair(options)
+        let lost = try await open(nil, "b").writable().repair(options)
         #expect(lost.lostSnapshots.count == 1 && lost.unfinished.isEmpty)
         #expect(try await store.get("damaged/" + manifest.name) == Array(raw.dropLast()))
         try image.change(block: 298)
@@ -297,14 +297,14 @@ import Testing
 
         // To a copy and back: both are sealed, and have all times.
         let far = DirectoryStore(scratch.path("far"))
-        let copied = try await repository.copy(to: far)
+        let copied = try await repository.writable().copy(to: far)
         #expect(copied.warnings == [] && copied.segments > 0)
-        let again = try await repository.copy(to: far)
+        let again = try await repository.writable().copy(to: far)
         #expect((again.packs, again.segments, again.snapshots) == (0, 0, 0))
         let copy = try await open(far)
         #expect(copy.isSealed)
         for (value, time) in seen { #expect(try await tests.rows(copy, .at(time), in: scratch) == value) }
-        let back = try await copy.copy(to: DirectoryStore(scratch.path("back")))
+        let back = try await copy.writable().copy(to: DirectoryStore(scratch.path("back")))
         #expect(back.packs == copied.packs && back.segments == copied.segments)
         for place in ["repository", "far", "back"] {
             for (name, bytes) in try files(place) where name != "repository.json" && name.contains("/") {

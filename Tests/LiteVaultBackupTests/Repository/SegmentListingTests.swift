@@ -34,7 +34,7 @@ import Testing
         let directory = DirectoryStore(scratch.path("repository"))
         let repository = try await base.repository(directory)
         let dated = try await base.followed(repository, at: Array(0..<615), day: 0)
-        _ = try await repository.compact()
+        _ = try await repository.writable().compact()
         let joined = try await base.names(repository).joined.count
         let counting = CountingStore(directory)
         let other = try await base.repository(counting.store, machine: "two")
@@ -55,7 +55,7 @@ import Testing
         #expect(counting.names - joined <= 15, "\(counting.names) names")
         // A follower that starts, and its look at all segments.
         counting.reset()
-        let writer = try await SegmentWriter.open(other, database: "a.db")
+        let writer = try await SegmentWriter.open(other.writable(), database: "a.db")
         #expect(writer.loss == nil && counting.names - joined <= 15, "\(counting.names) names")
         counting.reset()
         let result = try await writer.compact(CompactionPolicy())
@@ -74,14 +74,14 @@ import Testing
         let now = start - Int(dated.start.timeIntervalSince1970) - 300
         for second in 0..<300 { try await dated.commit(Int64(second + 121), at: now + second) }
         await dated.writer.close()
-        _ = try await repository.compact()
+        _ = try await repository.writable().compact()
         let joined = try await base.names(repository).joined.count
         let counting = CountingStore(directory)
         let other = try await base.repository(counting.store, machine: "two")
         var policy = CompactionPolicy()
         policy.grace = .milliseconds(1)
         counting.reset()
-        let result = try await other.compact(policy)
+        let result = try await other.writable().compact(policy)
         // With the windows of 10 s in these minutes.
         #expect(result.removed == 120 + 12 && result.warnings.isEmpty)
         // Three lists of joined ones, and those that were removed, twice.
@@ -101,7 +101,7 @@ import Testing
         var bytes = whole
         bytes[bytes.count - 100] ^= 1
         try bytes.write(to: URL(fileURLWithPath: path))
-        #expect(try await repository.compact().warnings.map(\.path) == [victim])
+        #expect(try await repository.writable().compact().warnings.map(\.path) == [victim])
         try whole.write(to: URL(fileURLWithPath: path))
         #expect(try await base.rows(repository, .latest) == 130)
         for index in [43, 44, 45] {
@@ -121,7 +121,7 @@ import Testing
         let policy = base.policy()
         hooked.setHooks(before: { call, name in
             guard call == "fetch", name.hasPrefix("segments/") else { return }
-            try await once { _ = try await repository.compact(policy) }
+            try await once { _ = try await repository.writable().compact(policy) }
         })
         #expect(try await base.rows(other, .latest) == 70)
         #expect(try await base.names(repository).fine.count < 15)
@@ -156,7 +156,7 @@ import Testing
         #expect(victims.count == 1 && victims.isSubset(of: names))
         hooked.setHooks(before: { call, name in
             guard call == "fetch", victims.contains(name) else { return }
-            try await once { _ = try await repository.compact(policy) }
+            try await once { _ = try await repository.writable().compact(policy) }
         })
         #expect(try await base.rows(other, .latest) == 70)
         #expect(try await base.names(repository).fine.count < 15)
@@ -169,7 +169,7 @@ import Testing
         let repository = try await base.repository(directory)
         let dated = try await CompactionTests.Dated(scratch, repository, day: 0)
         for second in 0..<70 { try await dated.commit(Int64(second + 1), at: second) }
-        _ = try await repository.compact()
+        _ = try await repository.writable().compact()
         for second in 70..<140 { try await dated.commit(Int64(second + 1), at: second) }
         await dated.writer.close()
         let hooked = HookedStore(directory)
@@ -178,7 +178,7 @@ import Testing
         let policy = base.policy()
         hooked.setHooks(after: { call, name in
             guard call == "list", name.hasSuffix("/joined/") else { return }
-            try await once { _ = try await repository.compact(policy) }
+            try await once { _ = try await repository.writable().compact(policy) }
         })
         #expect(try await base.rows(other, .latest) == 140)
         #expect(try await base.names(repository).fine.count < 30)
@@ -189,7 +189,7 @@ import Testing
     {
         let repository = try await base.repository()
         let dated = try await base.followed(repository, at: Array(0..<35), day: 0)
-        _ = try await repository.compact()
+        _ = try await repository.writable().compact()
         let fine = try await base.names(repository).fine
         // As a compaction leaves it that was killed, in the first window and in a later one.
         for index in [0, 1, 2, 3, 20, 21] { try await repository.store.remove(fine[index]) }
@@ -206,15 +206,16 @@ import Testing
     @Test func `the number of a lost newest segment is not used again, although joined segments remain`() async throws {
         let repository = try await base.repository()
         _ = try await base.followed(repository, at: Array(0..<65), day: 0)
-        _ = try await repository.compact(base.policy())
+        _ = try await repository.writable().compact(base.policy())
         for name in try await base.names(repository).fine { try await repository.store.remove(name) }
         let other = try await base.repository(machine: "two")
-        let writer = try await SegmentWriter.open(other, database: "a.db")
+        let writer = try await SegmentWriter.open(other.writable(), database: "a.db")
         #expect(writer.loss != nil)
         await writer.close()
         // Nor when the lease, which remembers it, is gone as well.
         for lease in try await repository.store.list("leases/") { try await repository.store.remove(lease.name) }
-        let another = try await SegmentWriter.open(try await base.repository(machine: "three"), database: "a.db")
+        let another = try await SegmentWriter.open(
+            base.repository(machine: "three").writable(), database: "a.db")
         #expect(another.loss != nil)
         await another.close()
     }

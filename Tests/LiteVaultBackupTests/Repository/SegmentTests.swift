@@ -10,9 +10,9 @@ import Testing
     let scratch = Scratch()
 
     func repository() async throws -> Repository {
-        try await Repository.openOrCreate(
+        try await WritableRepository.openOrCreate(
             DirectoryStore(scratch.path("repository")), secret: try .quick("secret"),
-            local: LocalDirectories(state: scratch.path("state"), cache: scratch.path("cache")))
+            local: LocalDirectories(state: scratch.path("state"), cache: scratch.path("cache"))).repository
     }
 
     /// A database in WAL mode that is followed; each step commits one row.
@@ -32,7 +32,7 @@ import Testing
             try connection.execute("PRAGMA journal_mode = WAL; CREATE TABLE t(a); INSERT INTO t VALUES (0)")
             follower = Follower(path)
             spool = try SegmentSpool(directory: scratch.path("spool"), allowsPlaintext: true)
-            writer = try await SegmentWriter.open(repository, database: "a.db")
+            writer = try await SegmentWriter.open(repository.writable(), database: "a.db")
         }
 
         func insert(_ value: Int) throws { try connection.execute("INSERT INTO t VALUES (\(value))") }
@@ -40,7 +40,7 @@ import Testing
         func take() async throws -> Snapshot {
             var options = SnapshotOptions()
             options.allowsPlaintext = true
-            let snapshot = try await repository.snapshot(of: path, options: options).snapshot
+            let snapshot = try await repository.writable().snapshot(of: path, options: options).snapshot
             newest = snapshot.sequence
             return snapshot
         }
@@ -105,7 +105,7 @@ import Testing
         // What only a forgotten snapshot needs goes with it.
         var policy = RetentionPolicy()
         policy.last = 1
-        _ = try await repository.forget(policy)
+        _ = try await repository.writable().forget(policy)
         #expect(try await repository.store.list("segments/").count < 8)
         #expect(try await rows(repository, .latest) == 8)
         #expect(try await repository.check(options).problems == [])
@@ -145,7 +145,7 @@ import Testing
                 if number == 2 {
                     var policy = RetentionPolicy()
                     policy.last = 1
-                    _ = try await repository.forget(policy)
+                    _ = try await repository.writable().forget(policy)
                 }
             },
             after: { call, name in
@@ -184,7 +184,7 @@ import Testing
             try await once {
                 var policy = RetentionPolicy()
                 policy.last = 1
-                _ = try await repository.forget(policy)
+                _ = try await repository.writable().forget(policy)
             }
         })
         #expect(try await reader.followed(snapshots).warnings == [])
@@ -215,12 +215,12 @@ import Testing
 
     @Test func `two followers of a database are kept apart`() async throws {
         let repository = try await repository()
-        let writer = try await SegmentWriter.open(repository, database: "a.db")
+        let writer = try await SegmentWriter.open(repository.writable(), database: "a.db")
         #expect(
-            await StoreCalls.code { _ = try await SegmentWriter.open(repository, database: "a.db") }
+            await StoreCalls.code { _ = try await SegmentWriter.open(repository.writable(), database: "a.db") }
                 == .busy)
         await writer.close()
-        let next = try await SegmentWriter.open(repository, database: "a.db")
+        let next = try await SegmentWriter.open(repository.writable(), database: "a.db")
         await next.close()
     }
 
@@ -322,7 +322,7 @@ import Testing
         #expect(try await repository.store.list("segments/").count == 4)
         var policy = RetentionPolicy()
         policy.last = 2
-        let gone = try await repository.forget(policy).filter { !$0.keeps }.map(\.snapshot.id)
+        let gone = try await repository.writable().forget(policy).filter { !$0.keeps }.map(\.snapshot.id)
         #expect(gone == [second.id])
         #expect(try await repository.store.list("segments/").count == 3)
         #expect(try await repository.check().problems == [])

@@ -24,12 +24,12 @@ import Testing
             live = try LiveDatabase(pageSize: pageSize)
             connection = try live.open(.wal)
             try live.fill(connection, rows: 40)
-            repository = try await Repository.openOrCreate(
+            repository = try await WritableRepository.openOrCreate(
                 DirectoryStore(scratch.path("repository")), secret: try .quick("secret"),
-                local: LocalDirectories(state: scratch.path("state"), cache: scratch.path("cache")))
+                local: LocalDirectories(state: scratch.path("state"), cache: scratch.path("cache"))).repository
             follower = Follower(live.path)
             spool = try SegmentSpool(directory: scratch.path("spool"), allowsPlaintext: true)
-            writer = try await SegmentWriter.open(repository, database: "live.db")
+            writer = try await SegmentWriter.open(repository.writable(), database: "live.db")
             try await poll()
             try await take()
         }
@@ -47,7 +47,7 @@ import Testing
         func take() async throws {
             var options = SnapshotOptions()
             options.allowsPlaintext = true
-            newest = try await repository.snapshot(of: live.path, options: options).snapshot.sequence
+            newest = try await repository.writable().snapshot(of: live.path, options: options).snapshot.sequence
         }
 
         func commit(_ sql: String) async throws {
@@ -301,7 +301,7 @@ import Testing
         try await pair.repository.store.put(damaged, bytes: bytes, condition: .none)
         var options = PromotionOptions()
         options.isForced = true
-        let result = try await pair.repository.promote(pair.copy, options: options)
+        let result = try await pair.repository.writable().promote(pair.copy, options: options)
         #expect(result.missing != nil)
         let path = scratch.path("restored.db")
         _ = try await pair.repository.restore(.at(between), database: "live.db", to: path)
@@ -321,7 +321,7 @@ import Testing
         let keeping = Task { try await repository.keepStandby(of: "live.db", at: copy) { log.note($0) } }
         try await log.wait { _ in true }
         await pair.writer.close()
-        let result = try await repository.promote(copy, database: "live.db")
+        let result = try await repository.writable().promote(copy, database: "live.db")
         #expect(result.isFenced)
         #expect(try await keeping.value == false)
     }

@@ -19,10 +19,10 @@ import Testing
     }
 
     func open(_ store: FaultyStore) async throws -> Repository {
-        try await Repository.openOrCreate(
+        try await WritableRepository.openOrCreate(
             store,
             local: LocalDirectories(
-                state: scratch.path("state"), cache: scratch.path("cache"), spool: scratch.path("spool")))
+                state: scratch.path("state"), cache: scratch.path("cache"), spool: scratch.path("spool"))).repository
     }
 
     /// A repository with two snapshots and one removed, created again for every fault.
@@ -88,9 +88,9 @@ import Testing
             let repository = try await open(store)
             store.fail(at: number, fault)
             do {
-                _ = try await repository.forget(policy)
-                try await repository.prune(grace: .seconds(0))
-                try await repository.prune(grace: .seconds(0))
+                _ = try await repository.writable().forget(policy)
+                try await repository.writable().prune(grace: .seconds(0))
+                try await repository.writable().prune(grace: .seconds(0))
                 succeeded = store.count < number
             } catch let error as VaultError {
                 #expect([.io, .busy].contains(error.code))

@@ -12,8 +12,8 @@ import Testing
     init() { store = DirectoryStore(scratch.path("repository")) }
 
     func open(_ secret: RepositorySecret?, state: String = "state") async throws -> Repository {
-        try await Repository.openOrCreate(
-            store, secret: secret, local: LocalDirectories(state: scratch.path(state), cache: scratch.path("cache")))
+        try await WritableRepository.openOrCreate(
+            store, secret: secret, local: LocalDirectories(state: scratch.path(state), cache: scratch.path("cache"))).repository
     }
 
     /// A repository of three snapshots of one database and one of another, with every kind of document.
@@ -23,8 +23,8 @@ import Testing
         try await repository.snapshot(try TestImage(scratch.path("a.db"), blocks: 20))
         var policy = RetentionPolicy()
         policy.last = 1
-        _ = try await repository.forget(policy)
-        try await repository.prune()
+        _ = try await repository.writable().forget(policy)
+        try await repository.writable().prune()
         var image = try TestImage(scratch.path("a.db"), blocks: 100)
         try await repository.snapshot(image)
         for block in [3, 70] {
@@ -137,7 +137,7 @@ import Testing
             try await repository.snapshot(try TestImage(scratch.path("b.db"), blocks: 10))
             var policy = RetentionPolicy()
             policy.last = 1
-            _ = try await repository.forget(policy, database: "b.db")
+            _ = try await repository.writable().forget(policy, database: "b.db")
             _ = try await repository.check()
             let names = try await objects().filter { $0.hasPrefix(prefix) }
             let (one, two) = (try #require(names.first), try #require(names.last))

@@ -13,16 +13,16 @@ import Testing
 
         init(pageSize: Int? = nil) async throws {
             live = try LiveDatabase(pageSize: pageSize)
-            repository = try await Repository.openOrCreate(
+            repository = try await WritableRepository.openOrCreate(
                 DirectoryStore(live.directory + "/repository"),
-                local: LocalDirectories(state: live.directory + "/state", cache: live.directory + "/cache"))
+                local: LocalDirectories(state: live.directory + "/state", cache: live.directory + "/cache")).repository
             options.allowsPlaintext = true
             // Longer than a tick of the kernel's clock.
             options.limits.settling = 0.02
         }
 
         func snapshot() async throws -> SnapshotResult {
-            try await repository.snapshot(of: live.path, options: options)
+            try await repository.writable().snapshot(of: live.path, options: options)
         }
 
         /// Waits until the times of the file identify its content.
@@ -249,7 +249,7 @@ import Testing
         try stored.live.fill(db, rows: 1000)
         try await stored.settle()
         let path = stored.live.path
-        _ = try await stored.repository.storeSnapshot(of: path, options: stored.options) { sink in
+        _ = try await stored.repository.writable().storeSnapshot(of: path, options: stored.options) { sink in
             var sink = sink
             var report = try Capture(path, limits: CaptureLimits()).run(into: &sink)
             report.began = Date() + 3600
@@ -326,7 +326,7 @@ import Testing
                     var options = stored.options
                     let after = Int64(random.next(2))
                     options.progress = { if $0.phase == .storing || after == 0 { throw Killed() } }
-                    _ = try? await stored.repository.snapshot(of: stored.live.path, options: options)
+                    _ = try? await stored.repository.writable().snapshot(of: stored.live.path, options: options)
                 case 12:
                     // A transaction that is rolled back after pages of it were spilled.
                     try db.execute("PRAGMA cache_size = 5; BEGIN; UPDATE t SET filler = randomblob(500); ROLLBACK")

@@ -12,8 +12,8 @@ import Testing
 
     /// A repository that is not sealed, with two snapshots, one forgotten, and a check's record.
     private func filled(_ store: (any ObjectStore)? = nil) async throws -> (Repository, TestImage) {
-        let repository = try await Repository.openOrCreate(
-            store ?? self.store, secret: sealing.secret(), local: sealing.local())
+        let repository = try await WritableRepository.openOrCreate(
+            store ?? self.store, secret: sealing.secret(), local: sealing.local()).repository
         var image = try TestImage(scratch.path("customers.db"), blocks: 600)
         for block in 0..<3 {
             try image.change(block: block)
@@ -21,7 +21,7 @@ import Testing
         }
         var policy = RetentionPolicy()
         policy.last = 2
-        _ = try await repository.forget(policy)
+        _ = try await repository.writable().forget(policy)
         _ = try await repository.check()
         return (repository, image)
     }
@@ -37,13 +37,13 @@ import Testing
     @Test func `everything in it is sealed, and what was open before cannot write`() async throws {
         let (old, image) = try await filled()
         let ids = try await old.snapshots().map(\.id)
-        let result = try await sealing.open().seal()
+        let result = try await sealing.open().writable().seal()
         #expect(result.objects > 5 && !result.isContinued && !result.isSealed)
         #expect(try unsealed() == [])
         let document = String(decoding: try await store.get("repository.json"), as: UTF8.self)
         #expect(document.contains(#""min_reader":2"#) && document.contains(#""sealed""#))
         #expect(await sealing.code { try await old.snapshot(image) } == .busy)
-        #expect(await sealing.code { try await old.prune() } == .busy)
+        #expect(await sealing.code { try await old.writable().prune() } == .busy)
         let new = try await sealing.open()
         #expect(new.isSealed && !new.isSealingUnfinished)
         #expect(try await new.snapshots().map(\.id) == ids)
@@ -53,7 +53,7 @@ import Testing
             #expect(bytes.range(of: Data("customers".utf8)) == nil, "\(name)")
         }
         #expect(try await new.snapshot(image).snapshot.changed == 0)
-        #expect(try await new.seal().isSealed)
+        #expect(try await new.writable().seal().isSealed)
     }
 
     @Test(arguments: 0..<14) func `an upgrade that ends anywhere leaves a repository that works, and is continued`(
@@ -63,7 +63,7 @@ import Testing
         let (_, image) = try await filled(hooked)
         let count = Count()
         hooked.setHooks(before: { call, _ in if call == "put", count.next() > puts { throw Interrupted() } })
-        _ = try? await sealing.open(hooked).seal()
+        _ = try? await sealing.open(hooked).writable().seal()
         hooked.setHooks()
         // The lease was not released: that of this process counts as left behind.
         let between = try await sealing.open(hooked)
@@ -75,7 +75,7 @@ import Testing
             try await between.snapshot(image)
             #expect(try await sealing.restored(between) == image.bytes)
         }
-        _ = try await sealing.open(hooked).seal()
+        _ = try await sealing.open(hooked).writable().seal()
         #expect(try unsealed() == [])
         let done = try await sealing.open()
         #expect(!done.isSealingUnfinished)
@@ -92,7 +92,7 @@ import Testing
             let isFirst = ["repository.json", "leases/"].contains(where: name.hasPrefix)
             if call == "put", !isFirst { throw Interrupted() }
         })
-        _ = try? await sealing.open(hooked).seal()
+        _ = try? await sealing.open(hooked).writable().seal()
         let begun = try unsealed()
         #expect(begun.contains { $0.hasPrefix("data/") } && begun.contains { $0.hasPrefix("tree/") })
         var calls = 0
@@ -109,7 +109,7 @@ import Testing
             #expect(repository.isSealingUnfinished)
             reading.setHooks(before: { _, _ in
                 guard read.next() == moment else { return }
-                _ = try await sealing.open(directory).seal()
+                _ = try await sealing.open(directory).writable().seal()
             })
             if reader == "restore" {
                 #expect(try await sealing.restored(repository) == image.bytes, "before call \(moment)")
@@ -132,7 +132,7 @@ import Testing
         let path = scratch.path("repository/" + object.name)
         try LocalFile(updating: path).truncate(to: ReadLimits.bytes(of: object.name) + 1)
         do {
-            _ = try await sealing.open().seal()
+            _ = try await sealing.open().writable().seal()
             Issue.record("it was sealed")
         } catch let error as VaultError {
             #expect(error.code == .damaged && error.message.contains("larger than the limit"))
@@ -140,7 +140,7 @@ import Testing
         }
         // Once the object is what it was, the next call completes it.
         try LocalFile(updating: path).truncate(to: object.size)
-        _ = try await sealing.open().seal()
+        _ = try await sealing.open().writable().seal()
         #expect(try unsealed() == [])
         #expect(try await sealing.restored(sealing.open()) == image.bytes)
     }
@@ -149,7 +149,7 @@ import Testing
     func `H-REP-27: an object that was misread once is read again, and is sealed as it is`(kind: String) async throws {
         let (_, image) = try await filled()
         let left = Locked(1)
-        _ = try await sealing.open(AlteredStore.misreading(store, kind, in: ["fetch"], left: left)).seal()
+        _ = try await sealing.open(AlteredStore.misreading(store, kind, in: ["fetch"], left: left)).writable().seal()
         #expect(left.value == 0)
         #expect(try unsealed() == [])
         let done = try await sealing.open()
@@ -171,7 +171,7 @@ import Testing
         hooked.setHooks(before: { call, name in
             if call == "put", name == "repository.json", puts.next() > 1 { throw Interrupted() }
         })
-        _ = try? await sealing.open(hooked).seal()
+        _ = try? await sealing.open(hooked).writable().seal()
         #expect(try unsealed() == [])
         let before = try await store.list("data/")
         let left = Locked(1)
@@ -185,7 +185,7 @@ import Testing
             }
             $0.local = { _, _ in nil }
         }
-        _ = try await sealing.open(misreading).seal()
+        _ = try await sealing.open(misreading).writable().seal()
         #expect(left.value == 0)
         #expect(try await store.list("data/") == before)
         #expect(try await sealing.problems(sealing.open()) == [])
@@ -198,13 +198,13 @@ import Testing
     ) async throws {
         let (_, image) = try await filled()
         let misreading = AlteredStore.misreading(store, kind, in: ["fetch"], left: Locked(.max))
-        let error = await StoreCalls.failure { _ = try await sealing.open(misreading).seal() }
+        let error = await StoreCalls.failure { _ = try await sealing.open(misreading).writable().seal() }
         #expect(error?.code == .damaged && error?.advice == .repairThenRepeat, "\(String(describing: error))")
         #expect(error?.path?.contains("repository/" + kind) == true)
         let between = try await sealing.open()
         #expect(between.isSealingUnfinished)
         #expect(try await sealing.problems(between) == [])
-        #expect(try await sealing.open().seal().isContinued)
+        #expect(try await sealing.open().writable().seal().isContinued)
         #expect(try unsealed() == [])
         #expect(try await sealing.problems(sealing.open()) == [])
         #expect(try await sealing.restored(sealing.open()) == image.bytes)
@@ -215,36 +215,36 @@ import Testing
         let pack = try #require(try await store.list("data/").first?.name)
         let file = try LocalFile(updating: scratch.path("repository/" + pack))
         try file.write([file.read(at: 200, count: 1)[0] ^ 1], at: 200)
-        #expect(await sealing.code { _ = try await sealing.open().seal() } == .damaged)
+        #expect(await sealing.code { _ = try await sealing.open().writable().seal() } == .damaged)
         var options = RepairOptions()
         options.readsData = true
-        #expect(try await !sealing.open().repair(options).lostBlocks.isEmpty)
-        #expect(try await sealing.open().seal().isContinued)
+        #expect(try await !sealing.open().writable().repair(options).lostBlocks.isEmpty)
+        #expect(try await sealing.open().writable().seal().isContinued)
         #expect(try unsealed() == [])
         // What is lost is what was lost before.
-        let report = try await sealing.open().repair(options)
+        let report = try await sealing.open().writable().repair(options)
         #expect(report.lostBlocks.allSatisfy { $0.isKnown && $0.count == 1 } && !report.lostBlocks.isEmpty)
     }
 
     @Test func `without a secret there is nothing to seal with`() async throws {
-        let repository = try await Repository.openOrCreate(store, secret: nil, local: sealing.local())
-        #expect(await sealing.code { _ = try await repository.seal() } == .unsupported)
+        let repository = try await WritableRepository.openOrCreate(store, secret: nil, local: sealing.local()).repository
+        #expect(await sealing.code { _ = try await repository.writable().seal() } == .unsupported)
         #expect(try await store.list("").count == 1)
     }
 
     @Test func `a copy that is not sealed is not continued in clear`() async throws {
         let (old, image) = try await filled()
         let far = DirectoryStore(scratch.path("far"))
-        _ = try await old.copy(to: far)
-        _ = try await sealing.open().seal()
+        _ = try await old.writable().copy(to: far)
+        _ = try await sealing.open().writable().seal()
         let new = try await sealing.open()
-        #expect(await sealing.code { _ = try await new.copy(to: far) } == .config)
+        #expect(await sealing.code { _ = try await new.writable().copy(to: far) } == .config)
         // Once that is upgraded, too, under a key of its own, it is.
-        _ = try await sealing.open(far).seal()
+        _ = try await sealing.open(far).writable().seal()
         var changed = image
         try changed.change(block: 9)
         try await new.snapshot(changed)
-        let copied = try await new.copy(to: far)
+        let copied = try await new.writable().copy(to: far)
         #expect(copied.snapshots == 1 && copied.present == 2 && copied.warnings == [])
         #expect(try await sealing.restored(sealing.open(far)) == changed.bytes)
         // And one that is not sealed is copied to a sealed one.

@@ -9,10 +9,10 @@ import Testing
     let scratch = Scratch()
 
     private func repository(_ name: String = "repository", state: String = "state") async throws -> Repository {
-        try await Repository.openOrCreate(
+        try await WritableRepository.openOrCreate(
             DirectoryStore(scratch.path(name)),
             local: LocalDirectories(
-                state: scratch.path(state), cache: scratch.path("cache"), spool: scratch.path("spool")))
+                state: scratch.path(state), cache: scratch.path("cache"), spool: scratch.path("spool"))).repository
     }
 
     /// A database with a table and an index.
@@ -43,7 +43,7 @@ import Testing
         var options = SnapshotOptions()
         options.allowsPlaintext = true
         options.fullReadInterval = nil
-        return try await repository.snapshot(of: path, options: options).snapshot
+        return try await repository.writable().snapshot(of: path, options: options).snapshot
     }
 
     private func check(_ repository: Repository, _ change: (inout CheckOptions) -> Void = { _ in }) async throws
@@ -78,7 +78,7 @@ import Testing
         let good = try await take(path, repository)
         #expect(try await check(repository) { $0.restores = true }.isIntact)
         for _ in 0..<2 { try await take(path, repository) }
-        let planned = try await repository.forget(last(1), dryRun: true)
+        let planned = try await repository.decide(last(1))
         #expect(planned.filter(\.keeps).map(\.snapshot.sequence) == [1, 3])
         let name = "verified/" + repository.databaseID("a.db")
         let file = URL(fileURLWithPath: scratch.path("repository/" + name))
@@ -86,11 +86,13 @@ import Testing
         var damaged = intact
         damaged[60] ^= 1
         try damaged.write(to: file)
-        for dryRun in [true, false] {
-            let error = await StoreCalls.failure { _ = try await repository.forget(last(1), dryRun: dryRun) }
+        for error in [
+            await StoreCalls.failure { _ = try await repository.decide(last(1)) },
+            await StoreCalls.failure { _ = try await repository.writable().forget(last(1)) },
+        ] {
             #expect(error?.code == .damaged && error?.path == name)
         }
-        #expect(await StoreCalls.code { _ = try await repository.forget(snapshots: [good.id]) } == .damaged)
+        #expect(await StoreCalls.code { _ = try await repository.writable().forget(snapshots: [good.id]) } == .damaged)
         // A check reports it, and does not put what little it knows in its place.
         let report = try await check(repository)
         #expect(!report.isIntact && !report.isRecorded)
@@ -99,12 +101,12 @@ import Testing
         let other = try makeDatabase("b.db")
         for _ in 0..<3 { try await take(other, repository) }
         var warnings: [RepositoryWarning] = []
-        let decisions = try await repository.forget(last(1), warning: { warnings.append($0) })
+        let decisions = try await repository.writable().forget(last(1), warning: { warnings.append($0) })
         #expect(decisions.count { !$0.keeps } == 2 && decisions.allSatisfy { $0.snapshot.database == "b.db" })
         #expect(warnings.contains { $0.path == name && $0.severity == .damage })
         // Once it is known again, all is as it was.
         try intact.write(to: file)
-        _ = try await repository.forget(last(1))
+        _ = try await repository.writable().forget(last(1))
         #expect(try await repository.snapshots(database: "a.db").map(\.sequence) == [1, 3])
     }
 
@@ -128,11 +130,11 @@ import Testing
             plain.recorded.map(\.snapshot.sequence) == [2, 3] && plain.recorded.allSatisfy { $0.state == .damaged })
         #expect(try await check(repository) { $0.readsData = true }.recorded.count == 2)
         #expect(try await verdicts(repository) == ["restore true", "restore false", "restore false"])
-        let decisions = try await repository.forget(last(1))
+        let decisions = try await repository.writable().forget(last(1))
         #expect(decisions.map(\.keeps) == [true, false, true])
         #expect(decisions[0].reasons == ["last verified"] && decisions[0].snapshot.id == good.id)
         // By its name, neither.
-        let code = await StoreCalls.code { _ = try await repository.forget(snapshots: [good.id]) }
+        let code = await StoreCalls.code { _ = try await repository.writable().forget(snapshots: [good.id]) }
         #expect(code == .usage)
         #expect(try await repository.snapshots().map(\.sequence) == [1, 3])
     }
@@ -192,7 +194,7 @@ import Testing
         for _ in 0..<2 { try await take(path, repository) }
         _ = try await check(repository)
         try await take(path, repository)
-        let decisions = try await repository.forget(last(1), dryRun: true)
+        let decisions = try await repository.decide(last(1))
         #expect(decisions.map(\.keeps) == [true, false, false, true])
         #expect(decisions[0].reasons == ["last verified"])
     }
@@ -238,7 +240,7 @@ import Testing
         // A check still knows of it; to forget it by name is the way to be rid of it.
         #expect(try await check(repository).recorded.map(\.state) == [.superseded])
         let bad = try #require(listed.first?.snapshot.id)
-        _ = try await repository.forget(snapshots: [bad])
+        _ = try await repository.writable().forget(snapshots: [bad])
         #expect(try await check(repository).isIntact)
     }
 
@@ -266,9 +268,9 @@ import Testing
         _ = try await check(repository) { $0.restores = true }
         #expect(try await verdicts(repository) == ["restore true", "restore false", "restore true"])
         #expect(try await repository.snapshots().unrestorable.map(\.state) == [.damaged])
-        let kept = try await repository.forget(last(1), dryRun: true)
+        let kept = try await repository.decide(last(1))
         #expect(kept.map(\.reasons) == [["last asserted"], [], ["newest", "last verified", "last 1"]])
-        let code = await StoreCalls.code { _ = try await repository.forget(snapshots: [kept[0].snapshot.id]) }
+        let code = await StoreCalls.code { _ = try await repository.writable().forget(snapshots: [kept[0].snapshot.id]) }
         #expect(code == .usage)
         let full = try Connection(path)
         try full.execute("WITH n(a) AS (SELECT 51 UNION ALL SELECT a + 1 FROM n WHERE a < 500) INSERT INTO t(a) SELECT a FROM n")
@@ -316,7 +318,7 @@ import Testing
         }
         // It is stored again, and the loss recorded.
         try await take(path, repository)
-        _ = try await repository.repair()
+        _ = try await repository.writable().repair()
         #expect(try await repository.snapshots().unrestorable.map(\.state) == [.lost])
         #expect(try await check(repository) { $0.restores = true }.isIntact)
     }
@@ -345,7 +347,7 @@ import Testing
         options.restores = true
         _ = try await repository.check(options)
         #expect(try await verdicts(repository) == ["structure true", "structure true", "restore false"])
-        let decisions = try await repository.forget(last(1), dryRun: true)
+        let decisions = try await repository.decide(last(1))
         #expect(decisions.map(\.keeps) == [false, true, true])
     }
 
@@ -379,14 +381,14 @@ import Testing
         let newest = try #require(try await repository.snapshots().last { $0.database == "m.db" })
         try await repository.store.remove(newest.object)
         var warnings: [RepositoryWarning] = []
-        let decisions = try await repository.forget(last(1), warning: { warnings.append($0) })
+        let decisions = try await repository.writable().forget(last(1), warning: { warnings.append($0) })
         #expect(Set(decisions.map(\.snapshot.database)) == ["a.db", "z.db"])
         #expect(warnings.contains { $0.message.contains("rolled back") })
         #expect(
             try await repository.snapshots().map { "\($0.database) \($0.sequence)" } == [
                 "a.db 3", "m.db 1", "m.db 2", "z.db 3",
             ])
-        #expect(await StoreCalls.code { _ = try await repository.forget(last(1), database: "m.db") } == .damaged)
+        #expect(await StoreCalls.code { _ = try await repository.writable().forget(last(1), database: "m.db") } == .damaged)
     }
 
     @Test func `H-REP-10 a copy that differs in one database gets the others`() async throws {
@@ -394,7 +396,7 @@ import Testing
         var images = try ["a.db", "m.db", "z.db"].map { try TestImage(scratch.path($0), blocks: 10) }
         for image in images { try await repository.snapshot(image) }
         let store = DirectoryStore(scratch.path("copy"))
-        _ = try await repository.copy(to: store)
+        _ = try await repository.writable().copy(to: store)
         // Somebody stores a snapshot in the copy.
         let copy = try await self.repository("copy", state: "other")
         try images[1].change(block: 1)
@@ -403,11 +405,11 @@ import Testing
             try images[index].change(block: 2)
             try await repository.snapshot(images[index])
         }
-        let result = try await repository.copy(to: store)
+        let result = try await repository.writable().copy(to: store)
         #expect(result.snapshots == 2 && result.warnings.contains { $0.code == .conflict })
         #expect(
             try await copy.snapshots().map { "\($0.database) \($0.sequence)" }
                 == ["a.db 1", "a.db 2", "m.db 1", "m.db 2", "z.db 1", "z.db 2"])
-        #expect(await StoreCalls.code { _ = try await repository.copy(to: store, database: "m.db") } == .conflict)
+        #expect(await StoreCalls.code { _ = try await repository.writable().copy(to: store, database: "m.db") } == .conflict)
     }
 }

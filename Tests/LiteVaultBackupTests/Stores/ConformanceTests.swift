@@ -45,7 +45,7 @@ import Testing
                 )
                 let repository =
                     opened.withLock({ $0.insert(place).inserted })
-                    ? try await Repository.create(base, secret: secret, sealed: true, local: local)
+                    ? try await WritableRepository.create(base, secret: secret, sealed: true, local: local).repository
                     : try await Repository.open(base, secret: secret, local: local)
                 return Self.contents(of: repository.store)
             })

@@ -46,7 +46,7 @@ extension Repository {
         var options = SnapshotOptions()
         options.database = database
         options.allowsPlaintext = allowsPlaintext
-        return try await storeSnapshot(of: image.path, options: options) { try image.capture($0) }
+        return try await writable().storeSnapshot(of: image.path, options: options) { try image.capture($0) }
     }
 }
 

@@ -26,7 +26,7 @@ public struct CopyResult: Sendable, Equatable {
     package var incomplete: [RepositoryWarning] = []
 }
 
-extension Repository {
+extension WritableRepository {
     /// Copies snapshots and followed logs to another store, which then holds a second copy of this repository.
     ///
     /// The copy is a repository of its own with the same identifier and secret: every command works on it, and it can have a
@@ -54,11 +54,10 @@ extension Repository {
         to store: any ObjectStore, database: String? = nil, acceptsReplacement: Bool = false, dryRun: Bool = false,
         progress: @escaping BackupProgress.Report = { _ in }
     ) async throws -> CopyResult {
-        try requireWritable()
         try requireApart(store)
-        let databases = try await databaseIDs(database)
+        let databases = try await repository.databaseIDs(database)
         let target = try await copyTarget(store, acceptsReplacement: acceptsReplacement, creating: !dryRun)
-        let run = CopyRun(from: self, to: target, progress: progress)
+        let run = CopyRun(from: repository, to: target, progress: progress)
         guard let target, !dryRun else { return try await run.copy(databases, holding: nil) }
         return try await target.withLease("prune", for: "the copy") { lease in
             try await run.copy(databases, holding: lease)
@@ -72,7 +71,7 @@ extension Repository {
             let path = store.identity.starts(withText: "/") ? LocalDirectory.resolved(store.identity) : store.identity
             return path.ends(withText: "/") ? path : path + "/"
         }
-        let (source, target) = (path(store), path(other))
+        let (source, target) = (path(repository.store), path(other))
         let problem: String
         if isSameText(source, target) {
             problem = "is the repository itself"
@@ -89,11 +88,12 @@ extension Repository {
     /// The copy of this repository in a store; nil if there is none and none is to be created.
     private func copyTarget(
         _ store: any ObjectStore, acceptsReplacement: Bool, creating: Bool
-    ) async throws -> Repository? {
+    ) async throws -> WritableRepository? {
         let store = store.unsealed
         let name = RepositoryFormat.config
-        let memory = LocationMemory(store, local)
-        let before = memory?.secrets()
+        let opening = Opening(
+            store: store, secret: nil, local: repository.local, acceptsReplacement: acceptsReplacement)
+        let before = opening.memory?.secrets()
         guard
             let bytes = try await copyIdentity(
                 store, acceptsReplacement: acceptsReplacement, creating: creating)
@@ -101,28 +101,28 @@ extension Repository {
         let document = try SealedDocument(whole: bytes, name: name)
         let found = try document.decode(RepositoryConfig.self, name: name)
         try found.require(location: store.location)
-        guard found.id == config.id else {
+        guard found.id == repository.config.id else {
             throw VaultError(
-                .conflict, "holds another repository, not a copy of \(self.store.location)", path: store.location,
+                .conflict, "holds another repository, not a copy of \(repository.store.location)", path: store.location,
                 remedy: "Copy to an empty place, or to a copy made before.")
         }
         // Only the key tells a copy from a forgery.
-        if let key, !document.isAuthentic(key) {
+        if let key = repository.key, !document.isAuthentic(key) {
             throw VaultError(
                 .damaged,
-                "the copy has another key than \(self.store.location): that was given a new one ('secret rotate') since the copy was "
+                "the copy has another key than \(repository.store.location): that was given a new one ('secret rotate') since the copy was "
                     + "made, or somebody else wrote here", path: store.location,
                 remedy: "Copy to an empty place. Until that is done, keep this copy: the secret of its time opens it.")
         }
-        guard found.isSealed || !isSealed else {
+        guard found.isSealed || !repository.isSealed else {
             throw VaultError(
                 .config, "is a copy that is not sealed, of a repository that is", path: store.location,
                 remedy: "Upgrade the copy, or copy to an empty place.")
         }
-        return try Repository(
-            store: found.opening(store, key: key, of: id, spool: local.spool), local: local, config: found, key: key,
-            slot: slot, id: id, memory: memory
-        ).recognised(bytes, before: before, acceptsReplacement: acceptsReplacement)
+        return try RepositoryIdentity(
+            opening: opening, config: found, document: bytes, key: repository.key, slot: repository.slot,
+            id: repository.id, before: before
+        ).opened().writable()
     }
 
     /// Reads the `repository.json` of a copy, and stores that of this repository where there is none.
@@ -139,10 +139,10 @@ extension Repository {
             return try await read(store)
         } catch let error as VaultError where error.code == .missing {
             do {
-                try await Self.requireNoSnapshots(store)
-                if !acceptsReplacement { try Self.requireUnknown(store, local) }
+                try await Repository.requireNoSnapshots(store)
+                if !acceptsReplacement { try Repository.requireUnknown(store, repository.local) }
                 guard creating else { return nil }
-                let bytes = try await read(self.store)
+                let bytes = try await read(repository.store)
                 try await store.put(name, bytes: bytes, condition: store.whereAbsent())
                 return bytes
             } catch let problem as VaultError where [.damaged, .conflict].contains(problem.code) {

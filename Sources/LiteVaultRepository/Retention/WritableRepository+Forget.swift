@@ -1,28 +1,24 @@
 public import LiteVaultCapture
 internal import LiteVaultSystem
 
-extension Repository {
+extension WritableRepository {
     /// Decides which snapshots to keep, and removes the manifests of the others. Pruning deletes their packs later.
     ///
     /// - Parameters:
     ///   - policy: the rules, applied to each database separately.
     ///   - database: a database's name; nil for all databases.
-    ///   - dryRun: whether to decide only, without removing anything.
     ///   - warning: called with each problem found in the repository. Snapshots that cannot be read are kept, and so are those of
     ///     a database that was rolled back, or whose forget record or list of verified snapshots cannot be read, if there are others.
     /// - Returns: the decision about every other snapshot.
     /// - Throws: `VaultError` `config` for a policy without rules, `busy` if another process removes snapshots or packs,
     ///   `damaged` if the repository was rolled back, or a forget record or a list of verified snapshots cannot be read. Nothing is removed then.
     public func forget(
-        _ policy: RetentionPolicy, database: String? = nil, dryRun: Bool = false,
-        warning: (RepositoryWarning) -> Void = { _ in }, progress: BackupProgress.Report = { _ in }
+        _ policy: RetentionPolicy, database: String? = nil, warning: (RepositoryWarning) -> Void = { _ in },
+        progress: BackupProgress.Report = { _ in }
     ) async throws -> [RetentionDecision] {
-        guard !policy.isEmpty else {
-            throw VaultError(
-                .config, "no rule says which snapshots to keep", advice: .addRetentionRule)
-        }
-        if dryRun { return try await decide(policy, database, warning) }
-        return try await remove({ try await decide(policy, database, warning) }, warning, progress)
+        try policy.requireRules()
+        return try await remove(
+            { try await repository.decide(policy, database: database, warning: warning) }, warning, progress)
     }
 
     /// Removes snapshots by their identifiers. Pruning deletes their packs later.
@@ -33,18 +29,17 @@ extension Repository {
     /// - Parameters:
     ///   - ids: identifiers, or unique prefixes of them.
     ///   - database: the database that they belong to; nil for any.
-    ///   - dryRun: whether to decide only, without removing anything.
     ///   - warning: called with each problem found in the repository.
     /// - Returns: the decision about every snapshot of the databases concerned.
     /// - Throws: `VaultError` `noInput` if an identifier is unknown or ambiguous, `usage` if the last good snapshot of a database would be
     ///   removed, `busy` if another process removes snapshots or packs, `damaged` if the repository was rolled back, or a forget record or
     ///   the list of verified snapshots cannot be read. Nothing is removed then.
     public func forget(
-        snapshots ids: [String], database: String? = nil, dryRun: Bool = false,
-        warning: (RepositoryWarning) -> Void = { _ in }, progress: BackupProgress.Report = { _ in }
+        snapshots ids: [String], database: String? = nil, warning: (RepositoryWarning) -> Void = { _ in },
+        progress: BackupProgress.Report = { _ in }
     ) async throws -> [RetentionDecision] {
-        if dryRun { return try await decide(removing: ids, database, warning) }
-        return try await remove({ try await decide(removing: ids, database, warning) }, warning, progress)
+        try await remove(
+            { try await repository.decide(removing: ids, database: database, warning: warning) }, warning, progress)
     }
 
     /// Decides, and removes what is not kept.
@@ -79,7 +74,7 @@ extension Repository {
             let own = going.filter { $0.manifest.database == database }
             do {
                 // After listing: leases ended meanwhile are marked before a newer snapshot can exist.
-                let marked = own.isEmpty ? [] : try await marks(database)
+                let marked = own.isEmpty ? [] : try await repository.marks(database)
                 let noted = try await recordForgotten(own)
                 for (index, snapshot) in own.enumerated() {
                     try progress(BackupProgress(.removing, Int64(done), of: Int64(going.count)))
@@ -103,9 +98,35 @@ extension Repository {
         }
         return decisions
     }
+}
 
-    private func decide(
-        removing ids: [String], _ database: String?, _ warning: (RepositoryWarning) -> Void
+extension Repository {
+    /// Decides as ``WritableRepository/forget(_:database:warning:progress:)``, whose parameters and errors it has, and removes nothing.
+    public func decide(
+        _ policy: RetentionPolicy, database: String? = nil, warning: (RepositoryWarning) -> Void = { _ in }
+    ) async throws -> [RetentionDecision] {
+        try policy.requireRules()
+        // In a rolled-back repository, the newest snapshots are not the newest. One database's state does not keep others from being
+        // looked after.
+        let surveys = try await surveys(database)
+        let rolledBack = surveys.filter { $0.rollback != nil }
+        if rolledBack.count == surveys.count, let rollback = rolledBack.first?.rollback { throw rollback }
+        let left = Set(rolledBack.map(\.database))
+        // The newest verified one is kept.
+        let (list, leftOut) = try await snapshots(database, requiringVerifications: true)
+        list.warnings.forEach(warning)
+        let all = list.filter { !left.contains($0.manifest.database) }
+        let problems = leftOut.values.map(\.nothingRemoved)
+        if all.isEmpty, let first = problems.first { throw first }
+        for problem in problems { warning(RepositoryWarning(problem, store.location)) }
+        // For the remark on dates alone: either clock may be wrong.
+        let now = min(clock.time(), try await store.now())
+        return all.byDatabase.flatMap { policy.decide($0, now: now) }
+    }
+
+    /// Decides as ``WritableRepository/forget(snapshots:database:warning:progress:)``, whose parameters and errors it has, and removes nothing.
+    public func decide(
+        removing ids: [String], database: String? = nil, warning: (RepositoryWarning) -> Void = { _ in }
     ) async throws -> [RetentionDecision] {
         let (all, leftOut) = try await snapshots(database, requiringVerifications: true)
         all.warnings.forEach(warning)
@@ -153,26 +174,12 @@ extension Repository {
             .usage, "snapshot \(last.snapshot.id) is the last one of '\(last.snapshot.database)' that \(last.what)",
             path: last.snapshot.object, advice: .verifyNewerFirst)
     }
+}
 
-    private func decide(
-        _ policy: RetentionPolicy, _ database: String?, _ warning: (RepositoryWarning) -> Void
-    ) async throws -> [RetentionDecision] {
-        // In a rolled-back repository, the newest snapshots are not the newest. One database's state does not keep others from being
-        // looked after.
-        let surveys = try await surveys(database)
-        let rolledBack = surveys.filter { $0.rollback != nil }
-        if rolledBack.count == surveys.count, let rollback = rolledBack.first?.rollback { throw rollback }
-        let left = Set(rolledBack.map(\.database))
-        // The newest verified one is kept.
-        let (list, leftOut) = try await snapshots(database, requiringVerifications: true)
-        list.warnings.forEach(warning)
-        let all = list.filter { !left.contains($0.manifest.database) }
-        let problems = leftOut.values.map(\.nothingRemoved)
-        if all.isEmpty, let first = problems.first { throw first }
-        for problem in problems { warning(RepositoryWarning(problem, store.location)) }
-        // For the remark on dates alone: either clock may be wrong.
-        let now = min(clock.time(), try await store.now())
-        return all.byDatabase.flatMap { policy.decide($0, now: now) }
+extension RetentionPolicy {
+    fileprivate func requireRules() throws {
+        guard isEmpty else { return }
+        throw VaultError(.config, "no rule says which snapshots to keep", advice: .addRetentionRule)
     }
 }
 
@@ -188,13 +195,13 @@ extension VaultError {
     }
 }
 
-extension Repository {
+extension WritableRepository {
     /// Removes the segments that continue removed snapshots.
     func removeSegments(_ databases: Set<String>) async throws {
         for database in databases {
             // In this order: the snapshot that a segment continues existed before it.
-            let log = try await segmentLog(database, [])
-            let survey = try await survey(database)
+            let log = try await repository.segmentLog(database, [])
+            let survey = try await repository.survey(database)
             let present = survey.snapshots
             let images = present.enumerated().map { index, snapshot in
                 ImagePosition(snapshot, previous: index > 0 ? present[index - 1] : nil)
@@ -209,7 +216,7 @@ extension Repository {
                 } && !survey.unreadable.contains { $0.sequence >= name.firstSnapshot }
             }
             // Recorded first. Lost segments are irrelevant once every snapshot that they could continue is removed.
-            var all = try await forgetRecord(database)
+            var all = try await repository.forgetRecord(database)
             let before = all
             var gone = going.map { $0.first...$0.sequence }
             for hole in log.holes

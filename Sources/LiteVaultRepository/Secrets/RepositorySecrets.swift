@@ -35,23 +35,52 @@ extension RepositoryConfig {
     }
 }
 
-// Several secrets for one repository. All of them lead to the same key, so that nothing but `repository.json` changes.
+/// The secrets that open a repository. Its content cannot be read by this, so that a sealed one shows it without a secret, too.
+///
+/// Without a secret, this is what the store says, unauthenticated.
+public struct RepositorySecrets: Sendable {
+    /// Those that opened the repository when this value was made, in the order in which they were added; empty if it has none.
+    public let slots: [RepositorySecretSlot]
+    /// The number of the slot whose secret was given; nil without one.
+    public let opened: Int?
+    /// Whether a secret was given, which authenticates all this.
+    public let isAuthenticated: Bool
+    /// Whether a new key was begun to be introduced, and both are accepted until that is completed: it was interrupted, or another process is
+    /// at it. ``WritableRepository/rotateKey(secret:progress:)`` completes it.
+    public let isRotationUnfinished: Bool
+    /// Whether the repository is sealed.
+    public let isSealed: Bool
+    /// What was noticed when the repository was opened.
+    package let notices: [RepositoryWarning]
+
+    fileprivate init(_ config: RepositoryConfig, opened: Int?, notices: [RepositoryWarning]) {
+        (slots, self.opened, self.notices) = (config.secretSlots, opened, notices)
+        (isAuthenticated, isRotationUnfinished, isSealed) = (opened != nil, config.previous != nil, config.isSealed)
+    }
+
+    /// Reads the secrets of a repository.
+    ///
+    /// The parameters and errors are those of ``Repository/open(_:secret:local:acceptsReplacement:)``, but nothing needs a secret.
+    public static func read(
+        _ store: any ObjectStore, secret: RepositorySecret? = nil, local: LocalDirectories = .standard,
+        acceptsReplacement: Bool = false
+    ) async throws -> RepositorySecrets {
+        let found = try await Opening(
+            store: store, secret: secret, local: local, acceptsReplacement: acceptsReplacement
+        ).existing()
+        let notices = try found.key == nil ? found.recognised() : found.opened().notices
+        return RepositorySecrets(found.config, opened: found.slot, notices: notices)
+    }
+}
 
 extension Repository {
-    /// The secrets that opened the repository when this value was made, in the order in which they were added; empty if it has none.
-    ///
-    /// Without a secret, this is what the store says, unauthenticated.
-    public var secretSlots: [RepositorySecretSlot] { config.secretSlots }
+    /// The secrets that open this repository.
+    public var secrets: RepositorySecrets { RepositorySecrets(config, opened: slot, notices: notices) }
+}
 
-    /// Whether a new key was begun to be introduced, and both are accepted until that is completed: it was interrupted, or another process is
-    /// at it. ``rotateKey(secret:progress:)`` completes it.
-    ///
-    /// Without a secret, this is what the store says, unauthenticated.
-    public var isRotationUnfinished: Bool { config.previous != nil }
+// All of several secrets lead to the same key, so that nothing but `repository.json` changes.
 
-    /// The number of the slot whose secret was given; nil without one.
-    public var openedSlot: Int? { slot }
-
+extension WritableRepository {
     /// Adds a secret that opens the repository, too.
     ///
     /// One small object is replaced, on condition that it is unchanged; nothing else is. Two changes at the same time are both made.
@@ -63,7 +92,7 @@ extension Repository {
     /// - Returns: the new slot.
     /// - Throws: `VaultError` `keyRejected` without a secret that opens the repository, `unsupported` for a repository created without one,
     ///   `usage` if the secret opens it already, there are 17 secrets, or the name cannot be shown; `busy` if others keep changing the secrets;
-    ///   `io`. After an `io` error the secret may have been added: ``secretSlots`` of the repository, opened again, shows it.
+    ///   `io`. After an `io` error the secret may have been added: ``RepositorySecrets/slots`` of the repository, opened again, shows it.
     @discardableResult
     public func addSecret(_ secret: RepositorySecret, name: String = "") async throws -> RepositorySecretSlot {
         try SecretSlot.require(name: name)
@@ -112,7 +141,7 @@ extension Repository {
     public func changeSecret(
         _ number: Int, to secret: RepositorySecret, name: String? = nil
     ) async throws -> RepositorySecretSlot {
-        try config.requireSlot(number, store.location)
+        try repository.config.requireSlot(number, store.location)
         if let name { try SecretSlot.require(name: name) }
         return try await newSlot(of: secret) { config in
             try config.requireSlot(number, store.location)
@@ -130,7 +159,7 @@ extension Repository {
         of secret: RepositorySecret, _ prepare: (inout RepositoryConfig) throws -> String
     ) async throws -> RepositorySecretSlot {
         let key = try await requireKey()
-        if let same = try config.unlock(secret, where: { $0.key == key.current }) {
+        if let same = try repository.config.unlock(secret, where: { $0.key == key.current }) {
             throw VaultError(
                 .usage, "slot \(same.slot) has this secret already", path: store.location,
                 remedy: "Give another secret.")
@@ -140,7 +169,7 @@ extension Repository {
         let slot = try await changeSecrets { config, key, number in
             let name = try prepare(&config)
             let slot = try SecretSlot(
-                number: number, name: name, derivation: derivation, sealing: sealing, key, of: id)
+                number: number, name: name, derivation: derivation, sealing: sealing, key, of: repository.id)
             config.secrets = config.slots + [slot]
             return slot
         } isMade: {
@@ -150,8 +179,7 @@ extension Repository {
     }
 
     func requireKey() async throws -> RepositoryKey {
-        try requireWritable()
-        guard let key else {
+        guard let key = repository.key else {
             throw VaultError(
                 .unsupported, "the repository was created without a secret", path: store.location,
                 remedy: await store.remedyWithoutSecret(
@@ -183,7 +211,7 @@ extension Repository {
             }
             var config = try await currentConfig(key.current)
             try config.require(location: store.location)
-            guard config.id == self.config.id else { throw VaultError.changedIdentity(store.location) }
+            guard config.id == repository.config.id else { throw VaultError.changedIdentity(store.location) }
             let number = (config.generation ?? 1) + 1
             let result = try change(&config, key.current, number)
             config.generation = number
@@ -193,7 +221,7 @@ extension Repository {
                 try await store.put(name, bytes: bytes, condition: hasConditions ? .unchanged(present.tag) : .none)
                 // Without conditions, another writer may have replaced it at the same moment.
                 if hasConditions {
-                    try? memory?.remember(config.id, document: bytes, generation: number)
+                    try? repository.memory?.remember(config.id, document: bytes, generation: number)
                     return result
                 }
             } catch let error as VaultError where error.code == .conflict {}
@@ -211,7 +239,7 @@ extension Repository {
         let name = RepositoryFormat.config
         let bytes = try await store.get(name, upTo: SealedDocument.limit(RepositoryConfig.self))
         let document = try SealedDocument(whole: bytes, name: name)
-        guard document.isAuthentic(key) else { throw newKey }
+        guard document.isAuthentic(key) else { throw repository.newKey }
         return try document.decode(RepositoryConfig.self, name: name)
     }
 }

@@ -3,7 +3,7 @@ internal import LiteVaultCipher
 internal import LiteVaultQuoting
 internal import LiteVaultSystem
 
-extension Repository {
+extension WritableRepository {
     /// Stores a snapshot of a database that may be in use. The database's key is not needed.
     ///
     /// Locks or a read mark of the database are held only while its blocks are read, compared and spooled, not during the
@@ -20,7 +20,7 @@ extension Repository {
     public func snapshot(of path: String, options: SnapshotOptions = .init()) async throws -> SnapshotResult {
         try await storeSnapshot(of: path, options: options) { sink in
             var sink = sink
-            return try Capture(path, limits: options.limits, clock: clock).run(into: &sink)
+            return try Capture(path, limits: options.limits, clock: repository.clock).run(into: &sink)
         }
     }
 
@@ -32,17 +32,16 @@ extension Repository {
     package func storeSnapshot(
         of path: String, options: SnapshotOptions, capture: @escaping (any BlockSink) throws -> CaptureReport
     ) async throws -> SnapshotResult {
-        // Before anything is said of the database: the lease comes later.
-        try requireWritable()
         let source = try withErrorContext(path: path) {
-            try DatabaseFile(path).kind().requireStorable(allowsPlaintext: options.allowsPlaintext || isSealed)
+            try DatabaseFile(path).kind().requireStorable(
+                allowsPlaintext: options.allowsPlaintext || repository.isSealed)
             return try FileMetadata.resolvedPath(path)
         }
         // That of the path as it was given: a link stands for what it leads to today, and its name stays.
         let name =
-            try options.database ?? promoted(source)?.name ?? path.pathNames.last.map(String.init) ?? source
-        let database = databaseID(name)
-        let directory = try spoolDirectory()
+            try options.database ?? repository.promoted(source)?.name ?? path.pathNames.last.map(String.init) ?? source
+        let database = repository.databaseID(name)
+        let directory = try repository.spoolDirectory()
         return try await withLease(
             database, for: "the database '\(name)' of the repository", fence: { try await fence($0, database) }
         ) { lease in
@@ -51,15 +50,15 @@ extension Repository {
             // Before the image is read: what is known to be stored by now is in it.
             let known =
                 options.followed == nil
-                ? try await newestMark(database, listedAfter: plan.previous?.manifest)
-                : newestMark(database, previous: plan.previous?.manifest)
-            (plan.newestSegment, plan.wholeRead) = (known, plan.lastWholeRead(options, now: clock.time()))
+                ? try await repository.newestMark(database, listedAfter: plan.previous?.manifest)
+                : repository.newestMark(database, previous: plan.previous?.manifest)
+            (plan.newestSegment, plan.wholeRead) = (known, plan.lastWholeRead(options, now: repository.clock.time()))
             // No label is earlier than one of what was stored or read before, whatever the clock says. Segments that a follower stores
             // from now on do not count: most of them are not in the image, and a restore tells which are.
             // The host of a promoted standby has no memory of the segments before it, but of the state that they led to.
             let labels = [
                 plan.previous?.time.milliseconds, known?.seen, options.followed?.newestLabel,
-                try promoted(source)?.state,
+                try repository.promoted(source)?.state,
             ]
             plan.newestLabel = labels.compactMap(\.self).max() ?? 0
             let run = options.followed?.runName
@@ -69,8 +68,8 @@ extension Repository {
                 basis: plan.basis(options.followed), readsAll: plan.wholeRead == nil, avoided: plan.avoided,
                 damaged: plan.damaged)
             let sink = SnapshotSink(
-                repository: id, directory: directory, comparison: comparison,
-                allowsPlaintext: options.allowsPlaintext || isSealed,
+                repository: repository.id, directory: directory, comparison: comparison,
+                allowsPlaintext: options.allowsPlaintext || repository.isSealed,
                 keyring: { try StoredKeyring(options.keyring, of: source) }, progress: options.progress)
             let report = try await withErrorContext(path: source) {
                 try await withDedicatedThread { try capture(sink) }
@@ -89,7 +88,7 @@ extension Repository {
             if let followed = options.followed, let run, run == followed.runName {
                 manifest.followed?.run = run.hexadecimal
                 if let position = report.position {
-                    manifest.followed?.places = await followed.count(upTo: position, in: run, clock)
+                    manifest.followed?.places = await followed.count(upTo: position, in: run, repository.clock)
                 }
             } else if let log = manifest.log, log.end != nil, let same = plan.previous?.manifest, same.log == log {
                 // The same state of the same log as that of the previous one.
@@ -162,13 +161,13 @@ extension Repository {
     private func plan(
         name: String, source: String, options: SnapshotOptions, lease: Lease
     ) async throws -> SnapshotPlan {
-        let database = databaseID(name)
+        let database = repository.databaseID(name)
         // All manifests, though the newest would do: snapshots have to report damaged ones.
-        let survey = try await survey(database)
+        let survey = try await repository.survey(database)
         if let rollback = survey.rollback { throw rollback }
         // A store that did not respond proves nothing about the manifest, which the next one has to follow.
         if let newest = survey.unreadableNewest, !newest.error.isDamage { throw newest.error }
-        let advisories = try await advisories(survey)
+        let advisories = try await repository.advisories(survey)
         // A sequence number is never reused, not even that of a manifest that was set aside.
         let highest = max(survey.newestSequence, survey.fences.last ?? 0, advisories.newestForgotten)
         if let stray = survey.unreadableNewest, stray.sequence > survey.plausible(advisories.newestForgotten) {
@@ -183,9 +182,9 @@ extension Repository {
                 advice: survey.newestSequence == highest
                     ? .repairUnlessOwn : .text("Back the database up under another name, or into a new repository."))
         }
-        let line = try requireLine(survey.line, of: name, at: source)
+        let line = try repository.requireLine(survey.line, of: name, at: source)
         // A follower labels what it reads during the upload behind it: this machine may have stored it without an answer.
-        rememberNewest(survey)
+        repository.rememberNewest(survey)
         let host = ProcessInfo.processInfo.hostName
         if let last = survey.snapshots.last, options.database == nil, !isSameText(last.source, source),
             last.manifest.line == line
@@ -199,11 +198,12 @@ extension Repository {
         var plan = SnapshotPlan(
             name: name, source: source, host: host, sequence: highest + 1,
             known: survey.snapshots(with: advisories.verifications), line: line, avoided: .all,
-            damaged: advisories.verifications.damagedPacks, warnings: notices + survey.warnings + advisories.warnings)
+            damaged: advisories.verifications.damagedPacks,
+            warnings: repository.notices + survey.warnings + advisories.warnings)
         plan.unread = survey.unreadableNewest?.sequence
         // After acquiring the lease: packs scheduled for deletion from now on are not deleted while it is held.
         do {
-            let pending = try await pendingDeletions()
+            let pending = try await repository.pendingDeletions()
             plan.damaged.formUnion(pending.damagedPacks)
             // Damage that a check has recorded is not carried on: these blocks are stored again.
             plan.avoided = .these(pending.avoided.union(plan.damaged))
@@ -217,7 +217,7 @@ extension Repository {
                 plan.warnings.append(warning)
             }
             do {
-                plan.blockMap = try await nodes(database).map(of: previous.manifest, previous.object)
+                plan.blockMap = try await repository.nodes(database).map(of: previous.manifest, previous.object)
             } catch let error as VaultError where error.isDamage {
                 plan.warnings.append(.damagedMap(error, of: previous))
             }
@@ -229,17 +229,17 @@ extension Repository {
         for plan: SnapshotPlan, root: TreeEntry, by sink: SnapshotSink, report: CaptureReport, options: SnapshotOptions
     ) -> Manifest {
         let last = plan.previous?.manifest
-        let database = databaseID(plan.name)
+        let database = repository.databaseID(plan.name)
         // Small files often change completely, which has no significance. What could not be compared has not changed by that.
         let isCompared = plan.blockMap != nil && sink.damage == nil
         let rewritten =
             last.map { isCompared && sink.changed * 10 >= sink.blockCount * 9 && $0.blocks >= 8 } ?? false
-        let marks = [plan.newestSegment, newestMark(database, previous: last)].compactMap(\.self)
+        let marks = [plan.newestSegment, repository.newestMark(database, previous: last)].compactMap(\.self)
         let newest = marks.max { $0.sequence < $1.sequence }
         let label = max(report.began.milliseconds, plan.newestLabel + 1)
         let treeBytes = sink.spool.treeBytes
         return Manifest(
-            repository: config.id, database: database, name: plan.name, sequence: plan.sequence,
+            repository: repository.config.id, database: database, name: plan.name, sequence: plan.sequence,
             predecessor: plan.previous?.hash.hexadecimal, unread: plan.unread,
             epoch: (last?.epoch ?? 1) + (rewritten ? 1 : 0),
             base: last == nil || sink.changed == sink.blockCount, rewritten: rewritten,
@@ -272,15 +272,21 @@ extension Repository {
         }
     }
 
+    /// Requires that the database of a manifest still continues the current line.
+    private func requireLine(of manifest: Manifest) async throws {
+        let current = try await repository.newestObjects(manifest.database).line
+        try repository.requireLine(current, of: manifest.name, at: manifest.source)
+    }
+
     /// Stores the manifest last, under the name promised by the lease: a process that ended the lease has occupied that
     /// name.
     private func publish(_ manifest: Manifest, _ lease: Lease) async throws -> Snapshot {
         let name = RepositoryFormat.snapshot(manifest.database, manifest.sequence)
-        let (bytes, hash) = try SealedDocument.seal(manifest, key: key, name: name)
+        let (bytes, hash) = try SealedDocument.seal(manifest, key: repository.key, name: name)
         do {
             try await lease.confirm()
         } catch let error as VaultError where error.code == .busy {
-            try await requireLine(newestObjects(manifest.database).line, of: manifest.name, at: manifest.source)
+            try await requireLine(of: manifest)
             throw error
         }
         do {
@@ -288,8 +294,8 @@ extension Repository {
         } catch let error as VaultError where error.code == .conflict {
             // A lost response, or a process that used the same number.
             guard try await store.get(name, upTo: SealedDocument.limit(Manifest.self)) == bytes else {
-                if try await isFence(name, manifest.database) {
-                    try await requireLine(newestObjects(manifest.database).line, of: manifest.name, at: manifest.source)
+                if try await repository.isFence(name, manifest.database) {
+                    try await requireLine(of: manifest)
                     throw lease.lost()
                 }
                 throw error
@@ -301,7 +307,7 @@ extension Repository {
         }
         let snapshot = try Snapshot(manifest: manifest, hash: hash, name: name)
         do {
-            try remember(Head(snapshot), manifest.database)
+            try repository.remember(Head(snapshot), manifest.database)
         } catch let error as VaultError {
             throw VaultError(
                 error.code,

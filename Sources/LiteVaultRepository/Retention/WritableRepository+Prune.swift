@@ -15,7 +15,7 @@ public struct PruneResult: Sendable, Equatable {
     public var sparse = 0
 }
 
-extension Repository {
+extension WritableRepository {
     /// Deletes packs that no snapshot needs, in two steps: one run schedules them for deletion, and a later run deletes those
     /// that are still unneeded after a grace period, which running restores have to finish.
     ///
@@ -29,7 +29,7 @@ extension Repository {
     public func prune(
         grace: Duration = .seconds(86_400), dryRun: Bool = false, progress: @escaping BackupProgress.Report = { _ in }
     ) async throws -> PruneResult {
-        return try await withRoom(isKept: !dryRun) {
+        try await withRoom(isKept: !dryRun) {
             try await withLease("prune", for: "removing from the repository") { lease in
                 try await prune(grace: grace, dryRun: dryRun, progress: progress, holding: lease)
             }
@@ -45,10 +45,12 @@ extension Repository {
         let packs = try await store.list("data/").filter { RepositoryFormat.isPack($0.name) } + trees
         let writers = try await writers(endingOthers: !dryRun)
         let (now, grace) = (try await store.now().timeIntervalSince1970, grace.seconds)
-        let used = try await usedPacks()
+        let used = try await repository.usedPacks()
         // A damaged list is started over: only packs scheduled by this run or a later one are deleted then.
-        var before = PendingDeletions(repository: config.id, packs: [], sparse: [])
-        do { before = try await pendingDeletions() } catch let error as VaultError where error.code == .damaged {}
+        var before = PendingDeletions(repository: repository.config.id, packs: [], sparse: [])
+        do { before = try await repository.pendingDeletions() } catch let error as VaultError
+            where error.code == .damaged
+        {}
         let run = before.nextRun
         let times = packs.map(\.modified.timeIntervalSince1970) + before.packs.map(\.since)
         let shown = max(times.max() ?? now, before.shown ?? now)
@@ -66,7 +68,7 @@ extension Repository {
         for pack in packs {
             if let live = used[pack.name] {
                 result.kept += 1
-                if let live, try await isSparse(pack, live) {
+                if let live, try await repository.isSparse(pack, live) {
                     sparse.append(pack.name)
                 }
                 continue
@@ -84,14 +86,14 @@ extension Repository {
         result.removedBytes = going.lazy.map(\.size).sum
         if dryRun { return result }
         // Copies on this machine: problems with them do not stop pruning.
-        try? sweepCache(trees)
+        try? repository.sweepCache(trees)
         // Packs deleted now stay on the list until they are confirmed to be gone. The rest is left to a later run.
         let fitting = Array(listed.sorted { $0.since < $1.since }.prefix(RepositoryFormat.listedPacks))
         let present = Set(packs.map(\.name))
         let damaged = before.damaged?.filter(present.contains).prefix(RepositoryFormat.listedPacks - fitting.count)
         let rest = RepositoryFormat.listedPacks - fitting.count - (damaged?.count ?? 0)
         let list = PendingDeletions(
-            repository: config.id, packs: fitting, sparse: Array(sparse.prefix(rest)),
+            repository: repository.config.id, packs: fitting, sparse: Array(sparse.prefix(rest)),
             damaged: damaged?.isEmpty == false ? damaged.map(Array.init) : nil, run: run, writers: seen,
             shown: isBehind ? min(shown, Timestamp.limit) : nil)
         if list.damaged != before.damaged || !list.packs.isEmpty || !list.sparse.isEmpty || !before.packs.isEmpty
@@ -106,19 +108,6 @@ extension Repository {
         }
         try await store.removeLeftovers()
         return result
-    }
-
-    /// Whether snapshots need less than half of the blocks of a data pack. One request for each if the repository is sealed.
-    private func isSparse(_ pack: ObjectAttributes, _ live: Int) async throws -> Bool {
-        do {
-            guard let blocks = RepositoryFormat.blocks(inDataPackOf: try await store.contentSize(pack)) else {
-                return false
-            }
-            return live * 2 < blocks
-        } catch let error as VaultError where error.isDamage {
-            // A check reports it.
-            return false
-        }
     }
 
     /// The leases of active writers.
@@ -165,9 +154,24 @@ extension Repository {
         }
         return found
     }
+}
+
+extension Repository {
+    /// Whether snapshots need less than half of the blocks of a data pack. One request for each if the repository is sealed.
+    fileprivate func isSparse(_ pack: ObjectAttributes, _ live: Int) async throws -> Bool {
+        do {
+            guard let blocks = RepositoryFormat.blocks(inDataPackOf: try await store.contentSize(pack)) else {
+                return false
+            }
+            return live * 2 < blocks
+        } catch let error as VaultError where error.isDamage {
+            // A check reports it.
+            return false
+        }
+    }
 
     /// The packs that snapshots need; for data packs, the number of needed blocks.
-    private func usedPacks() async throws -> [String: Int?] {
+    fileprivate func usedPacks() async throws -> [String: Int?] {
         var live: [PackID: BlockSet] = [:]
         let walk = BlockMapWalk(
             visit: { entry in

@@ -2,7 +2,7 @@ public import LiteVaultCapture
 internal import LiteVaultCipher
 internal import LiteVaultSystem
 
-extension Repository {
+extension WritableRepository {
     /// Joins the segments of followed logs, and removes those whose time is over.
     ///
     /// A damaged segment is not joined, nor removed; those beside it are. Segments are removed only after the joined one that has
@@ -20,9 +20,8 @@ extension Repository {
         _ policy: CompactionPolicy = .init(), database: String? = nil, dryRun: Bool = false,
         progress: @escaping BackupProgress.Report = { _ in }
     ) async throws -> CompactionResult {
-        try requireWritable()
         var result = CompactionResult()
-        let ids = try await databaseIDs(database)
+        let ids = try await repository.databaseIDs(database)
         for (index, id) in ids.enumerated() {
             try progress(BackupProgress(.storing, Int64(index), of: Int64(ids.count)))
             let compaction = SegmentCompaction(self, id, policy, dryRun: dryRun, progress: progress)
@@ -36,6 +35,7 @@ extension Repository {
 
 /// A compaction of one database.
 final class SegmentCompaction {
+    private let writable: WritableRepository
     private let repository: Repository
     private let database: String
     private let policy: CompactionPolicy
@@ -53,10 +53,10 @@ final class SegmentCompaction {
     private var newestDate: Date?
 
     init(
-        _ repository: Repository, _ database: String, _ policy: CompactionPolicy, dryRun: Bool = false,
+        _ writable: WritableRepository, _ database: String, _ policy: CompactionPolicy, dryRun: Bool = false,
         progress: @escaping BackupProgress.Report = { _ in }
     ) {
-        self.repository = repository
+        (self.writable, repository) = (writable, writable.repository)
         self.database = database
         self.policy = policy
         self.dryRun = dryRun
@@ -141,7 +141,7 @@ final class SegmentCompaction {
             ]
         }
         var done: [SegmentName] = []
-        var current = try JoinedObject(repository, database, level)
+        var current = try JoinedObject(writable, database, level)
         let fetched = try FetchedSegments(of: database, in: repository)
         for start in stride(from: 0, to: part.count, by: 16) {
             let some = Array(part[start..<min(part.count, start + 16)])
@@ -154,7 +154,7 @@ final class SegmentCompaction {
                     defer { unlink(path) }
                     if try current.append(element, path) { continue }
                     done += try await end(current)
-                    current = try JoinedObject(repository, database, level)
+                    current = try JoinedObject(writable, database, level)
                     _ = try current.append(element, path)
                 } catch let error as VaultError where error.isDamage {
                     // Another compaction may have removed it. Otherwise a check reports it too.
@@ -162,7 +162,7 @@ final class SegmentCompaction {
                         result.warnings.append(RepositoryWarning(error, name.object))
                     }
                     done += try await end(current) + [name]
-                    current = try JoinedObject(repository, database, level)
+                    current = try JoinedObject(writable, database, level)
                 }
             }
         }
@@ -191,7 +191,7 @@ final class SegmentCompaction {
         guard !found.isEmpty else { return }
         if dryRun { return count(found.map(\.name)) }
         do {
-            try await repository.withLease("prune", for: "removing from the repository") { lease in
+            try await writable.withLease("prune", for: "removing from the repository") { lease in
                 // With the lease: what retention removes meanwhile must not be counted on.
                 let going = try await removable()
                 var intact: [String: Bool] = [:]
@@ -336,8 +336,8 @@ final class JoinedObject {
     /// Whether it can be stored.
     private(set) var isUsable = true
 
-    init(_ repository: Repository, _ database: String, _ level: Int) throws {
-        self.repository = repository
+    init(_ writable: WritableRepository, _ database: String, _ level: Int) throws {
+        repository = writable.repository
         self.database = database
         self.level = level
         file = try PackSpool(directory: try repository.spoolDirectory()).create().file

@@ -2,7 +2,7 @@ internal import Crypto
 internal import LiteVaultCapture
 internal import LiteVaultSystem
 
-extension Repository {
+extension WritableRepository {
     /// Makes a damaged repository usable again, and reports what is lost.
     ///
     /// It rebuilds derived documents, moves damaged manifests and segments to `damaged/` without deleting them, and restores
@@ -14,7 +14,6 @@ extension Repository {
     /// - Throws: `VaultError` `busy` if another process removes snapshots or packs, `keyRejected` if the repository's secret
     ///   was not given, `io`.
     public func repair(_ options: RepairOptions = .init()) async throws -> RepairReport {
-        try requireWritable()
         if options.dryRun { return try await Repair(self, options, nil).run() }
         return try await withLease("prune", for: "repairing the repository") {
             try await Repair(self, options, $0).run()
@@ -24,6 +23,7 @@ extension Repository {
 
 /// A single run of a repair.
 final class Repair {
+    let writable: WritableRepository
     let repository: Repository
     let options: RepairOptions
     /// Nil in a dry run.
@@ -32,8 +32,8 @@ final class Repair {
 
     var store: any ObjectStore { repository.store }
 
-    init(_ repository: Repository, _ options: RepairOptions, _ lease: Lease?) {
-        self.repository = repository
+    init(_ writable: WritableRepository, _ options: RepairOptions, _ lease: Lease?) {
+        (self.writable, repository) = (writable, writable.repository)
         self.options = options
         self.lease = lease
         report = RepairReport(isDryRun: options.dryRun, readsData: options.readsData)
@@ -189,7 +189,7 @@ final class Repair {
         } catch let damage as VaultError where damage.isDamage {
             if options.dryRun { return report.actions.append(.init(.rebuilt, name, damage.message, nil)) }
             do {
-                try await repository.withLease(short, for: "following the database") { follower in
+                try await writable.withLease(short, for: "following the database") { follower in
                     let newest = try await repository.segmentLog(survey.database, survey.snapshots).newest?.mark
                     follower.note = try newest.map { try repository.note($0, survey.database) }
                 }
@@ -286,7 +286,7 @@ final class Repair {
     func write(_ value: some CheckedDocument, as name: String) async throws {
         guard let lease else { return }
         try await lease.confirm()
-        try await repository.put(value, as: name, condition: .none)
+        try await writable.put(value, as: name, condition: .none)
     }
 
     private func replace(_ name: String, with bytes: [UInt8]) async throws {

@@ -20,7 +20,7 @@ public struct KeyRotation: Sendable, Equatable {
 
 // A new key: for when a secret was known to somebody who must not store anything as authentic any more.
 
-extension Repository {
+extension WritableRepository {
     /// Gives the repository a new random key, which only one secret opens, and authenticates all of its documents with it.
     ///
     /// All other secrets are removed; add those of others again, one after the other. Packs are not touched. Every manifest, segment and list
@@ -29,7 +29,7 @@ extension Repository {
     ///
     /// An interruption leaves a repository that the secret opens, with documents of both keys; the next call completes it, and until then
     /// the old key is still accepted. So it is if a document is not authentic or does not match its hash, also when it is read again: it stays as
-    /// it is, and the result has a warning. Nothing else may write meanwhile. A `Repository` that was opened before has to be opened again: it throws `busy`
+    /// it is, and the result has a warning. Nothing else may write meanwhile. A repository that was opened before has to be opened again: it throws `busy`
     /// when it is to write, and reports damage when it reads.
     ///
     /// A copy in another place keeps the old key, and can no longer be continued from this repository.
@@ -49,7 +49,7 @@ extension Repository {
                 .unsupported, "the store has no conditional writes, which a new key needs", path: store.location,
                 remedy: "Store new snapshots in a new repository.")
         }
-        guard let opened = try config.unlock(secret, where: { $0.key == key.current }) else {
+        guard let opened = try repository.config.unlock(secret, where: { $0.key == key.current }) else {
             throw VaultError(.keyRejected, "the secret is not one of the repository", path: store.location)
         }
         return try await withLease("prune", for: "giving the repository a new key") { lease in
@@ -59,7 +59,9 @@ extension Repository {
             let rotated = isContinued ? self : try await withNewKey(secret, opened.slot)
             // A holder of a lease taken before the change may still write under the old key. One that takes a lease later compares the key.
             try await rotated.endWriters()
-            guard let slot = rotated.secretSlots.first else { throw VaultError.changedIdentity(store.location) }
+            guard let slot = rotated.repository.secrets.slots.first else {
+                throw VaultError.changedIdentity(store.location)
+            }
             var result = KeyRotation(slot: slot, isContinued: isContinued)
             try await rotated.sealAgain(&result, lease, progress)
             // They may be authentic, and have been misread: without the old key a repair could not tell.
@@ -74,27 +76,29 @@ extension Repository {
     }
 
     /// The repository with a new key, stored as `repository.json`.
-    private func withNewKey(_ secret: RepositorySecret, _ number: Int) async throws -> Repository {
+    private func withNewKey(_ secret: RepositorySecret, _ number: Int) async throws -> WritableRepository {
         let new = SymmetricKey(size: .bits256)
         let derivation = SecretDerivation.new(secret)
         let sealing = try secret.key(derivation)
         let stored = try await changeSecrets(sealedBy: new) { config, key, next in
             let name = config.slots.first { $0.number == number }?.name ?? ""
             config.secrets = [
-                try SecretSlot(number: next, name: name, derivation: derivation, sealing: sealing, new, of: id)
+                try SecretSlot(
+                    number: next, name: name, derivation: derivation, sealing: sealing, new, of: repository.id)
             ]
             config.secret = nil
             config.add(feature: RepositoryConfig.slotsFeature)
-            config.sealing = try self.sealing?.sealed(by: new)
-            config.previous = try RepositoryKey.seal(key, by: new, of: id)
+            config.sealing = try repository.sealing?.sealed(by: new)
+            config.previous = try RepositoryKey.seal(key, by: new, of: repository.id)
             return (config: config, number: next)
         } isMade: { config, made in
             config.generation == made.number && config.previous == made.config.previous
         }.config
-        return Repository(
-            store: store, local: local, config: stored,
-            key: RepositoryKey(current: new, previous: key?.current), slot: stored.slots.first?.number, id: id,
-            memory: memory, notices: notices)
+        return try Repository(
+            store: store, local: repository.local, config: stored,
+            key: RepositoryKey(current: new, previous: repository.key?.current), slot: stored.slots.first?.number,
+            id: repository.id, memory: repository.memory, notices: repository.notices
+        ).writable()
     }
 
     /// Takes every lease of a writer once: then none is at work that began under the old key. A follower's note is sealed again.
@@ -109,7 +113,9 @@ extension Repository {
             let lease = try await Lease.take(
                 short, of: self, for: "a database of the repository",
                 fence: isFollower ? nil : { try await fence($0, database) })
-            if let key, let note = lease.note, let bytes = SealedDocument.sealedAgain(Array(note.utf8), key) {
+            if let key = repository.key, let note = lease.note,
+                let bytes = SealedDocument.sealedAgain(Array(note.utf8), key)
+            {
                 lease.note = String(decoding: bytes, as: UTF8.self)
             }
             await lease.release()
@@ -165,7 +171,7 @@ extension Repository {
     }
 
     private func sealAgain(_ name: String) async throws -> Outcome {
-        guard let key else { return .present }
+        guard let key = repository.key else { return .present }
         do {
             return try await replacing(name, in: store) { present -> Outcome? in
                 // Of a segment, the frames follow.
@@ -221,12 +227,12 @@ extension Repository {
 
     /// Stores a segment again with another document of the same length.
     private func replaceHead(of name: String, _ present: ObjectAttributes, _ head: [UInt8]) async throws {
-        let named = try ReplacementFile.temporary("rotation", in: spoolDirectory())
+        let named = try ReplacementFile.temporary("rotation", in: repository.spoolDirectory())
         defer { named.discard() }
         let path = named.path + "-journal"
         try await store.fetch(name, into: path, upTo: ReadLimits.segment)
         let file = try LocalFile(updating: path)
-        try verify(file, as: name)
+        try repository.verify(file, as: name)
         try file.write(head, at: 0)
         try await store.put(name, file: path, condition: .unchanged(present.tag))
     }

@@ -17,12 +17,12 @@ public struct SealingResult: Sendable, Equatable {
 
 // Format 2 for a repository of format 1, where it is.
 
-extension Repository {
+extension WritableRepository {
     /// Compresses and encrypts all of a repository that was created without, and seals what is stored from now on.
     ///
     /// From its first step on, older versions of LiteVault refuse the repository. Every object but `repository.json` is stored again, one
     /// by one, so the store needs little more space than before. An interruption leaves a repository that works, with objects of both
-    /// kinds; the next call completes it. Nothing else may write meanwhile. A `Repository` that was opened before has to be opened
+    /// kinds; the next call completes it. Nothing else may write meanwhile. A repository that was opened before has to be opened
     /// again: it throws `busy` when it is to write, and reports damage when it reads.
     ///
     /// An object that does not match its hashes, also when it is read again, stays as it is and ends the work: what was misread is not stored. A
@@ -38,7 +38,7 @@ extension Repository {
     ///   `io`, `noSpace`.
     public func seal(progress: @escaping BackupProgress.Report = { _ in }) async throws -> SealingResult {
         let key = try await requireKey()
-        if isSealed, !isSealingUnfinished { return SealingResult(isSealed: true) }
+        if repository.isSealed, !repository.isSealingUnfinished { return SealingResult(isSealed: true) }
         guard try await store.supportsConditionalWrites() else {
             throw VaultError(
                 .unsupported, "the store has no conditional writes, which an upgrade needs", path: store.location,
@@ -48,9 +48,9 @@ extension Repository {
             throw VaultError(
                 .busy, "a new key was not completed", path: store.location, advice: .completeRotation)
         }
-        var result = SealingResult(isContinued: isSealed)
+        var result = SealingResult(isContinued: repository.isSealed)
         let sealed =
-            isSealed
+            repository.isSealed
             ? self
             : try await withLease("prune", for: "upgrading the repository") { _ in
                 // Before anything is changed, so that a writer at work does not leave an unfinished change.
@@ -72,8 +72,8 @@ extension Repository {
     }
 
     /// The repository as a sealed one with objects that are not sealed yet, stored as `repository.json`.
-    private func beginSealing(_ key: RepositoryKey) async throws -> Repository {
-        let sealing = SealingKey(of: id)
+    private func beginSealing(_ key: RepositoryKey) async throws -> WritableRepository {
+        let sealing = SealingKey(of: repository.id)
         let stored = try await changeSecrets { config, current, _ in
             try config.seal(with: sealing, under: current)
             config.unsealed = true
@@ -81,9 +81,11 @@ extension Repository {
         } isMade: { config, made in
             config.sealing == made.sealing
         }
-        return Repository(
-            store: try stored.opening(store, key: key, of: id, spool: local.spool), local: local, config: stored,
-            key: key, slot: slot, id: id, memory: memory, notices: notices)
+        let (local, id) = (repository.local, repository.id)
+        return try Repository(
+            store: stored.opening(store, key: key, of: id, spool: local.spool), local: local, config: stored,
+            key: key, slot: repository.slot, id: id, memory: repository.memory, notices: repository.notices
+        ).writable()
     }
 
     private func sealObjects(
@@ -91,7 +93,7 @@ extension Repository {
     ) async throws {
         // Stores write the object of conditions themselves, to try these. It says nothing.
         let others = [RepositoryFormat.config, RepositoryFormat.lease("conditions")]
-        let damaged = Set(try await pendingDeletions().damaged ?? [])
+        let damaged = Set(try await repository.pendingDeletions().damaged ?? [])
         var (done, total) = (Int64(0), Int64(0))
         try await forEachPart(32, lease) {
             !others.contains($0)
@@ -121,7 +123,7 @@ extension Repository {
             guard present.size <= limit else {
                 throw VaultError.tooLarge(Int(limit), path: "\(store.location)/\(name)")
             }
-            let named = try ReplacementFile.temporary("upgrade", in: spoolDirectory())
+            let named = try ReplacementFile.temporary("upgrade", in: repository.spoolDirectory())
             defer { named.discard() }
             let local = base.localPath(name)
             let path = local ?? named.path + "-journal"
@@ -131,7 +133,7 @@ extension Repository {
             if SealedObject.isSealed(try file.read(at: 0, count: start.count)) { return nil }
             do {
                 // Where no hash says so, a second reading tells whether it was read as it is.
-                if try damaged.contains(name) || !verify(file, as: name),
+                if try damaged.contains(name) || !repository.verify(file, as: name),
                     try await base.hash(name, 0..<present.size) != file.hash()
                 {
                     throw VaultError(.damaged, "has other content each time that it is read", path: name)
