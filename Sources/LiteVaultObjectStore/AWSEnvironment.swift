@@ -4,9 +4,7 @@ internal import LiteVaultSystem
 package struct AWSEnvironment: Sendable {
     /// The environment variables that are not empty.
     package let variables: [String: String]
-    /// The profile's name.
     package let profile: String
-    /// Whether the profile was named explicitly.
     package let isProfileNamed: Bool
     /// Whether the program named the profile, which then precedes the keys in the environment.
     let isProfileChosen: Bool

@@ -52,7 +52,6 @@ actor CredentialCache {
 
     private var now: Date { clock.serverTime ?? clock.now() }
 
-    /// The credentials to sign with now.
     func current() async throws -> AWSCredentials {
         if let held, held.renewal.map({ $0 > now }) ?? true { return held.credentials }
         let task = renewal ?? Task { [source] in try await source() }

@@ -90,7 +90,6 @@ struct S3Failure: Error {
         }
     }
 
-    /// Code and message, for error messages.
     var summary: String {
         [code, message.isEmpty ? "status \(status)" : message].filter { !$0.isEmpty }.joined(separator: ", ")
     }

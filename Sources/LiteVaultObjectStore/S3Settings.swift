@@ -124,7 +124,6 @@ package struct Endpoint: Sendable, Equatable {
         return isPlain ? parts.map { "/" + $0 }.joined() : nil
     }
 
-    /// Amazon's endpoint of a region.
     package static func amazon(_ region: String) -> String {
         "https://s3.\(region).amazonaws.com\(region.hasPrefix("cn-") ? ".cn" : "")"
     }

@@ -17,7 +17,6 @@ package struct SQLTokens: IteratorProtocol, Sequence {
 
     /// A piece of the text.
     package struct Token: Sendable {
-        /// What a token is.
         package enum Kind: Sendable {
             /// An unquoted word: a keyword or a name.
             case word

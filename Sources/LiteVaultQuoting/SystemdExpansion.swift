@@ -94,7 +94,6 @@ extension Quoting {
         return String(decoding: result, as: UTF8.self)
     }
 
-    /// Whether a text can name a variable of a service.
     package static func isVariableName(_ text: String) -> Bool {
         guard let first = text.utf8.first, !digits.contains(first) else { return false }
         return text.utf8.allSatisfy { isLetterOrDigit($0) || $0 == UInt8(ascii: "_") }

@@ -131,7 +131,6 @@ package final class SFTPSession: Sendable {
         }
     }
 
-    /// The attributes of an open file.
     package func attributes(of handle: Handle) async throws -> SFTPAttributes {
         var answer = try await channel.request(SFTPKind.fileStatus) { $0.add(handle) }
             .expecting(SFTPKind.answerAttributes)

@@ -109,7 +109,6 @@ package struct YAMLError: Error {
     package let place: YAMLPlace
 }
 
-/// A place in a YAML text.
 package struct YAMLPlace: Hashable, Sendable {
     /// From 1; the column counts characters.
     package let (line, column): (Int, Int)

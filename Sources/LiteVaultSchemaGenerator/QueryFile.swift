@@ -40,7 +40,6 @@ struct NamedStatement {
     let labels: [Label]?
     let kind: Kind
     let isIndexed: Bool
-    /// Where its name is.
     let location: Location
     let documentation: [String]
     let parameters: [String: Annotation]

@@ -11,7 +11,6 @@ struct Relation {
     let hiddenColumns: [String]
 }
 
-/// A column of a relation.
 struct Column {
     let name: String
     /// The declared type; empty for none.
@@ -97,7 +96,6 @@ struct ModelReader {
     }
 }
 
-/// The Swift types of columns.
 struct ColumnTypes {
     private let directives: Directives
     /// What expressions in views are, by `view.column`.

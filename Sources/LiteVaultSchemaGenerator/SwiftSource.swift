@@ -92,7 +92,6 @@ struct SwiftWriter {
     }
 }
 
-/// Swift names for SQL names.
 enum SwiftNames {
     /// `user_account` becomes `UserAccount`.
     static func type(_ name: String) -> String {

@@ -60,7 +60,6 @@ extension Examination {
             expected: "\(expected.count) names, and \(text(expected)) there")
     }
 
-    /// Expects an error with a code.
     func expect(
         _ code: VaultError.Code, of what: String, _ body: () async throws -> Void
     ) async throws {

@@ -227,7 +227,6 @@ package struct FollowedChanges: Sendable {
     package let pages: Set<UInt32>
     /// The smallest number of pages that the database had meanwhile; the largest value if there was no commit.
     package let least: UInt32
-    /// Bytes of a page.
     package let pageSize: Int
     /// Up to where the log was read.
     package let mark: LogMark

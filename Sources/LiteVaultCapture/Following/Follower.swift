@@ -148,7 +148,6 @@ package final class Follower {
         return segment.frameCount
     }
 
-    /// What the clock says.
     private var reading: UInt64 { UInt64(clamping: clock.time().milliseconds) }
 }
 
@@ -165,7 +164,6 @@ package struct FollowerLimits: Sendable {
     }
 }
 
-/// The outcome of a poll.
 package enum FollowerOutcome: Sendable, Equatable {
     /// There is no log, or it cannot be followed now. No lock is held.
     case waiting(String)

@@ -198,7 +198,6 @@ extension BlockSink {
 /// Bytes in a block. A database's page size may be unknown without its key; 4096 is the default page size of both engines.
 package let blockSize = 4096
 
-/// The result of a capture.
 package struct CaptureReport: Sendable, Equatable {
     /// How the image was made consistent.
     package enum Mode: String, Sendable {
@@ -211,7 +210,6 @@ package struct CaptureReport: Sendable, Equatable {
     }
 
     package var mode = Mode.rollback
-    /// Bytes of the image.
     package let byteCount: Int64
     /// Page size in bytes, if the log, a journal or a plaintext header contains it; nil for an encrypted database
     /// without a log.

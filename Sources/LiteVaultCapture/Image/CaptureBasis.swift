@@ -4,7 +4,6 @@ internal import LiteVaultSystem
 ///
 /// Nothing is guessed: what cannot be shown is read.
 package struct CaptureBasis: Sendable {
-    /// Bytes of the earlier image.
     package let byteCount: Int64
     /// The file, if the earlier image was the file alone.
     package let file: SourceState?

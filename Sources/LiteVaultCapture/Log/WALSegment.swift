@@ -109,7 +109,6 @@ package struct LogLink: Sendable, Equatable {
 /// A segment in a file: one as a follower has read it, or several that were joined.
 package protocol StoredSegment {
     var file: LocalFile { get }
-    /// Where it begins.
     var start: LogLink { get }
     /// When the log was polled before its first commit, and when its last commit had been read, in milliseconds since 1970.
     var times: (after: UInt64, seen: UInt64) { get }

@@ -12,7 +12,6 @@ internal import LiteVaultSystem
 package final class StandbyDatabase {
     /// The path, with links resolved.
     package let path: String
-    /// Bytes in a page.
     package let pageSize: Int
     /// Pages in the database after the last commit.
     package private(set) var pageCount: UInt32 = 0

@@ -15,7 +15,6 @@ package final class RootedDirectory: Sendable {
         case everything
     }
 
-    /// The path, for errors.
     package let path: String
     private let descriptor: Int32
 

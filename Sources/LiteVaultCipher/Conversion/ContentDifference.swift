@@ -11,7 +11,6 @@ package struct ContentDifference: Sendable {
         case changed
     }
 
-    /// A table with differences.
     package struct Table: Sendable {
         package let name: String
         /// What happened to its definition; nil if it is the same.
@@ -155,7 +154,6 @@ package struct ContentDifference: Sendable {
     }
 }
 
-/// The schema of one side.
 struct SchemaContent {
     let connection: Connection
     /// Tables with rows of their own, shadow tables included.

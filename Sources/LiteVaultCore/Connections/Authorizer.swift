@@ -9,9 +9,7 @@ final class Authorizer {
     var refusesKeys = false
     /// Above 0 while this library's own statements may access keys, whatever is set for others.
     fileprivate var trust = 0
-    /// Records reads.
     var reads: ReadCollector?
-    /// Records writes.
     var writes: WriteCollector?
     /// Notified of changes of the schema.
     var observer: (any ConnectionObserver)?

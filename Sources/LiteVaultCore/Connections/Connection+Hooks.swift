@@ -202,6 +202,5 @@ package protocol ConnectionObserver: AnyObject {
     func didWriteBlob(schema: String, table: String, rowid: Int64)
     /// The transaction is about to be committed, which may still fail.
     func willCommit()
-    /// The transaction was rolled back.
     func didRollBack()
 }

@@ -45,21 +45,18 @@ package struct Execution {
         value?.bind(to: handle, at: Int32(truncatingIfNeeded: offset &+ 1)) ?? bindNull(at: offset)
     }
 
-    /// Binds NULL.
     @inlinable
     @inline(__always)
     package func bindNull(at offset: Int) -> Int32 {
         sqlite3_bind_null(handle, Int32(truncatingIfNeeded: offset &+ 1))
     }
 
-    /// Binds an integer.
     @inlinable
     @inline(__always)
     package func bind(integer: Int64, at offset: Int) -> Int32 {
         sqlite3_bind_int64(handle, Int32(truncatingIfNeeded: offset &+ 1), integer)
     }
 
-    /// Binds a real.
     @inlinable
     @inline(__always)
     package func bind(real: Double, at offset: Int) -> Int32 {

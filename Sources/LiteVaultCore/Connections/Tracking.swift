@@ -2,7 +2,6 @@ internal import LiteVaultEngine
 
 /// Records what statements read, when they are prepared, and which statements ran.
 package final class ReadCollector {
-    /// A column of a table.
     package struct Column: Hashable {
         /// Nil if the text has none, and the engine does not report it.
         package let schema: SQLName?
@@ -66,7 +65,6 @@ extension Connection {
 package struct WrittenColumns: Sendable {
     /// Tables whose rows are inserted or deleted.
     package fileprivate(set) var tables: Set<TableName> = []
-    /// The columns that UPDATE sets.
     package fileprivate(set) var columns: [TableName: Set<SQLName>] = [:]
     /// Tables with an UPDATE in a trigger.
     package fileprivate(set) var updatedByTriggers: Set<TableName> = []

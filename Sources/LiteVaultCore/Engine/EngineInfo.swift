@@ -131,7 +131,6 @@ public struct SQLiteVersion: Comparable, CustomStringConvertible, Sendable {
         self.point = point
     }
 
-    /// The first version that has a feature.
     package init(_ feature: SQLFeature) { self.init(major: 3, minor: feature.minorVersion) }
 
     /// Creates a version from a `SQLITE_VERSION_NUMBER`: 3046001 is 3.46.1.

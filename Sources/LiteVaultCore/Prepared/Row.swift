@@ -10,7 +10,6 @@ public struct Row: Sendable {
 
     package init(_ storage: RowCells) { self.storage = storage }
 
-    /// Creates a row from other values.
     package init(columns: RowColumns, cells: [StoredValue]) { storage = RowCells(columns, cells) }
 
     /// The names of the columns, shared by the rows of a query.
@@ -95,19 +94,16 @@ package final class RowCells: @unchecked Sendable {  // written only while there
     @inline(__always)
     package func isNull(_ index: Int) -> Bool { cells[index].type == 5 }
 
-    /// The value of an INTEGER.
     @inlinable
     @inline(__always)
     package func integer(_ index: Int) -> Int64? { cells[index].type == 1 ? cells[index].bits : nil }
 
-    /// The value of a REAL.
     @inlinable
     @inline(__always)
     package func real(_ index: Int) -> Double? {
         cells[index].type == 2 ? Double(bitPattern: UInt64(bitPattern: cells[index].bits)) : nil
     }
 
-    /// The value of a TEXT.
     @inlinable
     @inline(__always)
     package func text(_ index: Int) -> String? {
@@ -178,7 +174,6 @@ package final class RowColumns: @unchecked Sendable {  // constants, and words t
     private let givenKeys: [String]?
     /// Whether each key is one quoted name that no later column repeats: the last one is used then.
     private let isPlain: [Bool]
-    /// The number of columns.
     @usableFromInline let count: Int
     /// The position that is tried first, then for each column the identity of an expression found to refer to it.
     @usableFromInline let words: UnsafeMutablePointer<UInt>

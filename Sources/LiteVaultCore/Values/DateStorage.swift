@@ -143,7 +143,6 @@ package enum DateStorages {
 }
 
 extension ColumnReader {
-    /// How the connection stores dates.
     package var dates: DateStorage { DateStorages.storage(of: sqlite3_db_handle(statement)) }
 }
 

@@ -165,7 +165,6 @@ extension KeyringDocument {
         return (record, endorser)
     }
 
-    /// Replaces the authentication codes.
     package mutating func authenticate(by keys: [KeyMaterial]) {
         codes = keys.map { KeyringCode.code(of: self, by: $0) }
     }

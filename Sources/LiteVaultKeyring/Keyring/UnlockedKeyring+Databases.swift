@@ -110,7 +110,6 @@ public enum KeyringDatabaseCreation: Sendable {
 }
 
 extension Keyring {
-    /// The key for opening a database.
     fileprivate func key(
         for path: String, _ unlock: KeyringUnlock, _ creation: KeyringDatabaseCreation,
         _ fingerprint: KeyringFingerprint?, _ settings: CipherSettings

@@ -211,7 +211,6 @@ enum ProcessEnvironment {
     }
 }
 
-/// A word of a command line.
 enum ShellWord {
     /// Whether a text can be a word of a command line.
     static func isValid(_ word: String) -> Bool { !word.isEmpty && !word.utf8.contains(0) && word.utf8.count <= 1000 }

@@ -134,7 +134,6 @@ package struct HTTPResponse: Sendable {
     }
 }
 
-/// Status and headers of an answer.
 struct HTTPHead: Sendable {
     var status = 0
     var headers: [String: String] = [:]

@@ -5,7 +5,6 @@ internal import LiteVaultSystem
 
 /// Schedules access to the writer and the readers of a ``DatabasePool`` or ``DatabaseQueue``.
 package final class ConnectionCoordinator: Sendable {
-    /// The kind of an access.
     enum Kind { case read, write, writeWithoutTransaction, barrier }
 
     let connections: OpenConnections
@@ -42,7 +41,6 @@ package final class ConnectionCoordinator: Sendable {
     /// The number of key derivations from a passphrase.
     package var keyDerivations: Int { source.derivations }
 
-    /// Whether changes are observed.
     package var isObserved: Bool { broker.isObserved }
 
     var semaphores: [FairSemaphore] { [writerSemaphore] + (readerSemaphore.map { [$0] } ?? []) }

@@ -36,7 +36,6 @@ final class FairSemaphore: Sendable {
         func admit() -> Job? { self }
     }
 
-    /// A thread that waits.
     private final class BlockedThread: Waiter {
         let isAlwaysAdmitted: Bool
         private let semaphore = DispatchSemaphore(value: 0)

@@ -4,7 +4,6 @@ internal import LiteVaultSystem
 final class ChangeBroker: Sendable {
     private let observers = Locked<[ObjectIdentifier: ChangeSignal]>([:])
 
-    /// Whether there are observers.
     var isObserved: Bool { observers.withLock { !$0.isEmpty } }
 
     func add(_ signal: ChangeSignal) { observers.withLock { $0[ObjectIdentifier(signal)] = signal } }

@@ -25,7 +25,6 @@ struct ChangeResolver {
     /// Call it when the schema or a setting of the connection may change.
     func forgetStatements() { statements.known = [:] }
 
-    /// The complete changes of a committed transaction.
     func resolve(_ committed: TransactionChanges) -> ChangeSet {
         var changes = committed.changes
         let isSameSchema = self.isSameSchema("main")

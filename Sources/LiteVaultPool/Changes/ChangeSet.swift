@@ -1,8 +1,6 @@
 internal import LiteVaultCore
 
-/// The changes of a transaction.
 struct ChangeSet: Sendable {
-    /// The changes of one table.
     struct Table: Sendable {
         /// The rows, by their rowids afterwards; nil when they are unknown, or too many to be tracked.
         var rows: Set<Int64>? = []

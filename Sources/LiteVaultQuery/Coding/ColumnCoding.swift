@@ -1,7 +1,6 @@
 internal import LiteVaultCore
 internal import LiteVaultSystem
 
-/// Encodes a property into the value of a column.
 enum ColumnEncoding {
     /// The value to bind for a property: the property itself if SQLite can store it; the single value it encodes into, such as
     /// the raw value of an enum; otherwise JSON.

@@ -167,7 +167,6 @@ final class DecodedRows {
         try columns?.plainPosition(of: name) ?? row().index(of: .identifier(name))
     }
 
-    /// The names of the columns.
     var names: [String] { columns?.names ?? [] }
 }
 

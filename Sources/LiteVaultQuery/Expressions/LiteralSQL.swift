@@ -24,7 +24,6 @@ package enum LiteralSQL {
         return result
     }
 
-    /// A value as an SQL literal.
     package static func literal(_ value: (any Binding)?, dates: DateStorage = .text) -> String {
         switch value {
         case nil: return "NULL"

@@ -13,7 +13,6 @@ package final class SQLNode: Sendable {
     @inlinable
     init(_ kind: Kind) { self.kind = kind }
 
-    /// The kinds of pieces.
     @usableFromInline
     package enum Kind: Sendable {
         /// SQL text, used verbatim.
@@ -22,7 +21,6 @@ package final class SQLNode: Sendable {
         case template(String, [(any Binding)?])
         /// A name, quoted when rendered.
         case identifier(String)
-        /// A parameter with its value.
         case value((any Binding)?)
         /// Pieces with a separator between them.
         case joined([SQLNode], separator: String)
@@ -80,7 +78,6 @@ extension SQLNode {
     @inlinable
     package static func identifier(_ name: String) -> SQLNode { SQLNode(.identifier(name)) }
 
-    /// A parameter with its value.
     @inlinable
     package static func value(_ value: (any Binding)?) -> SQLNode { SQLNode(.value(value)) }
 
@@ -121,7 +118,6 @@ extension SQLNode {
         return .wrapped("", self)
     }
 
-    /// A function and its arguments.
     package static func call(_ function: String, _ arguments: [SQLNode]) -> SQLNode {
         .wrapped(function, .joined(arguments, separator: ", "))
     }

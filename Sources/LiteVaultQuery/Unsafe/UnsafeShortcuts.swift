@@ -146,7 +146,6 @@ private struct DecodingState {
     }
 }
 
-/// A container as an object.
 private final class ContainerBox<Container> {
     private let container: Container
     init(_ container: Container) { self.container = container }

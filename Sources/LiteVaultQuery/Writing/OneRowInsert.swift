@@ -6,7 +6,6 @@ package final class InsertedRow: SQLFragment {
     let table: QueryClauses.From
     let onConflict: OnConflict?
     let condition: SQLNode?
-    /// The first assignment.
     private let first: Setter
     /// The other assignments, from `start` on. A variadic call gives an array without the first one, which is used as it
     /// is: one array of all would cost more than binding the values.

@@ -79,7 +79,6 @@ extension Connection {
     @inlinable
     public func run(_ statement: some WritingStatement) throws -> RunResult { try statement._run(on: self) }
 
-    /// Runs a statement by rendering its SQL.
     func run(rendering node: SQLNode) throws -> RunResult {
         let execution = try begin(node)
         defer { end(execution) }

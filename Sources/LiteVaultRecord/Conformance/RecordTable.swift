@@ -38,7 +38,6 @@ public final class RecordTable<R: Record>: Sendable {
     @usableFromInline let deleteSQL: String
     /// The row with the key of a record: its parameters are those of the record.
     @usableFromInline let refreshSQL: String
-    /// All rows.
     @usableFromInline let selectSQL: String
     /// The row of a key: its parameters are the key's columns.
     @usableFromInline let findSQL: String

@@ -46,7 +46,6 @@ struct KeyList {
         return "(\(columns.joined(separator: ", "))) IN (VALUES \(rows))"
     }
 
-    /// Binds the keys of a part.
     static func bind(_ keys: [some StatementArgument], to execution: Execution) throws {
         var index: Int32 = 0
         var code: Int32 = 0

@@ -151,7 +151,6 @@ extension Record {
         }
     }
 
-    /// Reads a row.
     @inlinable
     @inline(__always)
     static func read(_ execution: Execution, from start: Int = 0) throws -> Self {

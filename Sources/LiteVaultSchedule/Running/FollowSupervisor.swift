@@ -6,7 +6,6 @@ internal import Logging
 /// Follows the databases of all jobs with `follow`. It rescans the sources regularly, starts to follow new databases and stops
 /// following those whose files are gone. Events are logged, and stored for the status and the metrics.
 package actor FollowSupervisor {
-    /// A followed database.
     private struct Entry {
         let job: BackupJob
         let follower: DatabaseFollower

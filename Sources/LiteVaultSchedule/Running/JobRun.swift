@@ -9,7 +9,6 @@ internal import Logging
 struct JobRun: Sendable {
     let job: BackupJob
     let context: ScheduleContext
-    /// Its state when it began.
     let state: JobState?
     let start: Date
 
@@ -372,7 +371,6 @@ package struct JobOutcome: Sendable {
     var examined: [String: String]?
     /// The objects of the snapshots that its verification itself has found not to be restorable: its problems say so.
     var reported: Set<String> = []
-    /// Whether the repository was pruned.
     package internal(set) var pruned = false
     /// Whether retention or pruning could remove from the repository.
     var mayRemove = false

@@ -15,7 +15,6 @@ package struct ScheduleContext: Sendable {
     /// By which the jobs are due.
     let clock: HostClock
     let repositories: OpenRepositories
-    /// The names of the jobs' databases.
     let names: SharedNames
     /// Limits how many snapshots are taken at the same time, over all jobs.
     let semaphore: TaskSemaphore
@@ -40,7 +39,6 @@ package struct ScheduleContext: Sendable {
     }
 }
 
-/// The repositories that a schedule has open.
 actor OpenRepositories {
     private let services: ScheduleServices
     /// By every setting they are opened with: a job must not share a repository that was opened with another secret.

@@ -4,7 +4,6 @@ internal import LiteVaultSystem
 
 /// Whether a running schedule does what it is for, at this moment. What was not observed is not healthy.
 package struct ScheduleHealth: Sendable, Equatable {
-    /// A followed database.
     package struct Follower: Sendable, Equatable {
         package let state: FollowingState.Database
         /// Why it is not current; nil if it is.
@@ -131,7 +130,6 @@ package final class FollowingBoard: Sendable {
         let progress: @Sendable () -> (progress: FollowingProgress, now: Double)
     }
 
-    /// A followed database.
     struct Entry: Sendable {
         let state: FollowingState.Database
         let progress: FollowingProgress

@@ -9,7 +9,6 @@ package struct SourceList: Sendable {
     /// Sources without a match, files that cannot be named, and colliding names.
     package private(set) var problems: [JobState.Problem] = []
 
-    /// Expands the sources of a job.
     package init(_ job: BackupJob) {
         var found: Set<ExactText> = []
         for source in job.sources {

@@ -21,7 +21,6 @@ package struct FollowingState: Codable, Sendable, Equatable {
         case ended
     }
 
-    /// A followed database.
     package struct Database: Codable, Sendable, Equatable {
         package var source: String
         package var database: String

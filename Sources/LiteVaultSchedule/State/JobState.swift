@@ -150,7 +150,6 @@ package struct JobState: Codable, Sendable, Equatable {
     }
 }
 
-/// Whether a job is due.
 package struct DueDecision: Sendable, Equatable {
     package let isDue: Bool
     /// Since when the job has been due, or when it will be; nil when its calendar expression never matches again.

@@ -139,7 +139,6 @@ package struct SystemdUnits: Sendable {
         [("\(name).service", service)] + (timer.map { [("\(name).timer", $0)] } ?? [])
     }
 
-    /// The names of the credentials that the configuration refers to.
     package static func credentials(_ configuration: ScheduleConfiguration) -> [String] {
         let names = configuration.keyReferences.compactMap { reference in
             if case .credential(let name) = reference.source { name } else { nil }

@@ -18,7 +18,6 @@ enum SchemaText {
 }
 
 extension SQLNode {
-    /// Names in parentheses.
     static func names(_ names: [String]) -> SQLNode {
         .wrapped("", .joined(names.map(SQLNode.identifier), separator: ", "))
     }

@@ -71,7 +71,6 @@ extension Connection {
     }
 }
 
-/// A change of a table.
 package enum TableChange {
     case add(ColumnSpecification)
     /// A column by its declaration.

@@ -70,7 +70,6 @@ struct CreateTableText {
 }
 
 extension CreateTableText {
-    /// The element that declares a column.
     func element(of column: String) -> Int? {
         elements.firstIndex { $0.column.map { isSameName($0, column) } ?? false }
     }

@@ -12,7 +12,6 @@ struct TableRebuild {
     let schema: String
     let reader: SchemaReader
     let text: CreateTableText
-    /// The indexes and triggers of the table.
     let attached: [ObjectDefinition]
     /// The temporary triggers on a table of the main database.
     private let temporaryTriggers: [ObjectDefinition]

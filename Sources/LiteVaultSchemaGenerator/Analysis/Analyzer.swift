@@ -30,7 +30,6 @@ final class Analyzer {
         var table: String?
     }
 
-    /// A parameter.
     struct Parameter: Sendable {
         /// With its sign.
         let name: String

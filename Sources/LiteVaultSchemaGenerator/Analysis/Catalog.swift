@@ -9,7 +9,6 @@ struct Catalog: Sendable {
         let kind: Kind
     }
 
-    /// What a table is made of.
     enum Kind: Sendable {
         case table(hasRowid: Bool, rowidAlias: String?)
         /// The statement that created it.

@@ -106,7 +106,6 @@ extension Analyzer {
         }
     }
 
-    /// The elements of operands that are all rows.
     private static func rows(_ operands: [Expression]) -> [[Expression]]? {
         var rows: [[Expression]] = []
         for operand in operands {

@@ -2,7 +2,6 @@ internal import LiteVaultQuoting
 
 /// The type of a value: how SQLite stores it, and what it is in Swift.
 struct ValueType: Hashable, Sendable {
-    /// What SQLite stores.
     enum Storage: Sendable {
         case integer, real, text, blob
         /// An integer or a real, as columns of type NUMERIC hold.
@@ -110,7 +109,6 @@ struct Typing: Sendable {
     }
 }
 
-/// A column of a result.
 struct ResultColumn: Sendable {
     /// Its alias, or the name of the column that it is; nil for other expressions.
     let name: String?

@@ -33,7 +33,6 @@ struct Parser {
         self.tokens = tokens
     }
 
-    /// Reads the statement.
     mutating func statement() throws(SQLSyntaxError) -> Statement {
         let with = try with()
         let statement: Statement

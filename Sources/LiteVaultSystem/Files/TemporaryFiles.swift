@@ -29,7 +29,6 @@ package final class TemporaryFileRegistry: Sendable {
         }
     }
 
-    /// The registered paths.
     package var current: Set<String> { state.withLock { $0.paths } }
 
     /// Creates a file and registers it in one step, so that no signal finds it unregistered.

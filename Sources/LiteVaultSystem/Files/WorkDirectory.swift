@@ -11,7 +11,6 @@ package final class WorkDirectory: Sendable {
     /// The file by which a sweep recognises such a directory. Its creator holds an `flock` on it.
     package static let marker = ".litevault-work"
 
-    /// The path of the directory.
     package let path: String
 
     private let parent: Directory
@@ -191,7 +190,6 @@ extension Directory {
         for name in names() where name != kept && name != "." && name != ".." { unlink(name) }
     }
 
-    /// Removes a directory in this one if it is empty.
     fileprivate func removeEmpty(_ name: String) { unlinkat(descriptor, name, AT_REMOVEDIR) }
 
     fileprivate func removeTree(_ name: String, depth: Int) {

@@ -41,7 +41,6 @@ package final class Locked<State>: @unchecked Sendable {  // `state` is used onl
 }
 
 extension Locked where State: Sendable {
-    /// A copy of the state.
     package var value: State { withLock { $0 } }
 }
 

@@ -81,7 +81,6 @@ package struct ShellCommand: Sendable {
 
 /// A process that ``ShellCommand/spawn()`` started. It has to be waited for: until then its number is not used again.
 package struct ChildProcess: Sendable {
-    /// How a process ended.
     package enum Ending: Sendable, Equatable, CustomStringConvertible {
         case status(Int32)
         case signal(Int32)

@@ -201,7 +201,6 @@ package final class SecretBuffer {
         throw .tooLong
     }
 
-    /// Drops one newline at the end, if there is one.
     package func dropTrailingNewline() {
         if last == UInt8(ascii: "\n") { count -= 1 }
     }

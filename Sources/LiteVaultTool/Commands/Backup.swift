@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import LiteVault
 
-/// `litevault backup`: copies a database that may be in use.
 struct Backup: VaultCommand {
     static let configuration = configured(
         "backup", "Copy a database that may be in use into a new file.",

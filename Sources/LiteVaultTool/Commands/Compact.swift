@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import LiteVaultBackup
 
-/// `litevault compact`: joins the segments of followed logs.
 struct Compact: VaultCommand {
     static let configuration = configured(
         "compact", "Join the segments of followed logs, so that restores read fewer objects.",

@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import LiteVault
 
-/// `litevault decrypt`: converts an encrypted database to plaintext.
 struct Decrypt: VaultCommand {
     static let configuration = configured(
         "decrypt", "Convert an encrypted database to a plaintext one.",

@@ -3,7 +3,6 @@ internal import LiteVault
 internal import LiteVaultCipher
 internal import LiteVaultSystem
 
-/// `litevault diff`: what differs between two databases.
 struct Diff: VaultCommand {
     static let configuration = configured(
         "diff", "Show what differs between two databases.",

@@ -5,7 +5,6 @@ internal import LiteVaultSchedule
 internal import LiteVaultScheduleFile
 internal import LiteVaultSystem
 
-/// `litevault doctor`: finds what would stop a backup or a restore.
 struct Doctor: VaultCommand {
     static let configuration = configured(
         "doctor", "Find what would stop a backup or a restore today. Writes nothing.",

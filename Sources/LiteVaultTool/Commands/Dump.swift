@@ -2,7 +2,6 @@ internal import ArgumentParser
 internal import LiteVault
 internal import LiteVaultCipher
 
-/// `litevault dump`: prints a database as SQL text.
 struct Dump: VaultCommand {
     static let configuration = configured(
         "dump", "Print a database as SQL text, unencrypted.",

@@ -3,7 +3,6 @@ internal import LiteVault
 internal import LiteVaultKeyring
 internal import LiteVaultSystem
 
-/// `litevault encrypt`: converts a plaintext database to an encrypted one.
 struct Encrypt: VaultCommand {
     static let configuration = configured(
         "encrypt", "Convert a plaintext database to an encrypted one.",

@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import LiteVault
 
-/// `litevault export`: copies a database to another key or other cipher settings.
 struct Export: VaultCommand {
     static let configuration = configured(
         "export", "Copy an encrypted database to another key or other cipher settings.",

@@ -2,7 +2,6 @@ internal import ArgumentParser
 internal import LiteVaultBackup
 internal import LiteVaultSystem
 
-/// `litevault follow-restore`: keeps a copy of a database current from a repository.
 struct FollowRestore: VaultCommand {
     static let configuration = configured(
         "follow-restore", "Keep a copy of a database up to date from a repository: a standby.",

@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import LiteVaultBackup
 
-/// `litevault forget`: applies retention rules.
 struct Forget: VaultCommand {
     static let configuration = configured(
         "forget", "Remove snapshots that no retention rule keeps, or by their IDs.",

@@ -2,7 +2,6 @@ internal import ArgumentParser
 internal import LiteVault
 internal import LiteVaultKeyring
 
-/// `litevault key`: what opens a database's keyring.
 struct Key: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "key",
@@ -26,7 +25,6 @@ struct Key: ParsableCommand {
         ])
 }
 
-/// `litevault key init`: creates a keyring.
 struct KeyInit: VaultCommand {
     static let configuration = configured(
         "init", "Create a keyring with a new random key and a first slot.",
@@ -65,7 +63,6 @@ struct KeyInit: VaultCommand {
     }
 }
 
-/// `litevault key list`: shows the slots of a keyring.
 struct KeyList: VaultCommand {
     static let configuration = configured(
         "list", "Show the slots of a keyring.",
@@ -96,7 +93,6 @@ struct KeyList: VaultCommand {
     }
 }
 
-/// `litevault key test`: shows whether a secret opens a keyring, and its database.
 struct KeyTest: VaultCommand {
     static let configuration = configured(
         "test", "Check that a secret opens a keyring, and a database with it.",
@@ -149,7 +145,6 @@ struct KeyTest: VaultCommand {
     }
 }
 
-/// `litevault key export-recipient`: the public key of an identity.
 struct KeyExportRecipient: VaultCommand {
     static let configuration = configured(
         "export-recipient", "Print the public key of an identity, for others to add as a recipient.",

@@ -3,7 +3,6 @@ internal import LiteVaultBackup
 internal import LiteVaultKeyring
 internal import LiteVaultSystem
 
-/// `litevault key audit`: which snapshots need which database key, and what opens them.
 struct KeyAudit: VaultCommand {
     static let configuration = configured(
         "audit", "Show which snapshots of a repository need which database key, and which slots open them.",

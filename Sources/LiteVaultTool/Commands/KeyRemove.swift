@@ -5,7 +5,6 @@ internal import LiteVaultCipher
 internal import LiteVaultKeyring
 internal import LiteVaultSystem
 
-/// `litevault key remove`: removes slots, and with `--rekey` also changes the database key.
 struct KeyRemove: VaultCommand {
     static let configuration = configured(
         "remove", "Remove slots from a keyring.",

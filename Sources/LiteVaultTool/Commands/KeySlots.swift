@@ -2,7 +2,6 @@ internal import ArgumentParser
 internal import LiteVault
 internal import LiteVaultKeyring
 
-/// `litevault key add`: adds a slot.
 struct KeyAdd: VaultCommand {
     static let configuration = configured(
         "add", "Add a slot to a keyring, or a recipient to many.",
@@ -79,7 +78,6 @@ struct KeyAdd: VaultCommand {
     }
 }
 
-/// `litevault key change`: gives a slot another secret.
 struct KeyChange: VaultCommand {
     static let configuration = configured(
         "change", "Give a slot of a keyring another secret, such as a new passphrase.",
@@ -118,7 +116,6 @@ struct KeyChange: VaultCommand {
     }
 }
 
-/// `litevault key recover`: sets a new passphrase with a recovery code.
 struct KeyRecover: VaultCommand {
     static let configuration = configured(
         "recover", "Open a keyring with a recovery code, and set a new passphrase.",

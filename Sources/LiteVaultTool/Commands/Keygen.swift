@@ -3,7 +3,6 @@ internal import LiteVault
 internal import LiteVaultKeyring
 internal import LiteVaultSystem
 
-/// `litevault keygen`: makes a random key.
 struct Keygen: VaultCommand {
     static let configuration = configured(
         "keygen", "Make a random key: in a new file, or on standard output.",

@@ -5,7 +5,6 @@ internal import LiteVaultCore
 internal import LiteVaultQuoting
 internal import LiteVaultSystem
 
-/// `litevault query`: runs one SQL statement and prints its rows.
 struct Query: VaultCommand {
     static let configuration = configured(
         "query", "Run one SQL statement and print its rows.",

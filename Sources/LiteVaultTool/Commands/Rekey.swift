@@ -3,7 +3,6 @@ internal import LiteVault
 internal import LiteVaultCipher
 internal import LiteVaultKeyring
 
-/// `litevault rekey`: changes the key of a database, or of many.
 struct Rekey: VaultCommand {
     static let configuration = configured(
         "rekey", "Change the key of an encrypted database, or of many.",

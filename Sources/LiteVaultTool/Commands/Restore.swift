@@ -3,7 +3,6 @@ internal import LiteVault
 internal import LiteVaultBackup
 internal import LiteVaultSystem
 
-/// `litevault restore`: restores a database from a repository.
 struct Restore: VaultCommand {
     static let configuration = configured(
         "restore", "Restore a database from a repository.",

@@ -3,7 +3,6 @@ internal import LiteVaultSchedule
 internal import LiteVaultScheduleFile
 internal import LiteVaultSystem
 
-/// `litevault schedule`: runs the jobs of a configuration file.
 struct Schedule: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "schedule",
@@ -37,7 +36,6 @@ struct Schedule: ParsableCommand {
         ])
 }
 
-/// `litevault schedule check`: finds everything that is wrong in a configuration.
 struct ScheduleCheck: VaultCommand {
     static let configuration = configured(
         "check", "Find the mistakes in a configuration.",

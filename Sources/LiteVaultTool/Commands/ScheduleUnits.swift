@@ -5,7 +5,6 @@ internal import LiteVaultSchedule
 internal import LiteVaultScheduleFile
 internal import LiteVaultSystem
 
-/// `litevault schedule install`: installs units, and runs the jobs as the service will.
 struct ScheduleInstall: VaultCommand {
     static let configuration = configured(
         "install", "Install units that run a configuration, and run its jobs once.",
@@ -191,7 +190,6 @@ struct ScheduleInstall: VaultCommand {
     }
 }
 
-/// `litevault schedule print-units`: prints systemd units and a crontab line.
 struct SchedulePrintUnits: VaultCommand {
     static let configuration = configured(
         "print-units", "Print systemd units, and a crontab line, that run a configuration.",

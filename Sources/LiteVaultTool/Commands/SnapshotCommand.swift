@@ -2,7 +2,6 @@ internal import ArgumentParser
 internal import LiteVault
 internal import LiteVaultBackup
 
-/// `litevault snapshot`: stores a snapshot of a database in a repository.
 struct SnapshotCommand: VaultCommand {
     static let configuration = configured(
         "snapshot", "Store an incremental snapshot of a database that may be in use.",

@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import LiteVault
 
-/// `litevault vacuum`: rebuilds a database without its free pages.
 struct Vacuum: VaultCommand {
     static let configuration = configured(
         "vacuum", "Rebuild a database without its free pages.",

@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import LiteVault
 
-/// `litevault verify`: checks that a database is intact.
 struct Verify: VaultCommand {
     static let configuration = configured(
         "verify", "Check that a database is intact and authentic.",

@@ -167,7 +167,6 @@ enum UnlockMethod: String, CaseIterable, ExpressibleByArgument {
     }
 }
 
-/// The secret that authenticates a repository.
 enum RepositorySecretRole: KeyRole {
     static let noun = "repository secret"
     static let option = "repository-secret"
@@ -244,7 +243,6 @@ struct DatabaseOptions<Name: DatabaseArgument>: ParsableArguments {
     @OptionGroup(title: "Cipher settings of \(Name.noun)") var cipher: CipherOptions<ReadSide>
 }
 
-/// The name of the database's argument.
 protocol DatabaseArgument {
     static var valueName: String { get }
     /// What headings call it.

@@ -10,7 +10,6 @@ struct UnlockOptions: ParsableArguments {
     @OptionGroup(title: "Opening the keyring") var opening: OpeningOptions
 }
 
-/// What opens a keyring.
 struct OpeningOptions: ParsableArguments {
     @OptionGroup var key: KeyOptions<UnlockRole>
 

@@ -54,7 +54,6 @@ struct Report {
 /// else.
 struct Reporter: Sendable {
     let terminal: Terminal
-    /// Whether results are JSON.
     let printsJSON: Bool
     /// Whether messages are JSON, with `--log json` also where results are text.
     let logsJSON: Bool

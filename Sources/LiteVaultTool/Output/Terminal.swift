@@ -12,7 +12,6 @@ final class Terminal: Sendable {
     private let outputIsTerminal: Bool
     /// Whether a result can be redrawn: standard output is a terminal that moves its cursor.
     let redraws: Bool
-    /// Whether messages are colored.
     let usesColor: Bool
     /// Whether standard error is the journal of systemd, which reads a message's priority from its start: sd-daemon(3).
     private let errorIsJournal: Bool
@@ -167,7 +166,6 @@ final class Terminal: Sendable {
     }
 }
 
-/// The progress of an operation.
 struct ProgressState: Equatable, Sendable {
     /// The current phase, as a present participle: `copying`, `verifying`.
     var phase: String

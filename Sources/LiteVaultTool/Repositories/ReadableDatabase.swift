@@ -67,7 +67,6 @@ extension SnapshotSelection {
     }
 }
 
-/// A database that a command reads.
 enum ReadableDatabase {
     case file(DatabaseFile, key: DatabaseKey?, settings: CipherSettings)
     case snapshot(SnapshotDatabase, SnapshotImage, Reporter)

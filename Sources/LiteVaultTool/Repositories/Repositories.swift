@@ -2,7 +2,6 @@ internal import LiteVaultBackup
 internal import LiteVaultSystem
 
 extension Session {
-    /// What a repository is opened for.
     enum RepositoryPurpose {
         case use
         /// It is created if there is none.
@@ -61,7 +60,6 @@ extension Session {
             path: isPlace ? first.path : "\(repository)/\(first.path)", remedy: first.advice.commandLineText)
     }
 
-    /// Prints the warnings of a repository.
     func warn(_ warnings: [RepositoryWarning]) {
         for warning in warnings.prefix(20) {
             reporter.warning("\(warning.message). \(warning.advice.commandLineText)", path: warning.path)

@@ -221,7 +221,6 @@ enum CopyPlace: StorePlace {
     }
 }
 
-/// The local directories of repositories and schedules.
 struct LocalDirectoryOptions: ParsableArguments {
     @Option(
         name: .customLong("state-directory"),

@@ -1,7 +1,6 @@
 internal import LiteVaultBackup
 internal import LiteVaultSystem
 
-/// A snapshot in results.
 struct SnapshotSummary {
     private let snapshot: Snapshot
     /// The end of the log that was followed after the snapshot.

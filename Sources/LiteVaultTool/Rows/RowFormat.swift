@@ -9,7 +9,6 @@ enum RowFormat: String, ExpressibleByArgument, CaseIterable {
     case table
     /// RFC 4180 with a line of names; NULL is an empty field.
     case csv
-    /// An array of objects.
     case json
     /// An object per line.
     case jsonl
@@ -76,7 +75,6 @@ protocol RowPrinter: AnyObject {
 extension RowPrinter {
     func end() throws {}
 
-    /// Prints all rows of a result.
     func print(_ rows: [[StoredValue]]) throws {
         for row in rows { try self.row(row) }
         try end()
@@ -139,7 +137,6 @@ enum ValueText {
         }
     }
 
-    /// The value as a literal of SQL.
     static func sql(_ value: StoredValue) -> String {
         switch value {
         case .null: "NULL"

@@ -29,7 +29,6 @@ package struct UnitInstallation: Sendable {
     private static let patience = Duration.seconds(60)
 
     private var service: String { "\(units.name).service" }
-    /// Where the service keeps its state.
     private var stateDirectory: String {
         configuration.stateDirectory ?? StateFile.serviceDirectory(units.directoryName)
     }
@@ -244,7 +243,6 @@ package struct UnitInstallation: Sendable {
     struct Outcome {
         let ending: ServiceManager.Ending
         let jobs: [JobReport]
-        /// The jobs that have run.
         let ran: Set<String>
         /// The end of the service's log, if that says more than the jobs.
         let log: [String]?
@@ -341,20 +339,16 @@ package struct UnitInstallation: Sendable {
 package struct InstallationSteps {
     /// The path of the configuration that was written.
     package var configuration: String?
-    /// The directories that were created.
     package var directories: [String] = []
     /// The units, written or found up to date.
     package var units: [UnitInstallation.Unit] = []
-    /// The units that were removed.
     package var removed: [String] = []
-    /// The unit that systemd has enabled.
     package var enabled: String?
     /// The service that systemd was asked to start.
     package var started: String?
 
     package init() {}
 
-    /// The files that were written.
     private var written: [String] { [configuration].compactMap(\.self) + units.filter(\.changed).map(\.path) }
 
     /// What was done and found, as phrases.

@@ -134,7 +134,6 @@ extension Failure {
         Failure(.wrongKind, "this database is not encrypted", path: path, remedy: remedy)
     }
 
-    /// An empty file where a database is required.
     static func isEmpty(_ path: String) -> Failure {
         Failure(.wrongKind, "the file is empty: it does not contain a database", path: path, remedy: "Check the path.")
     }

@@ -10,7 +10,6 @@ protocol VaultCommand: ParsableCommand {
     var output: OutputOptions { get }
     /// Whether messages on standard error are JSON even without `--json`.
     var logsJSON: Bool { get }
-    /// Does the work.
     func perform(_ session: Session) throws -> Report
 }
 

@@ -19,7 +19,6 @@ enum Version {
         ]
     }
 
-    /// The known defects of the engine.
     static var defects: [String] {
         EngineInfo.linked.defects.sorted { $0.rawValue < $1.rawValue }.map { defect in
             switch defect {
