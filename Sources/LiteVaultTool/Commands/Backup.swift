@@ -18,7 +18,7 @@ struct Backup: VaultCommand {
 
     @OptionGroup var source: DatabaseOptions<SourceArgument>
 
-    @Argument(help: "The file to create. It must not exist.", completion: .file(), transform: PathArgument.literal)
+    @Argument(path: "The file to create. It must not exist.")
     var dest: String
 
     @OptionGroup(title: "Key of the copy") var copyKey: KeyOptions<CopyKeyRole>

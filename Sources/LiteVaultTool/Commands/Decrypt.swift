@@ -17,9 +17,7 @@ struct Decrypt: VaultCommand {
 
     @OptionGroup var source: DatabaseOptions<SourceArgument>
 
-    @Argument(
-        help: "The plaintext database to create. It must not exist.", completion: .file(),
-        transform: PathArgument.literal)
+    @Argument(path: "The plaintext database to create. It must not exist.")
     var dest: String
 
     @Flag(help: "Do not ask for confirmation.")

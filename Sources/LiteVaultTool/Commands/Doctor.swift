@@ -27,10 +27,8 @@ struct Doctor: VaultCommand {
             """)
 
     @Argument(
-        help: .init(
-            "The configuration of a schedule; with --repository, a database that is backed up to it.",
-            valueName: "config-or-database"),
-        completion: .file(), transform: PathArgument.literal)
+        path: "The configuration of a schedule; with --repository, a database that is backed up to it.",
+        valueName: "config-or-database")
     var subject: String?
 
     @Option(

@@ -17,9 +17,7 @@ struct Export: VaultCommand {
 
     @OptionGroup var source: DatabaseOptions<SourceArgument>
 
-    @Argument(
-        help: "The encrypted database to create. It must not exist.", completion: .file(),
-        transform: PathArgument.literal)
+    @Argument(path: "The encrypted database to create. It must not exist.")
     var dest: String
 
     @OptionGroup(title: "Key of the copy") var copyKey: KeyOptions<CopyKeyRole>

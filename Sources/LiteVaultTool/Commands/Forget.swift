@@ -38,9 +38,7 @@ struct Forget: VaultCommand {
     @Flag(help: "Change nothing; show what would be removed, and why the rest stays.")
     var dryRun = false
 
-    @Option(
-        help: .init("How long marked packs are kept before --prune deletes them (default: 24h).", valueName: "time"),
-        transform: TimeArgument.duration(parsing:))
+    @Option(duration: "How long marked packs are kept before --prune deletes them (default: 24h).")
     var grace: Duration = .seconds(86_400)
 
     @OptionGroup(title: "Output") var output: OutputOptions

@@ -40,9 +40,7 @@ struct KeyInit: VaultCommand {
             "    --recipient litevault-recipient-1:…",
         ])
 
-    @Argument(
-        help: .init("The keyring to create.", valueName: "keyring"), completion: .file(),
-        transform: PathArgument.literal)
+    @Argument(path: "The keyring to create.", valueName: "keyring")
     var path: String
 
     @OptionGroup(title: "The first slot") var slot: SlotOptions
@@ -72,7 +70,7 @@ struct KeyList: VaultCommand {
         """,
         examples: ["litevault key list vault.db.keys", "litevault key list vault.db.keys --json"])
 
-    @Argument(help: .init("The keyring.", valueName: "keyring"), completion: .file(), transform: PathArgument.literal)
+    @Argument(path: "The keyring.", valueName: "keyring")
     var path: String
 
     @OptionGroup(title: "Output") var output: OutputOptions
@@ -109,10 +107,7 @@ struct KeyTest: VaultCommand {
 
     @OptionGroup var keyring: UnlockOptions
 
-    @Option(
-        name: .shortAndLong,
-        help: .init("Also open this database.", valueName: "path"), completion: .file(),
-        transform: PathArgument.literal)
+    @Option(name: .shortAndLong, path: "Also open this database.")
     var database: String?
 
     @Option(help: .init("Try this slot only.", valueName: "number"))

@@ -26,9 +26,7 @@ struct KeyRemove: VaultCommand {
     @Argument(help: .init("The numbers of the slots, as 'litevault key list' shows them.", valueName: "slot"))
     var slots: [Int]
 
-    @Option(
-        help: .init("Give this database a new key.", valueName: "database"), completion: .file(),
-        transform: PathArgument.literal)
+    @Option(path: "Give this database a new key.", valueName: "database")
     var rekey: [String] = []
 
     @Flag(help: "Delete older keys. Databases still encrypted with one then need an older copy of the keyring.")

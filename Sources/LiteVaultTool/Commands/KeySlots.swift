@@ -26,7 +26,7 @@ struct KeyAdd: VaultCommand {
             "    --recipient litevault-recipient-1:…",
         ])
 
-    @Argument(help: "The keyring, or several.", completion: .file(), transform: PathArgument.literal)
+    @Argument(path: "The keyring, or several.")
     var keyring: [String] = []
 
     @OptionGroup(title: "Several keyrings") var fleet: FleetOptions
@@ -131,7 +131,7 @@ struct KeyRecover: VaultCommand {
             "    --new-key-file new.txt",
         ])
 
-    @Argument(help: .init("The keyring.", valueName: "keyring"), completion: .file(), transform: PathArgument.literal)
+    @Argument(path: "The keyring.", valueName: "keyring")
     var path: String
 
     @OptionGroup(title: "Recovery code") var code: KeyOptions<RecoveryRole>

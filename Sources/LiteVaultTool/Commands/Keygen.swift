@@ -17,7 +17,7 @@ struct Keygen: VaultCommand {
             "litevault keygen | pass insert -e notes",
         ])
 
-    @Argument(help: "The file to create.", completion: .file(), transform: PathArgument.literal)
+    @Argument(path: "The file to create.")
     var path: String?
 
     @Option(help: .init("Format of the key.", valueName: "format"))

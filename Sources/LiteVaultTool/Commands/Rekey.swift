@@ -27,9 +27,7 @@ struct Rekey: VaultCommand {
             "    --new-key-file new --journal rekey.journal --dry-run",
         ])
 
-    @Argument(
-        help: .init("The database, or several.", valueName: "database"), completion: .file(),
-        transform: PathArgument.literal)
+    @Argument(path: "The database, or several.", valueName: "database")
     var paths: [String] = []
 
     @OptionGroup(title: "Several databases") var fleet: FleetOptions

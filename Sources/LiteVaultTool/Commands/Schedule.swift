@@ -49,7 +49,7 @@ struct ScheduleCheck: VaultCommand {
             "    && systemctl reload litevault-backup",
         ])
 
-    @Argument(help: "The configuration file.", completion: .file(), transform: PathArgument.literal)
+    @Argument(path: "The configuration file.")
     var config: String
 
     @OptionGroup(title: "Output") var output: OutputOptions

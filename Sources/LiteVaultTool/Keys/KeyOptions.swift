@@ -137,8 +137,7 @@ struct NoKeyring: KeyringChoice {
 struct KeyringOptions<Role: KeyRole>: KeyringChoice {
     @Option(
         name: .customLong(Role.prefix + "keyring"),
-        help: .init("Take the \(Role.noun) from this keyring; the options above open it.", valueName: "path"),
-        completion: .file(), transform: PathArgument.literal)
+        path: "Take the \(Role.noun) from this keyring; the options above open it.")
     var path: String?
 
     @Option(
@@ -235,8 +234,7 @@ enum SlotSecretRole: KeyRole {
 
 /// The database that a command reads: its path, key and cipher settings.
 struct DatabaseOptions<Name: DatabaseArgument>: ParsableArguments {
-    @Argument(
-        help: .init(Name.help, valueName: Name.valueName), completion: .file(), transform: PathArgument.literal)
+    @Argument(path: Name.help, valueName: Name.valueName)
     var path: String
 
     @OptionGroup(title: "Key of \(Name.noun)") var key: KeyOptions<DatabaseKeyRole>
@@ -278,5 +276,38 @@ enum PathArgument {
     /// The same file under a name that SQLite takes neither for a URI nor for a database in memory.
     static func literal(_ path: String) -> String {
         path.utf8.starts(with: "file:".utf8) || path.utf8.first == UInt8(ascii: ":") ? "./" + path : path
+    }
+}
+
+extension Argument {
+    /// An argument that names a file, in any way that a file can be named.
+    init(path help: String, valueName: String? = nil) where Value == String {
+        self.init(help: .init(help, valueName: valueName), completion: .file(), transform: PathArgument.literal)
+    }
+
+    init(path help: String, valueName: String? = nil) where Value == String? {
+        self.init(help: .init(help, valueName: valueName), completion: .file(), transform: PathArgument.literal)
+    }
+
+    init(wrappedValue: [String], path help: String, valueName: String? = nil) where Value == [String] {
+        self.init(
+            wrappedValue: wrappedValue, help: .init(help, valueName: valueName), completion: .file(),
+            transform: PathArgument.literal)
+    }
+}
+
+extension Option {
+    /// An option that names a file, in any way that a file can be named.
+    init(
+        name: NameSpecification = .long, path help: String, valueName: String = "path"
+    ) where Value == String? {
+        self.init(
+            name: name, help: .init(help, valueName: valueName), completion: .file(), transform: PathArgument.literal)
+    }
+
+    init(wrappedValue: [String], path help: String, valueName: String = "path") where Value == [String] {
+        self.init(
+            wrappedValue: wrappedValue, help: .init(help, valueName: valueName), completion: .file(),
+            transform: PathArgument.literal)
     }
 }

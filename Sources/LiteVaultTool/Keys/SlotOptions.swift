@@ -4,7 +4,7 @@ internal import LiteVaultKeyring
 
 /// The keyring of a command, and what opens it.
 struct UnlockOptions: ParsableArguments {
-    @Argument(help: .init("The keyring.", valueName: "keyring"), completion: .file(), transform: PathArgument.literal)
+    @Argument(path: "The keyring.", valueName: "keyring")
     var path: String
 
     @OptionGroup(title: "Opening the keyring") var opening: OpeningOptions

@@ -44,6 +44,15 @@ enum TimeArgument {
     }
 }
 
+extension Option where Value == Duration {
+    /// An option with a duration, as ``TimeArgument/duration(parsing:)`` reads it.
+    init(wrappedValue: Duration, duration help: String) {
+        self.init(
+            wrappedValue: wrappedValue, help: .init(help, valueName: "time"),
+            transform: TimeArgument.duration(parsing:))
+    }
+}
+
 /// A time as `2026-11-21`, `2026-11-21T12:30`, `2026-11-21 12:30:05.123Z` or `2026-11-21T12:30:05+01:00`, and nothing else.
 private struct TimeText {
     struct Problem: Error {

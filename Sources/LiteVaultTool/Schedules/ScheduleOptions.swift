@@ -12,7 +12,7 @@ internal import LiteVaultSystem
 
 /// The configuration of a schedule, and the local directories that belong to it.
 struct ScheduleOptions: ParsableArguments {
-    @Argument(help: "The configuration file.", completion: .file(), transform: PathArgument.literal)
+    @Argument(path: "The configuration file.")
     var config: String
 
     @OptionGroup var directories: LocalDirectoryOptions
