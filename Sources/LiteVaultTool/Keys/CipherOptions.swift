@@ -17,12 +17,12 @@ struct CipherOptions<Side: CipherSide>: ParsableArguments {
     @Option(
         name: .customLong(Side.prefix + "kdf-algorithm"),
         help: .init("Digest of the key derivation.", valueName: "digest"))
-    var kdfAlgorithm: DigestName?
+    var kdfAlgorithm: CipherSettings.Algorithm?
 
     @Option(
         name: .customLong(Side.prefix + "hmac-algorithm"),
         help: .init("Digest of the page authentication.", valueName: "digest"))
-    var hmacAlgorithm: DigestName?
+    var hmacAlgorithm: CipherSettings.Algorithm?
 
     @Flag(
         name: .customLong(Side.prefix + "no-hmac"),
@@ -49,8 +49,8 @@ struct CipherOptions<Side: CipherSide>: ParsableArguments {
     /// - Parameter salt: the salt of a file with a plaintext header.
     func settings(salt: [UInt8]?) -> CipherSettings {
         CipherSettings(
-            pageSize: pageSize, kdfIterations: kdfIterations, kdfAlgorithm: kdfAlgorithm?.algorithm,
-            hmacAlgorithm: hmacAlgorithm?.algorithm, usesHMAC: noHMAC ? false : nil,
+            pageSize: pageSize, kdfIterations: kdfIterations, kdfAlgorithm: kdfAlgorithm,
+            hmacAlgorithm: hmacAlgorithm, usesHMAC: noHMAC ? false : nil,
             plaintextHeaderSize: plaintextHeader, salt: salt, compatibility: compatibility)
     }
 }
@@ -104,20 +104,7 @@ extension CipherOptions<WrittenSide> {
     }
 }
 
-/// The names of the digests on the command line.
-enum DigestName: String, CaseIterable, ExpressibleByArgument {
-    case sha1
-    case sha256
-    case sha512
-
-    fileprivate var algorithm: CipherSettings.Algorithm {
-        switch self {
-        case .sha1: .sha1
-        case .sha256: .sha256
-        case .sha512: .sha512
-        }
-    }
-}
+extension CipherSettings.Algorithm: ExpressibleByArgument {}
 
 /// The file that a group of cipher settings describes.
 protocol CipherSide {
