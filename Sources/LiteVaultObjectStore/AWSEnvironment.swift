@@ -46,7 +46,6 @@ package struct AWSEnvironment: Sendable {
         return settings.merging(credentials[profile] ?? [:]) { $1 }
     }
 
-    /// The configured region; nil when none is.
     package var region: String? {
         variables["AWS_REGION"] ?? variables["AWS_DEFAULT_REGION"] ?? settings["region"]
     }
@@ -66,7 +65,6 @@ package struct AWSEnvironment: Sendable {
         return "https://\(host).amazonaws.com\(region?.hasPrefix("cn-") == true ? ".cn" : "")"
     }
 
-    /// The configured endpoint URL; nil when none is.
     package var endpoint: String? {
         if variables["AWS_IGNORE_CONFIGURED_ENDPOINT_URLS"]?.lowercased() == "true" { return nil }
         return variables["AWS_ENDPOINT_URL_S3"] ?? variables["AWS_ENDPOINT_URL"] ?? settings["endpoint_url"]

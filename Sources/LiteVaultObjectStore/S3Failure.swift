@@ -1,7 +1,6 @@
 internal import LiteVaultBackup
 internal import LiteVaultSystem
 
-/// An error response of a server.
 struct S3Failure: Error {
     let status: Int
     /// The error code, such as `NoSuchKey`; empty without one.
@@ -103,7 +102,6 @@ struct S3Failure: Error {
 }
 
 extension S3Failure {
-    /// The failure as a `VaultError`, with a remedy.
     func vaultError(_ path: String) -> VaultError {
         let text =
             "the server responded with \(code.isEmpty ? "" : code + ": ")\(message.isEmpty ? "status \(status)" : message)"

@@ -97,7 +97,6 @@ public final class S3Store: ObjectStore {
 }
 
 extension S3Store {
-    /// A request for an object of the store.
     func request(_ method: String, _ name: String) -> S3Request {
         S3Request(
             method: method, key: settings.prefix.isEmpty ? name : "\(settings.prefix)/\(name)",

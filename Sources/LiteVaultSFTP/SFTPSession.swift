@@ -101,7 +101,6 @@ package final class SFTPSession: Sendable {
         return bytes
     }
 
-    /// Writes all of `bytes`.
     package func write(_ handle: Handle, at offset: Int64, _ bytes: [UInt8]) async throws {
         try await channel.request(SFTPKind.write, reserving: bytes.count + handle.count) { packet in
             packet.add(handle)

@@ -257,7 +257,6 @@ extension SFTPStore {
 
 // Listings and tags.
 extension SFTPStore {
-    /// The attributes and tag of an object; nil if there is none.
     func attributes(_ name: String, _ session: SFTPSession) async throws -> ObjectAttributes? {
         guard let found = try await session.attributes(path(name)) else { return nil }
         // A directory is only the parent of the names below it.

@@ -1,6 +1,5 @@
 internal import CYAML
 
-/// A value of a YAML document.
 package struct YAMLNode: Hashable, Sendable {
     package indirect enum Content: Hashable, Sendable {
         case scalar(String)

@@ -29,7 +29,6 @@ struct NamedStatement {
         let name: String
     }
 
-    /// A type that the author gives.
     struct Annotation {
         let type: String
         let location: Location

@@ -27,7 +27,6 @@ struct RecordModel {
     }
 }
 
-/// Makes records of tables.
 struct RecordModelReader {
     let directives: Directives
     let types: ColumnTypes

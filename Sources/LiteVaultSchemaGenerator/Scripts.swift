@@ -240,7 +240,6 @@ struct RecordDirective {
     let location: Location
 }
 
-/// An enumeration of the values of a column.
 struct EnumerationDirective {
     let name: String
     let cases: [(name: String, value: String)]

@@ -29,7 +29,6 @@ package final class Follower {
     /// Why the log does not continue from where it was to be read on; nil if it does, or before it was found.
     package private(set) var discontinuity: String?
 
-    /// Whether the follower holds the locks of a log.
     package var isAttached: Bool { hold != nil }
 
     /// When the log was last polled; nil while none is held.

@@ -114,7 +114,6 @@ package final class RootedDirectory: Sendable {
         return try LocalDirectory.names(again, path, upTo: limit)
     }
 
-    /// Opens a regular file for reading.
     package func file(reading name: String) throws -> LocalFile {
         try LocalFile(reading: name, at: descriptor, path: path(of: name))
     }

@@ -111,9 +111,7 @@ extension CipherSettings.Algorithm {
 
 // MARK: Whole files
 
-/// The result of authenticating the pages of a file.
 package struct PageReport: Sendable, Equatable {
-    /// The number of whole pages in the file.
     package var pages = 0
     /// Numbers of the pages whose code does not match, at most ``limit`` of them.
     package var failures: [UInt32] = []

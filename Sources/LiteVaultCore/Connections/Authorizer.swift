@@ -5,7 +5,6 @@ internal import LiteVaultEngine
 
 /// The clients of the authorizer: those that may reject statements, and those that are notified.
 final class Authorizer {
-    /// Whether statements about keys are rejected.
     var refusesKeys = false
     /// Above 0 while this library's own statements may access keys, whatever is set for others.
     fileprivate var trust = 0
@@ -24,7 +23,6 @@ package struct TableName: Hashable, Sendable {
     /// With A to Z in lower case.
     package let table: String
 
-    /// Creates the name of a table from its parts.
     package init(_ table: String, schema: String) {
         self.schema = foldedName(schema)
         self.table = foldedName(table)

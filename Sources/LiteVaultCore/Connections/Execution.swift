@@ -100,7 +100,6 @@ package struct Execution {
     @usableFromInline
     package var changedRowCount: Int { Int(truncatingIfNeeded: lv_changes(sqlite3_db_handle(handle))) }
 
-    /// The rowid of the last row inserted on the connection.
     @usableFromInline
     package var lastInsertRowid: Int64 { sqlite3_last_insert_rowid(sqlite3_db_handle(handle)) }
 
@@ -111,7 +110,6 @@ package struct Execution {
     @usableFromInline
     package var expectedRowCount: Int { prepared.withObject { min($0.lastRowCount, 1 << 16) } }
 
-    /// Records the number of rows.
     @usableFromInline
     package func noteRowCount(_ count: Int) { prepared.withObject { $0.lastRowCount = count } }
 

@@ -66,7 +66,6 @@ public struct EngineInfo: Sendable {
     /// Whether the library was built with an option such as `ENABLE_FTS5`.
     public func hasCompileOption(_ name: String) -> Bool { sqlite3_compileoption_used(name) != 0 }
 
-    /// Whether the loaded library encrypts.
     package var encrypts: Bool { encryption != .none }
 
     /// Whether the loaded library is SQLite `major`.`minor` or later.

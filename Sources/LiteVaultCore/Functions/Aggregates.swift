@@ -127,13 +127,11 @@ private final class AggregateBox {
             .assumingMemoryBound(to: UnsafeMutableRawPointer?.self)
     }
 
-    /// The box of a callback.
     static func of(_ context: OpaquePointer) -> AggregateBox? {
         sqlite3_user_data(context).map { ObjectAddress.object($0) }
     }
 }
 
-/// A state that is a value, in an object.
 private final class StateBox<T> {
     var state: T
     init(_ state: T) { self.state = state }

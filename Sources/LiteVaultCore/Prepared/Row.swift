@@ -15,7 +15,6 @@ public struct Row: Sendable {
     /// The names of the columns, shared by the rows of a query.
     package var columns: RowColumns { storage.columns }
 
-    /// The values, in the order of the columns.
     package var cells: [StoredValue] { (0..<storage.count).map(storage.stored) }
 
     /// The names of the columns, in order, as the query gives them.
@@ -119,7 +118,6 @@ package final class RowCells: @unchecked Sendable {  // written only while there
             count: Int(cells[index].length))
     }
 
-    /// The value by its storage class.
     package func stored(_ index: Int) -> StoredValue {
         switch cells[index].type {
         case SQLITE_INTEGER: .integer(cells[index].bits)
@@ -130,7 +128,6 @@ package final class RowCells: @unchecked Sendable {  // written only while there
         }
     }
 
-    /// Creates cells from other values.
     fileprivate convenience init(_ columns: RowColumns, _ values: [StoredValue]) {
         self.init(columns)
         let length = values.prefix(count).reduce(0) { sum, value in
@@ -164,7 +161,6 @@ package final class RowCells: @unchecked Sendable {  // written only while there
     }
 }
 
-/// The names of a row's columns.
 @usableFromInline
 package final class RowColumns: @unchecked Sendable {  // constants, and words that are read and written atomically
     /// As in the query.

@@ -4,7 +4,6 @@ internal import LiteVaultSystem
 
 /// Reads and writes small files that matter: all of one, or nothing.
 package enum SecretFile {
-    /// Who else may read a file with a secret.
     enum Privacy {
         /// Any file.
         case any

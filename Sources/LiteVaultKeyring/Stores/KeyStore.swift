@@ -21,7 +21,6 @@ public protocol KeyStore: Sendable, CustomStringConvertible {
 }
 
 extension KeyStore {
-    /// The secret, which has to be there.
     func secret() throws -> KeyMaterial {
         guard let secret = try read() else {
             throw VaultError(

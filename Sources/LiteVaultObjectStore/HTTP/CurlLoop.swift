@@ -47,7 +47,6 @@
             _ = ccs_multi_set_number(multi, CURLMOPT_MAXCONNECTS, Self.keptConnections)
         }
 
-        /// Asks the thread for something.
         func ask(_ command: Command) {
             let isFirst = requests.withLock { requests in
                 requests.commands.append(command)

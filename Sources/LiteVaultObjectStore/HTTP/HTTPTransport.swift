@@ -203,7 +203,6 @@ package enum HTTPFailure: Error, Equatable {
     /// Anything else, in words without paths and numbers.
     case other(String)
 
-    /// Why there is no TLS.
     package enum TLS: Equatable, Sendable {
         /// What answers does not use it.
         case missing

@@ -43,7 +43,6 @@ final class Cancellation: Sendable {
         ThreadPool.accesses.run { while self.interrupt() { SystemThread.sleep(seconds: 0.002) } }
     }
 
-    /// Whether there was a connection to interrupt.
     private func interrupt() -> Bool {
         state.withLock { state in
             state.running?.interrupt()

@@ -32,13 +32,10 @@ package final class ConnectionCoordinator: Sendable {
     private var source: ConnectionSource { connections.source }
     var path: String { source.path }
 
-    /// The number of open readers, idle or not.
     package var openReaderCount: Int { connections.openReaderCount }
 
-    /// The number of running accesses.
     package var accessCount: Int { writerSemaphore.inUse + (readerSemaphore?.inUse ?? 0) }
 
-    /// The number of key derivations from a passphrase.
     package var keyDerivations: Int { source.derivations }
 
     package var isObserved: Bool { broker.isObserved }

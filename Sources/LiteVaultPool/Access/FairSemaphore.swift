@@ -74,7 +74,6 @@ final class FairSemaphore: Sendable {
         state = Locked(State(free: count))
     }
 
-    /// The number of permits in use.
     var inUse: Int { state.withLock { count - $0.free } }
 
     /// Waits for a permit, or for cancellation.
@@ -166,7 +165,6 @@ final class FairSemaphore: Sendable {
     }
 }
 
-/// A permit that is released once.
 final class Permit: Sendable {
     private let semaphore: FairSemaphore?
     private let isHeld = Locked(true)

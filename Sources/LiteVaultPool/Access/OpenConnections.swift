@@ -6,7 +6,6 @@ internal import LiteVaultSystem
 ///
 /// The ``ConnectionCoordinator`` decides when each of them is used.
 final class OpenConnections: Sendable {
-    /// A reader that is not in use.
     private struct IdleReader {
         let connection: Connection
         let since: ContinuousClock.Instant
@@ -45,7 +44,6 @@ final class OpenConnections: Sendable {
         self.usesWAL = usesWAL
     }
 
-    /// The number of open readers, idle or not.
     var openReaderCount: Int { state.withLock { $0.openReaders } }
 
     var isClosed: Bool { state.withLock { $0.isClosed } }

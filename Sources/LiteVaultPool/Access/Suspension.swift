@@ -12,7 +12,6 @@ final class Suspension: Sendable {
         var waiting: [ObjectIdentifier: Waiter] = [:]
     }
 
-    /// A task that waits for the end of the suspension.
     private final class Waiter: Sendable {
         let continuation: CheckedContinuation<Void, any Error>
 

@@ -1,6 +1,5 @@
 internal import LiteVaultSystem
 
-/// Notifies observers of committed changes.
 final class ChangeBroker: Sendable {
     private let observers = Locked<[ObjectIdentifier: ChangeSignal]>([:])
 

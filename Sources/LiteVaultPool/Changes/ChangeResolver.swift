@@ -71,7 +71,6 @@ struct ChangeResolver {
         (try? schemaCache.summary(name.schema, of: connection))?.withoutRowid.contains(SQLName(name.table)) != false
     }
 
-    /// The tables and columns that statements write.
     private struct Written {
         /// Tables in which rows are inserted or deleted.
         var tables: Set<TableName> = []

@@ -1,7 +1,6 @@
 internal import LiteVaultCore
 internal import LiteVaultSystem
 
-/// Encodes a value into assignments, one for each coding key.
 final class RowEncoder: Encoder {
     let codingPath: [any CodingKey] = []
     let userInfo: [CodingUserInfoKey: Any]

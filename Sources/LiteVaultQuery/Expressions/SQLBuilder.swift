@@ -88,7 +88,6 @@ package struct SQLBuilder: ~Copyable {
         append(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
-    /// Appends nodes, separated by commas.
     mutating func append(list nodes: [SQLNode]) {
         var isFirst = true
         for node in nodes {

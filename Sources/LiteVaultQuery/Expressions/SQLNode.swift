@@ -64,7 +64,6 @@ extension SQLNode {
         }
     }
 
-    /// SQL text, used verbatim.
     @inlinable
     package static func text(_ text: String) -> SQLNode { SQLNode(.text(text)) }
 
@@ -81,7 +80,6 @@ extension SQLNode {
     @inlinable
     package static func value(_ value: (any Binding)?) -> SQLNode { SQLNode(.value(value)) }
 
-    /// Pieces with a separator between them.
     @inlinable
     package static func joined(_ nodes: [SQLNode], separator: String) -> SQLNode {
         SQLNode(.joined(nodes, separator: separator))

@@ -96,7 +96,6 @@ struct DecodingHandle {
         }
     }
 
-    /// Whether a container is kept, for any type of keys.
     var hasContainer: Bool { state.pointee.keyType != nil }
 
     /// Keeps the container for a type of keys until the query ends.

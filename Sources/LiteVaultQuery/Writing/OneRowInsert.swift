@@ -42,7 +42,6 @@ package final class InsertedRow: SQLFragment {
     @inline(__always)
     func setter(at index: Int) -> Setter { index == 0 ? first : others[start &+ index &- 1] }
 
-    /// The columns, in order.
     var columns: [SQLNode] { (0..<count).map { setter(at: $0).column } }
 
     /// Whether every column is set to a value, none to an expression.

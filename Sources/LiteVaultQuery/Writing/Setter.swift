@@ -62,7 +62,6 @@ public struct Setter: Expressible, CustomStringConvertible {
         self.init(column: column, value: .qualified(.identifier("excluded"), column))
     }
 
-    /// The value as a tree.
     package var value: SQLNode {
         switch kind {
         case .null: .value(nil)

@@ -12,7 +12,6 @@ public struct Insert: RenderedStatement {
         indirect case rows(InsertedRows)
     }
 
-    /// The insert as one statement.
     package var root: SQLNode {
         switch content {
         case .node(let node): node

@@ -294,7 +294,6 @@ extension RecordTable {
     }
 }
 
-/// What the linked engine can do in one statement.
 enum EngineFeatures {
     static let hasReturning = EngineInfo.linked.sqliteVersion >= SQLiteVersion(.returning)
     static let hasUpsert = EngineInfo.linked.sqliteVersion >= SQLiteVersion(.upsert)

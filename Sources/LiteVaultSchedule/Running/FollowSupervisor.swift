@@ -272,7 +272,6 @@ package actor FollowSupervisor {
         context.board.set(entry.state, of: key.job) { [follower = entry.follower] in follower.progress }
     }
 
-    /// Forgets a follower that has ended.
     private func remove(_ key: Key) {
         guard let entry = entries.removeValue(forKey: key) else { return }
         context.board.remove(key.path, of: key.job)

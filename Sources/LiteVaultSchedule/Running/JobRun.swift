@@ -333,7 +333,6 @@ extension JobRun {
     }
 }
 
-/// The outcome of a job's run.
 package struct JobOutcome: Sendable {
     /// A stored snapshot, as results have it.
     package struct Stored: Sendable {

@@ -19,7 +19,6 @@ package struct ScheduleHealth: Sendable, Equatable {
         package var isHealthy: Bool { reason == nil }
     }
 
-    /// A job, with the databases that it follows.
     package struct Job: Sendable, Equatable {
         package let name: String
         /// What is wrong with its runs, or with all that it follows.
@@ -149,7 +148,6 @@ package final class FollowingBoard: Sendable {
     /// Following begins: what an earlier supervisor of the same jobs has left does not count.
     func begin() { content.withLock { $0 = Content() } }
 
-    /// Begins, or continues, with the state of a database.
     func set(
         _ state: FollowingState.Database, of job: String,
         progress: @escaping @Sendable () -> (progress: FollowingProgress, now: Double)

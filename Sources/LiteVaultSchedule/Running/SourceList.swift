@@ -278,7 +278,6 @@ package final class SharedNames: Sendable {
 }
 
 extension JobState.Problem {
-    /// What is wrong with a source of a job.
     fileprivate init(source: String, _ code: VaultError.Code, _ message: String, remedy: String) {
         self.init(source: source, step: "sources", code: code.rawValue, message: message, remedy: remedy)
     }

@@ -38,7 +38,6 @@ public enum Recurrence: Sendable, Equatable {
         }
     }
 
-    /// The first time after `time`.
     package func next(after time: Date) -> Date? {
         switch self {
         case .interval(let interval):

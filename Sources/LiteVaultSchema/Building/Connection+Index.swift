@@ -123,7 +123,6 @@ extension Connection {
     public func reindex(collation: Collation) throws { try run("REINDEX \(sql: collation.description)") }
 }
 
-/// `CREATE INDEX`
 struct IndexStatement {
     let name: String
     let table: String

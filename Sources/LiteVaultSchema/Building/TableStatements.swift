@@ -1,7 +1,6 @@
 internal import LiteVaultCore
 internal import LiteVaultQuery
 
-/// The statements that create a table and its indexes.
 struct TableStatements {
     let table: String
     let indexes: [IndexStatement]

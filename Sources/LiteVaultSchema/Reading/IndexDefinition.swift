@@ -127,7 +127,6 @@ struct CreateIndexText {
         return result.joined()
     }
 
-    /// Whether the columns or the condition use a column.
     func mentions(column: String) -> Bool {
         ((open + 1)..<tokens.count).contains { tokens.isColumnReference($0, column) }
     }

@@ -244,7 +244,6 @@ public final class SchemaReader {
         return groups
     }
 
-    /// The columns with a UNIQUE constraint of their own.
     private func uniqueColumns(table: String) throws -> Set<SQLName> {
         Set(
             try indexDefinitions(table: table)

@@ -2,7 +2,6 @@ internal import LiteVaultQuoting
 
 /// The schema that statements are checked against.
 struct Catalog: Sendable {
-    /// A table, a view or a virtual table.
     struct Table: Sendable {
         let name: String
         let columns: [Column]

@@ -57,7 +57,6 @@ struct Typing: Sendable {
     /// A literal 0 or 1, which is a boolean among booleans.
     var isFlag = false
 
-    /// A column of a table of the schema.
     struct Origin: Hashable, Sendable {
         let table: String
         let column: String

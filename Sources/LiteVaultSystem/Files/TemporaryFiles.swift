@@ -71,7 +71,6 @@ package struct TemporaryName: Equatable, Sendable {
         self.owner = owner
     }
 
-    /// Whether it is a temporary name of that destination.
     func belongs(to destination: String) -> Bool {
         let own = TemporaryName(for: destination, owner: owner).name
         guard let end = own.lastRange(ofText: Self.marker) else { return false }

@@ -61,7 +61,6 @@ extension Duration {
         self.init(secondsComponent: Int64(whole), attosecondsComponent: Int64((seconds - whole) * 1e18))
     }
 
-    /// The duration in seconds.
     package var seconds: Double {
         let (seconds, attoseconds) = components
         return Double(seconds) + Double(attoseconds) / 1e18

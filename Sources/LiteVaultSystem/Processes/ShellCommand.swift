@@ -4,13 +4,11 @@ package struct ShellCommand: Sendable {
     package enum Stream: Sendable {
         /// The same as this process's stream.
         case inherited
-        /// `/dev/null`.
         case null
         /// An open descriptor of this process.
         case descriptor(Int32)
     }
 
-    /// The command line for the shell.
     package let text: String
     /// Variables to add to our environment, or to replace there.
     package var variables: [String: String] = [:]

@@ -18,7 +18,6 @@ extension StringProtocol {
     /// Whether the text starts with the bytes of another one. `hasPrefix` compares characters, and a slash is one with a combining mark behind it.
     package func starts(withText other: String) -> Bool { utf8.starts(with: other.utf8) }
 
-    /// Whether the text ends with the bytes of another one.
     package func ends(withText other: String) -> Bool {
         utf8.count >= other.utf8.count && utf8.suffix(other.utf8.count).elementsEqual(other.utf8)
     }

@@ -112,7 +112,6 @@ struct Forget: VaultCommand {
     }
 }
 
-/// The retention rules: `--keep-…`.
 struct RetentionOptions: ParsableArguments {
     @Option(name: .customLong("keep-last"), help: .init("Keep the N newest.", valueName: "n"))
     var last: Int?

@@ -58,7 +58,6 @@ struct SecretAdd: VaultCommand {
     }
 }
 
-/// A secret that a command adds.
 struct NewSecretOptions: ParsableArguments {
     @OptionGroup(title: "The new secret") var key: KeyOptions<NewRepositorySecretRole>
 

@@ -59,7 +59,6 @@ struct Verify: VaultCommand {
     }
 }
 
-/// One check of `verify`, and its result.
 private struct CheckResult {
     enum Outcome: String {
         case passed

@@ -146,7 +146,6 @@ enum OtherReadSide: ReadingSide {
 
 /// The file with the salt of a database with a plaintext header. The salt is not secret, but without it the key is useless.
 private struct SaltFile {
-    /// The length of a salt in bytes.
     private static let length = 16
 
     let path: String

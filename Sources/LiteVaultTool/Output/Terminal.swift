@@ -127,7 +127,6 @@ final class Terminal: Sendable {
     /// The width of the terminal that shows results, in columns; nil if standard output leads elsewhere, or its width is unknown.
     var resultWidth: Int? { outputIsTerminal ? Self.columns(of: STDOUT_FILENO) : nil }
 
-    /// The width of a terminal in columns; nil if unknown.
     static func columns(of descriptor: Int32) -> Int? {
         var size = winsize()
         guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
@@ -190,7 +189,6 @@ struct ProgressState: Equatable, Sendable {
         return min(99, Int64(Double(max(0, done)) / Double(total) * 100))
     }
 
-    /// A line for a log.
     var line: String { (percent.map { "\(phase) \($0) %" } ?? phase) + paceText }
 
     /// `, 12.3 MB/s, 45 s left`; empty if unknown.

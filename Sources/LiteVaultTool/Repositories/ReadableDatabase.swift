@@ -71,7 +71,6 @@ enum ReadableDatabase {
     case file(DatabaseFile, key: DatabaseKey?, settings: CipherSettings)
     case snapshot(SnapshotDatabase, SnapshotImage, Reporter)
 
-    /// Its size in bytes.
     var size: Int64 {
         switch self {
         case .file(let file, _, _): Preflight.size(file.path) ?? 0

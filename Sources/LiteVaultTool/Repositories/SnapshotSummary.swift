@@ -30,11 +30,9 @@ struct SnapshotSummary {
         ]
     }
 
-    /// The heading of a list.
     static let heading =
         "  ID                TAKEN (UTC)               \(rightAligned("SIZE"))  \(rightAligned("ADDED"))  VERIFIED"
 
-    /// One line of a list.
     var line: String {
         var line = "  \(snapshot.id)  \(Format.exactTime(snapshot.time))  "
         line += Self.rightAligned(Format.size(snapshot.size)) + "  "

@@ -20,9 +20,7 @@ enum RowFormat: String, ExpressibleByArgument, CaseIterable {
     case line
     /// An array of objects, in which a blob is an object: `{"blob": "00ff"}`, which no text can be.
     case typedJSON = "typed-json"
-    /// Values with `|` between them.
     case list
-    /// Values with a tab between them.
     case tabs
     /// Literals of SQL with commas between them.
     case quote
@@ -32,7 +30,6 @@ enum RowFormat: String, ExpressibleByArgument, CaseIterable {
     /// The formats, for help texts.
     static let names = allCases.map(\.rawValue).joined(separator: ", ")
 
-    /// Creates a printer for the rows of one query.
     func printer(_ stream: ResultStream, _ names: [String], _ style: RowStyle = .init()) -> any RowPrinter {
         switch self {
         case .table: TablePrinter(stream, names, .plain, style)
@@ -65,7 +62,6 @@ struct RowStyle {
     var table = "table"
 }
 
-/// Prints the rows of a query as they come.
 protocol RowPrinter: AnyObject {
     func row(_ values: [StoredValue]) throws
     /// Prints what follows the last row, or what stands for no rows.
@@ -126,7 +122,6 @@ private final class ObjectPrinter: RowPrinter {
 }
 
 enum ValueText {
-    /// The value without quotes.
     static func plain(_ value: StoredValue) -> String {
         switch value {
         case .null: ""

@@ -314,7 +314,6 @@ package struct UnitInstallation: Sendable {
         try StateFile(directory: stateDirectory, configuration: configuration.name)
     }
 
-    /// When each job last started.
     private func starts() throws -> [String: Double] {
         let state = try state()
         let pairs = configuration.jobs.compactMap { job in

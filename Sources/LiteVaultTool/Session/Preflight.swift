@@ -138,7 +138,6 @@ extension Failure {
         Failure(.wrongKind, "the file is empty: it does not contain a database", path: path, remedy: "Check the path.")
     }
 
-    /// A file that is not a database of any kind.
     static func notADatabase(_ path: String) -> Failure {
         Failure(.wrongKind, "not a database", path: path, remedy: "'litevault info' shows what the file is.")
     }

@@ -36,7 +36,6 @@ struct Session {
     let keys: KeyReader
     /// When the command began, or a person last answered, by the system's uptime.
     private let start = Locked(ProcessInfo.processInfo.systemUptime)
-    /// The warnings of the keys that were set.
     private let weakKeys = Locked<[Members]>([])
     /// The option that a passphrase with the form of a raw key lacks, if it is one.
     private let missingFormat = Locked<String?>(nil)
@@ -254,6 +253,5 @@ struct WrittenFile {
         return "\(size)in \(Format.duration(seconds))"
     }
 
-    /// How a converted copy was verified.
     static let comparison = "Verified: the new file was read back and compared with the source, schema and every row."
 }

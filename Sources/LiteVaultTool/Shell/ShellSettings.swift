@@ -13,7 +13,6 @@ final class ShellSettings {
     var showsChanges = false
     var showsPlans = false
     var echoes = false
-    /// The values of `.parameter`, by the names of parameters.
     private var parameters: [ExactText: StoredValue] = [:]
 
     init(_ format: RowFormat, bails: Bool?) { (self.format, self.bails) = (format, bails) }
