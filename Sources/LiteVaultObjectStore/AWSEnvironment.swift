@@ -55,7 +55,6 @@ package struct AWSEnvironment: Sendable {
     /// - Parameters:
     ///   - service: the name in the variable: `STS`, `SSO`, `SSO_OIDC`.
     ///   - host: Amazon's host name, without the domain.
-    ///   - region: the region of the service.
     func endpoint(of service: String, _ host: String, region: String?) -> String {
         if variables["AWS_IGNORE_CONFIGURED_ENDPOINT_URLS"]?.lowercased() != "true",
             let url = variables["AWS_ENDPOINT_URL_\(service)"]

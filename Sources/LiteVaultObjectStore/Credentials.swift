@@ -74,7 +74,6 @@ actor CredentialCache {
 
     /// Takes note of a refusal.
     ///
-    /// - Parameter used: the credentials of the request.
     /// - Returns: whether they may have expired, so that the request is worth another attempt with those of ``current()``.
     func renew(_ used: AWSCredentials, after failure: S3Failure) -> Bool {
         let mayBeExpiration = failure.isExpiration || (used.expiration != nil && failure.mayBeExpiration)

@@ -115,7 +115,6 @@ final class ServerClock: Sendable {
     /// second, and the local clock is right as a rule.
     private let observed = Locked(Duration?.none)
 
-    /// - Parameter local: the local clock.
     init(local: @escaping @Sendable () -> Date) { self.local = local }
 
     func now() -> Date { local() + ahead.value.seconds }

@@ -25,7 +25,6 @@ package struct SignatureV4: Sendable {
     ///   - path: the path of the URL, percent-encoded.
     ///   - query: the query of the URL, percent-encoded and sorted.
     ///   - headers: the headers, `host` among them, with lowercase names.
-    ///   - time: the time of the request.
     package func sign(
         method: String, path: String, query: String, headers: [(String, String)], payloadHash: String, time: Date
     ) -> [(String, String)] {

@@ -39,8 +39,6 @@ extension Quoting {
 
     /// The words that a word of a command becomes: `$NAME` alone is split into words, `${NAME}` within a word is replaced as it is, and `$$` is
     /// one sign.
-    ///
-    /// - Parameter value: the value of a variable.
     package static func systemdWords(
         replacingVariablesIn word: String, _ value: (String) throws(UnknownSystemdValue) -> String
     ) throws(UnknownSystemdValue) -> [String] {

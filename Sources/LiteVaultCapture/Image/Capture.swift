@@ -174,8 +174,6 @@ package protocol BlockSink {
     var basis: CaptureBasis? { get }
 
     /// Begins a copy at block 0. Discards blocks appended by an earlier, abandoned copy.
-    ///
-    /// - Parameter byteCount: the length of the image.
     mutating func begin(byteCount: Int64) throws
 
     /// Takes blocks from the earlier image instead of having them appended.

@@ -50,9 +50,7 @@ package struct ContentDifference: Sendable {
     ///
     /// Rows are matched by rowid, or by the primary key of a table WITHOUT ROWID.
     ///
-    /// - Parameters:
-    ///   - left: a connection in a read transaction.
-    ///   - right: another one.
+    /// - Parameter left: a connection in a read transaction.
     /// - Throws: `VaultError` `unsupported` for a table in the order of a collation that the engine does not know; `DatabaseError` when one of
     ///   them cannot be read.
     package init(from left: Connection, to right: Connection) throws {

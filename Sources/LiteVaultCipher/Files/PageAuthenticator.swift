@@ -224,9 +224,7 @@ extension DatabaseKey {
     ///
     /// Takes as long as the engine's own derivation.
     ///
-    /// - Parameters:
-    ///   - salt: the salt of the file, 16 bytes.
-    ///   - settings: the settings of the file.
+    /// - Parameter salt: the salt of the file, 16 bytes.
     /// - Returns: nil if only the engine can do it, because no digest library is loaded.
     /// - Throws: ``VaultError`` when memory for a key cannot be allocated, or without encryption.
     package func derived(salt: [UInt8], settings: CipherSettings) throws -> DatabaseKey? {

@@ -9,7 +9,6 @@ extension Connection {
     /// Applies the key of an open connection. It must be the first operation on it.
     ///
     /// - Parameters:
-    ///   - key: the key.
     ///   - settings: the settings that the file is, or will be, encrypted with.
     ///   - schemaName: `main`; an attached database gets its key when it is attached.
     /// - Throws: ``VaultError``. The connection is then closed, and the file and its log are unchanged, so that code
@@ -75,7 +74,6 @@ extension Connection {
     ///
     /// - Parameters:
     ///   - location: the path of the new file. URIs with parameters and databases in memory are rejected.
-    ///   - key: the key of the new file.
     ///   - settings: the settings that it will be encrypted with.
     /// - Throws: ``VaultError``. There is no new file then.
     package func exportEncrypted(to location: Location, key: DatabaseKey, settings: CipherSettings = .init()) throws {

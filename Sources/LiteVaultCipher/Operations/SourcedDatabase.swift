@@ -79,7 +79,6 @@ package final class SourcedDatabase: @unchecked Sendable {  // set once; the eng
     ///   - bytes: kept until the connection is closed.
     ///   - path: the database's name in errors.
     ///   - key: the key; nil for a plaintext database.
-    ///   - settings: the settings that it is encrypted with.
     /// - Throws: ``VaultError``, as for opening a file.
     package convenience init(
         _ bytes: any DatabaseBytes, path: String, key: DatabaseKey?, settings: CipherSettings = .init()

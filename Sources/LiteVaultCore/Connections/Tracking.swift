@@ -43,8 +43,6 @@ extension Connection {
     ///
     /// It empties the cache first: the engine reports reads only when a statement is prepared. It does not report the
     /// columns of `NATURAL` and `USING` joins, nor, before 3.20, a table of which no column is read, as by `count(*)`.
-    ///
-    /// - Throws: what the block throws.
     package func trackingReads<T>(into collector: ReadCollector, _ body: () throws -> T) throws -> T {
         try withHandle { db in
             finalizeCache()

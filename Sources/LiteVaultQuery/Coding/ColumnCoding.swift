@@ -107,7 +107,6 @@ private final class SingleValueEncoder: Encoder, SingleValueEncodingContainer {
 
 /// Decodes a property from the value of a column: the opposite of `ColumnEncoding`.
 enum ColumnDecoding {
-    /// - Parameter dates: how the connection stores dates.
     static func value<T: Decodable>(
         of stored: StoredValue, dates: DateStorage, userInfo: [CodingUserInfoKey: Any], at path: [any CodingKey]
     ) throws -> T {

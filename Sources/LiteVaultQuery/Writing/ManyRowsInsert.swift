@@ -14,9 +14,7 @@ struct InsertedRows: Sendable {
     /// Appended to each statement.
     private var clause: SQLNode?
 
-    /// - Parameters:
-    ///   - rows: the assignments of each row.
-    ///   - printed: the rows of the single statement, with the columns of all rows.
+    /// - Parameter printed: the rows of the single statement, with the columns of all rows.
     init(_ clauses: QueryClauses, _ onConflict: OnConflict?, _ rows: [[Setter]], printed: [[Setter]]) {
         var table = Table(clauses.from.name)
         table.clauses = clauses

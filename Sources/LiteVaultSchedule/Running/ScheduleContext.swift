@@ -116,8 +116,6 @@ struct SnapshotTaker: Sendable {
     /// Takes a snapshot, or returns one that was taken after `time`.
     ///
     /// - Parameters:
-    ///   - path: the database.
-    ///   - name: its name in the repository.
     ///   - time: nil always takes a new snapshot.
     ///   - run: a run of the follower: one that was taken in it will do.
     ///   - gap: the gap in the followed log before the snapshot, to be recorded in it.

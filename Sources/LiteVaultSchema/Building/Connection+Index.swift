@@ -139,7 +139,6 @@ struct IndexStatement {
 
     /// The statement.
     ///
-    /// - Parameter dates: how the connection stores dates.
     /// - Throws: `VaultError`
     func sql(dates: DateStorage) throws -> String {
         let isConstant = terms.contains { if case .value = $0.kind { true } else { false } }

@@ -3,7 +3,6 @@ internal import LiteVaultQuery
 
 /// The text of schema statements. They take no parameters: values are written into them.
 enum SchemaText {
-    /// - Parameter dates: how the connection stores dates.
     /// - Throws: `VaultError` `misplacedValue` if a value is in a position where its literal would be misread.
     static func text(of node: SQLNode, dates: DateStorage) throws -> String {
         var builder = SQLBuilder()

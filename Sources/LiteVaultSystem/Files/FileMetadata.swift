@@ -24,7 +24,6 @@ package struct FileMetadata: Sendable, Equatable {
         self.init(status)
     }
 
-    /// - Parameter path: the path for errors.
     package init(descriptor: Int32, path: String) throws(DurableFileError) {
         var status = stat()
         try systemCall("fstat", path) { fstat(descriptor, &status) }

@@ -45,8 +45,6 @@ struct CipherOptions<Side: CipherSide>: ParsableArguments {
     var compatibility: Int?
 
     /// The settings for the library, which validates them.
-    ///
-    /// - Parameter salt: the salt of a file with a plaintext header.
     func settings(salt: [UInt8]?) -> CipherSettings {
         CipherSettings(
             pageSize: pageSize, kdfIterations: kdfIterations, kdfAlgorithm: kdfAlgorithm,

@@ -79,9 +79,7 @@ final class ShellSettings {
 
     /// `.parameter set|unset|list|clear`
     ///
-    /// - Parameters:
-    ///   - words: the arguments.
-    ///   - text: the whole line, as it was typed.
+    /// - Parameter text: the whole line, as it was typed.
     /// - Returns: the lines to print.
     func parameter(_ words: [String], _ text: String, _ connection: Connection) throws -> [String] {
         switch (words.first, words.count) {
