@@ -51,11 +51,8 @@ struct KeyInit: VaultCommand {
         try Preflight.requireAbsent(path)
         let new = try session.prepare(slot, for: path)
         let unlocked = try session.keyring(path).create(with: [new.slot])
-        unlocked.remember(warning: session.reporter)
-        let result = try SlotResult(path, unlocked, unlocked.slot, new.code)
-        var report = Report(result.members)
-        report.appendLine("Created \(Format.visible(path)). Slot \(unlocked.slot.id): \(result.slot.line).")
-        result.addLines(to: &report)
+        var report = try session.report(
+            unlocked, unlocked.slot, new.code, "Created \(Format.visible(path)). Slot \(unlocked.slot.id)")
         report.appendLine("Without this file and a slot, its databases are lost: keep copies, and add a second slot.")
         return report
     }

@@ -42,8 +42,8 @@ struct KeyRemove: VaultCommand {
         let path = keyring.path
         try session.reserveKeySources(keyring.opening.key)
         for database in rekey { try Preflight.requireEncrypted(database) }
-        var unlocked = try session.unlock(path, keyring.opening.key, keyring.opening.method)
-        try session.trustIfGiven(&unlocked, trust.fingerprints())
+        var unlocked = try session.unlock(
+            path, keyring.opening.key, keyring.opening.method, trusted: trust.fingerprints())
         if forgetOldKeys, !yes { try requireUnusedKeys(unlocked) }
         if rekey.isEmpty {
             try unlocked.remove(slots)

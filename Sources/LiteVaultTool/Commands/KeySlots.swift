@@ -49,16 +49,10 @@ struct KeyAdd: VaultCommand {
     func perform(_ session: Session) throws -> Report {
         try session.reserveKeySources(opening.key, slot.secret)
         guard !isFleet, let path = keyring.first else { return try addToAll(session) }
-        var unlocked = try session.unlock(path, opening.key, opening.method)
-        try session.trustIfGiven(&unlocked, trust.fingerprints())
+        var unlocked = try session.unlock(path, opening.key, opening.method, trusted: trust.fingerprints())
         let new = try session.prepare(slot, for: path)
         let added = try unlocked.add(new.slot)
-        unlocked.remember(warning: session.reporter)
-        let result = try SlotResult(path, unlocked, added, new.code)
-        var report = Report(result.members)
-        report.appendLine("Added slot \(added.id) to \(Format.visible(path)): \(result.slot.line).")
-        result.addLines(to: &report)
-        return report
+        return try session.report(unlocked, added, new.code, "Added slot \(added.id) to \(Format.visible(path))")
     }
 
     private func addToAll(_ session: Session) throws -> Report {
@@ -102,15 +96,13 @@ struct KeyChange: VaultCommand {
 
     func perform(_ session: Session) throws -> Report {
         try session.reserveKeySources(keyring.opening.key, slot.secret)
-        var unlocked = try session.unlock(keyring.path, keyring.opening.key, keyring.opening.method)
-        try session.trustIfGiven(&unlocked, trust.fingerprints())
-        let new = try session.prepare(slot, for: keyring.path)
+        let path = keyring.path
+        var unlocked = try session.unlock(
+            path, keyring.opening.key, keyring.opening.method, trusted: trust.fingerprints())
+        let new = try session.prepare(slot, for: path)
         let changed = try unlocked.change(number, to: new.slot)
-        unlocked.remember(warning: session.reporter)
-        let result = try SlotResult(keyring.path, unlocked, changed, new.code)
-        var report = Report(result.members)
-        report.appendLine("Changed slot \(changed.id) of \(Format.visible(keyring.path)): \(result.slot.line).")
-        result.addLines(to: &report)
+        var report = try session.report(
+            unlocked, changed, new.code, "Changed slot \(changed.id) of \(Format.visible(path))")
         report.appendLine("Older copies of the keyring still open with the old secret.")
         return report
     }
@@ -152,19 +144,12 @@ struct KeyRecover: VaultCommand {
 
     func perform(_ session: Session) throws -> Report {
         try session.reserveKeySources(code, passphrase)
-        var unlocked = try session.unlock(path, code, .recovery)
-        try session.trustIfGiven(&unlocked, trust.fingerprints())
+        var unlocked = try session.unlock(path, code, .recovery, trusted: trust.fingerprints())
         let secret = try session.slotSecret(passphrase, "passphrase", for: path, confirms: true)
         var slot = try NewKeyringSlot.passphrase(secret, allowingWeak: allowWeak)
         slot.name = slotName
         let set = try replace.map { try unlocked.change($0, to: slot) } ?? unlocked.add(slot)
-        unlocked.remember(warning: session.reporter)
-        let result = try SlotResult(path, unlocked, set, nil)
-        var report = Report(result.members)
-        report.appendLine(
-            "\(replace == nil ? "Added" : "Changed") slot \(set.id) of \(Format.visible(path)):"
-                + " \(set.line).")
-        result.addLines(to: &report)
-        return report
+        let verb = replace == nil ? "Added" : "Changed"
+        return try session.report(unlocked, set, nil, "\(verb) slot \(set.id) of \(Format.visible(path))")
     }
 }

@@ -48,15 +48,20 @@ extension Session {
     }
 
     /// Opens a keyring by the secret that the options name, or that a person types.
+    ///
+    /// - Parameter trusted: fingerprints of which one has to be its own; none for any keyring.
     func unlock<Role>(
-        _ keyring: String, _ options: KeyOptions<Role>, _ method: UnlockMethod, slot: Int? = nil
+        _ keyring: String, _ options: KeyOptions<Role>, _ method: UnlockMethod, slot: Int? = nil,
+        trusted: [KeyringFingerprint] = []
     ) throws -> UnlockedKeyring {
         try Preflight.requireSource(keyring)
         // Before anybody types a passphrase for a file of another kind.
         _ = try Keyring(keyring).slots()
         var unlock = try keyringUnlock(options, method, for: keyring)
         unlock.slot = slot
-        return try self.keyring(keyring).unlock(with: unlock)
+        var unlocked = try self.keyring(keyring).unlock(with: unlock)
+        try trustIfGiven(&unlocked, trusted)
+        return unlocked
     }
 
     /// Reads the secret of a slot from its source, or asks for it.
