@@ -122,7 +122,6 @@ final class ServerClock: Sendable {
     /// The server's time, to about a second; nil before the first response.
     var serverTime: Date? { observed.value.map { local() + $0.seconds } }
 
-    /// Takes note of the time in a response.
     func observe(_ answer: HTTPResponse) {
         guard let time = answer.headers["date"].flatMap(HTTPDate.date) else { return }
         let difference = Duration(seconds: time.timeIntervalSince(local()))

@@ -15,7 +15,6 @@ struct S3Failure: Error {
     let clockSkew: Duration?
     /// The server's time; nil without a `Date` header.
     let serverTime: Date?
-    /// The `Retry-After` header.
     let retryAfter: Duration?
     /// Whether an earlier attempt of the request had an unknown outcome.
     var isRepeated = false

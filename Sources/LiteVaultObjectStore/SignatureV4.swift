@@ -15,7 +15,6 @@ package struct SignatureV4: Sendable {
         self.service = service
     }
 
-    /// The SHA-256 of an empty body, in hexadecimal digits.
     package static let emptyHash = Array(SHA256.hash(data: [UInt8]())).hexadecimal
 
     /// The headers to send: the given ones, and `x-amz-date`, `x-amz-content-sha256`, `x-amz-security-token` and

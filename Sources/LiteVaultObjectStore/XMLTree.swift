@@ -111,7 +111,6 @@ package struct XMLTree: Sendable {
             return Self.string(bytes[start..<position])
         }
 
-        /// Text up to the next tag.
         private mutating func text() -> String? {
             var result = ""
             while position < bytes.count, bytes[position] != UInt8(ascii: "<") {

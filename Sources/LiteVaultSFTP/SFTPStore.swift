@@ -122,7 +122,6 @@ public final class SFTPStore: ObjectStore {
 
 // What the requests have in common.
 extension SFTPStore {
-    /// The path of an object on the server.
     func path(_ name: String) -> String {
         switch settings.path {
         case "/": "/" + name

@@ -6,7 +6,6 @@ internal import LiteVaultSystem
 struct JobDefaults {
     let repository: RepositoryReference?
     let timeZone: Zone
-    /// The directory of the configuration file.
     let directory: String
     let limits: TimeLimits
 

@@ -108,14 +108,12 @@ package final class LocalFile: Sendable {
     /// The file's size in bytes.
     package func size() throws -> Int64 { Int64(try status().st_size) }
 
-    /// Writes all of `bytes` at `offset`.
     package func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws {
         do { try OpenFile.write(bytes, to: descriptor, at: offset) } catch {
             throw VaultError(errno: error.code, "write", path: path)
         }
     }
 
-    /// Writes all of `bytes` at `offset`.
     package func write(_ bytes: [UInt8], at offset: Int64) throws {
         try bytes.withUnsafeBytes { try write($0, at: offset) }
     }

@@ -160,7 +160,6 @@ final class HookBox<Argument, Result> {
     }
 }
 
-/// The installed closures of a connection.
 struct Hooks {
     var busy: AnyObject?
     var trace: ((String) -> Void)?

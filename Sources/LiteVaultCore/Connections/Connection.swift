@@ -137,7 +137,6 @@ public final class Connection: @unchecked Sendable {  // all state below only un
     deinit { closeFinally() }
 }
 
-/// Gives a connection its key.
 package protocol ConnectionUnlocker: Sendable {
     /// Called right after the file was opened, before any statement. If it throws, the handle is closed at once and the
     /// file and its log are unchanged.

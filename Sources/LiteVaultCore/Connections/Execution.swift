@@ -223,7 +223,6 @@ extension Execution {
 }
 
 extension RowView {
-    /// The current row of an execution.
     @inlinable
     package init(_ execution: Execution) { self.init(execution.handle, of: execution.prepared) }
 }

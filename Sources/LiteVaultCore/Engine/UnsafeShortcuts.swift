@@ -31,7 +31,6 @@ package struct Uncounted<Object: AnyObject> {
     /// Counts one reference, until ``release()``.
     func retain() { _ = reference.retain() }
 
-    /// Releases the reference taken by ``retain()``.
     func release() { reference.release() }
 }
 

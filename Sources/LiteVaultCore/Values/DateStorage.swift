@@ -156,7 +156,6 @@ package struct FormedDate: Binding, Equatable {
     /// Never read: ``StoredDate`` is.
     package init?(stored: StoredValue) { nil }
 
-    /// Never read: ``StoredDate`` is.
     package static func read(from column: borrowing ColumnReader) throws -> FormedDate {
         throw column.mismatch(expected: "a date")
     }

@@ -5,7 +5,6 @@ internal import LiteVaultSystem
 /// Reads and writes small files that matter: all of one, or nothing.
 package enum SecretFile {
     enum Privacy {
-        /// Any file.
         case any
         /// Only a file that its owner alone may read, who is this user or root.
         case owner

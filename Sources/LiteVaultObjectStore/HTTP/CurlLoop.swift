@@ -39,7 +39,6 @@
         /// Whether something has been received since the last acknowledgement.
         var hasReceived = false
 
-        /// Connections that are kept for later requests.
         private static let keptConnections = 32
 
         private init(_ multi: UnsafeMutableRawPointer) {

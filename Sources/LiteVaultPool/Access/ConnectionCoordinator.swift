@@ -125,7 +125,6 @@ package final class ConnectionCoordinator: Sendable {
 }
 
 extension ConnectionCoordinator {
-    /// An access that its semaphore has admitted.
     private struct Access {
         let activity: Activity
         /// Nil if it cannot be cancelled.

@@ -7,7 +7,6 @@ struct ChangeSet: Sendable {
         /// The columns that were set; nil when rows were inserted or deleted, or the columns are unknown.
         var columns: Set<SQLName>? = []
 
-        /// Unknown changes of unknown rows.
         static let unknown = Table(rows: nil, columns: nil)
 
         mutating func insert(_ row: Int64) {

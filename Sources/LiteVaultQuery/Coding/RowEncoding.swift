@@ -205,7 +205,6 @@ struct RefusingContainer<Key: CodingKey>: KeyedEncodingContainerProtocol, Unkeye
 
 /// Has no container but those that refuse.
 struct RefusingEncoder: Encoder {
-    /// The keys of a container without keys.
     struct NoKey: CodingKey {
         var stringValue: String { "" }
         var intValue: Int? { nil }

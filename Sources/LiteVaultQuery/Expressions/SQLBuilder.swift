@@ -75,7 +75,6 @@ package struct SQLBuilder: ~Copyable {
         append(UInt8(ascii: "\""))
     }
 
-    /// Appends text verbatim.
     mutating func append(_ text: String) {
         // All native strings are contiguous.
         if text.utf8.withContiguousStorageIfAvailable({ append($0) }) != nil { return }

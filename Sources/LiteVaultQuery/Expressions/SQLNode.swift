@@ -7,7 +7,6 @@ public import LiteVaultCore
 /// copies one word.
 @usableFromInline
 package final class SQLNode: Sendable {
-    /// The kind of piece, with its content.
     @usableFromInline package let kind: Kind
 
     @inlinable
@@ -22,7 +21,6 @@ package final class SQLNode: Sendable {
         /// A name, quoted when rendered.
         case identifier(String)
         case value((any Binding)?)
-        /// Pieces with a separator between them.
         case joined([SQLNode], separator: String)
         /// `prefix(piece)`.
         case wrapped(String, SQLNode)
@@ -89,7 +87,6 @@ extension SQLNode {
     @inlinable
     package static func wrapped(_ prefix: String, _ node: SQLNode) -> SQLNode { SQLNode(.wrapped(prefix, node)) }
 
-    /// `table.column`.
     @inlinable
     package static func qualified(_ table: SQLNode, _ column: SQLNode) -> SQLNode {
         SQLNode(.qualified(table, column))

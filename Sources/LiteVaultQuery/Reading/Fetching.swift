@@ -271,7 +271,6 @@ extension Connection {
         return row
     }
 
-    /// Calls a closure with each row of a query.
     @inlinable
     @inline(__always)
     func fetchEach(_ clauses: QueryClauses, _ body: (inout RowColumnReader) throws -> Void) throws {

@@ -25,7 +25,6 @@ struct InsertedRows: Sendable {
         self.rows = rows
     }
 
-    /// The same insert with a clause at the end.
     func adding(_ clause: SQLNode) -> InsertedRows {
         var rows = self
         rows.statement = .words(statement, clause)

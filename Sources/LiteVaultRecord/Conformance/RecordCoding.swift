@@ -193,7 +193,6 @@ struct ColumnSet: Hashable, Sendable {
     @inlinable
     var isEmpty: Bool { low == 0 && high.isEmpty }
 
-    /// The columns that are in both.
     @usableFromInline
     func intersection(_ other: ColumnSet) -> ColumnSet {
         var result = self

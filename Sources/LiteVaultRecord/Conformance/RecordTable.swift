@@ -188,7 +188,6 @@ extension RecordTable {
         return "UPDATE \(table) SET \(assignments.joined(separator: ", ")) WHERE \(condition)"
     }
 
-    /// INSERT without some columns.
     @usableFromInline
     func insertSQL(omitting omitted: ColumnSet) -> String {
         if omitted.isEmpty { return insertSQL }

@@ -197,7 +197,6 @@ extension Record {
         return true
     }
 
-    /// The columns whose values are nil.
     @usableFromInline
     func nulls() throws -> ColumnSet {
         var writer = RecordWriter(nil, limit: 0)

@@ -17,7 +17,6 @@ package actor FollowSupervisor {
         /// The file at the path when it was last looked at before that.
         var file: FileMetadata?
 
-        /// The identity of the database over all repositories.
         var identity: ExactText { SnapshotCoordinator.key(job.repository, state.database) }
         var metadata: Logger.Metadata { ["job": "\(job.name)", "database": "\(state.database)"] }
     }

@@ -356,7 +356,6 @@ package struct JobOutcome: Sendable {
     package internal(set) var warnings: [JobState.Problem] = []
     /// The databases that needed no snapshot, as their files are untouched since the newest one.
     package internal(set) var unchanged = 0
-    /// Snapshots that retention removed.
     package internal(set) var removed = 0
     /// Whether the verification passed; nil when none was due.
     package internal(set) var verified: Bool?

@@ -61,7 +61,6 @@ package struct SourceList: Sendable {
     /// Whether a run of the job is to say at once that names collide.
     var hasCollisions: Bool { problems.contains { $0.code == VaultError.Code.config.rawValue } }
 
-    /// Leaves out a database, for a reason.
     mutating func refuse(_ path: String, _ problem: JobState.Problem) {
         databases.removeAll { isSameText($0.path, path) }
         problems.append(problem)

@@ -132,7 +132,6 @@ struct IndexStatement {
     var options: IndexOptions = []
     var condition: SQLNode?
 
-    /// The name of an index that was created without one.
     static func defaultName(_ table: String, _ columns: [String]) -> String {
         "index_" + ([table, "on"] + columns).joined(separator: "_")
     }

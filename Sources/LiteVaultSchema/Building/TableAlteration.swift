@@ -125,7 +125,6 @@ package struct TableChanger {
         }
     }
 
-    /// Whether the engine has no statement for a change.
     private func needsRebuild(_ change: TableChange, _ table: String) throws -> Bool {
         switch change {
         case .add(let column): return !column.canBeAdded

@@ -270,7 +270,6 @@ extension Analyzer {
         return result
     }
 
-    /// A window's expressions.
     func check(window: Window, in scope: Scope) throws(SQLSyntaxError) {
         for expression in window.expressions { _ = try type(expression, in: scope) }
         try bound(window.frame?.offsets ?? [], in: scope)

@@ -97,7 +97,6 @@ extension Parser {
         return elements
     }
 
-    /// What is in parentheses.
     mutating func parenthesized<T>(
         _ content: (inout Parser) throws(SQLSyntaxError) -> T
     ) throws(SQLSyntaxError) -> T {

@@ -43,10 +43,8 @@
 
         // MARK: Processes
 
-        /// What `posix_spawn_file_actions_init` initializes.
         static var spawnActions: posix_spawn_file_actions_t { posix_spawn_file_actions_t() }
 
-        /// What `posix_spawnattr_init` initializes.
         static var spawnAttributes: posix_spawnattr_t { posix_spawnattr_t() }
 
         /// The absolute path of the running program; nil if the system does not say.
@@ -148,9 +146,7 @@
     }
 
     extension stat {
-        /// When the content was changed.
         package var modificationTime: timespec { st_mtim }
-        /// When content or metadata were changed.
         package var statusChangeTime: timespec { st_ctim }
     }
 

@@ -21,7 +21,6 @@ package enum SystemThread {
         while Platform.createThread(&attributes, argument) != 0 { sleep(seconds: 0.01) }
     }
 
-    /// Runs the body of a new thread, on it.
     static func run(_ argument: UnsafeMutableRawPointer) {
         Unmanaged<Start>.fromOpaque(argument).takeRetainedValue().body()
     }

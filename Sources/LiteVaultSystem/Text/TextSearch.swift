@@ -58,7 +58,6 @@ extension StringProtocol {
 }
 
 extension String {
-    /// The names in a path, between its slashes.
     package var pathNames: [Substring] { utf8.split(separator: UInt8(ascii: "/")).map { Substring($0) } }
 
     /// A URL for a message, without the password that it may contain: `s3://user:…@bucket`.

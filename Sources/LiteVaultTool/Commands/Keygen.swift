@@ -48,7 +48,6 @@ struct Keygen: VaultCommand {
     }
 }
 
-/// What `keygen` makes.
 enum GeneratedFormat: String, CaseIterable, ExpressibleByArgument {
     case passphrase
     case hex

@@ -63,7 +63,6 @@ struct Query: VaultCommand {
         }
     }
 
-    /// Whether the statement may change the database.
     private var changes: Bool { write || create }
 
     func perform(_ session: Session) throws -> Report {

@@ -37,7 +37,6 @@ struct FleetOptions: ParsableArguments {
     /// The number of databases that are worked on at a time.
     var width: Int { jobs ?? min(8, max(1, ProcessInfo.processInfo.activeProcessorCount)) }
 
-    /// The path of the journal; nil for none.
     var journalPath: String? { journal ?? fromFile.map { $0 + ".journal" } }
 
     /// The files that the arguments, the list and the patterns name, each once, in this order.

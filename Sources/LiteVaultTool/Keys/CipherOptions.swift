@@ -106,7 +106,6 @@ extension CipherSettings.Algorithm: ExpressibleByArgument {}
 
 /// The file that a group of cipher settings describes.
 protocol CipherSide {
-    /// The prefix of the option names.
     static var prefix: String { get }
     /// The option for a SQLCipher version, the only one whose name does not follow the prefix.
     static var compatibilityName: String { get }
@@ -115,7 +114,6 @@ protocol CipherSide {
     static var saltHelp: String { get }
 }
 
-/// The file that a command writes.
 enum WrittenSide: CipherSide {
     static let prefix = ""
     static let compatibilityName = "to-compatibility"
@@ -123,10 +121,8 @@ enum WrittenSide: CipherSide {
     static let saltHelp = "Write the salt to this file (with --plaintext-header). Keep it with the key."
 }
 
-/// A file that a command reads.
 protocol ReadingSide: CipherSide {}
 
-/// The file that a command reads.
 enum ReadSide: ReadingSide {
     static let prefix = "source-"
     static let compatibilityName = "compatibility"

@@ -219,7 +219,6 @@ enum IdentityRole: KeyRole {
     static let formats: String? = nil
 }
 
-/// The recovery code that `key recover` reads.
 enum RecoveryRole: KeyRole {
     static let noun = "recovery code"
     static let formats: String? = nil
@@ -258,7 +257,6 @@ enum SourceArgument: DatabaseArgument {
     static let help = "The database to read."
 }
 
-/// The database of a command that has only one.
 enum OnlyArgument: DatabaseArgument {
     static let valueName = "database"
     static let help = "The database."

@@ -2,7 +2,6 @@ internal import ArgumentParser
 internal import LiteVault
 internal import LiteVaultKeyring
 
-/// The keyring of a command, and what opens it.
 struct UnlockOptions: ParsableArguments {
     @Argument(path: "The keyring.", valueName: "keyring")
     var path: String

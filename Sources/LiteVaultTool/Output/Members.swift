@@ -30,7 +30,6 @@ struct Members: JSONValue, ExpressibleByDictionaryLiteral {
 }
 
 protocol JSONValue: Sendable {
-    /// The value as JSON, on one line.
     var json: String { get }
 }
 

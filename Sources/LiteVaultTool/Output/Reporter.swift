@@ -26,7 +26,6 @@ struct Report {
         return report
     }
 
-    /// Adds members to the JSON object.
     mutating func add(_ members: Members) { self.members.append(members) }
 
     mutating func appendLine(_ line: String) { lines.append(line) }

@@ -168,7 +168,6 @@ final class Terminal: Sendable {
 struct ProgressState: Equatable, Sendable {
     /// The current phase, as a present participle: `copying`, `verifying`.
     var phase: String
-    /// The completed units.
     var done: Int64
     /// The total of units; 0 if unknown.
     var total: Int64

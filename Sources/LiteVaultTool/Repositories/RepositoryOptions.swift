@@ -201,7 +201,6 @@ protocol StorePlace {
 }
 
 extension StorePlace {
-    /// The help of an option with a value.
     static func help(_ option: String, _ text: String, value: String, resettable: Bool = false) -> ArgumentHelp {
         ArgumentHelp(help(option, text, resettable: resettable), valueName: value)
     }
@@ -213,7 +212,6 @@ enum BothPlaces: StorePlace {
     static func help(_: String, _ text: String, resettable: Bool) -> String { text }
 }
 
-/// The copy of a repository.
 enum CopyPlace: StorePlace {
     static let prefix = "to-"
     static func help(_ option: String, _: String, resettable: Bool) -> String {

@@ -198,7 +198,6 @@ struct RestoreOfMany {
         }
     }
 
-    /// The path to restore a database to.
     private func destination(of newest: Snapshot) throws(Failure) -> String {
         guard let directory else {
             // Of a manifest, which anybody may have written who can write to the repository.

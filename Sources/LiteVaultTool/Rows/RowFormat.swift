@@ -12,7 +12,6 @@ enum RowFormat: String, ExpressibleByArgument, CaseIterable {
     case json
     /// An object per line.
     case jsonl
-    /// A table of Markdown.
     case markdown
     /// Columns with lines around them, for terminals.
     case box

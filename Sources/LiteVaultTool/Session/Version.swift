@@ -10,7 +10,6 @@ enum Version {
             separator: "\n")
     }
 
-    /// The linked engine, in results.
     static var engine: Members {
         [
             "sqlite": sqlite, "sqlcipher": Nullable(sqlcipher),
