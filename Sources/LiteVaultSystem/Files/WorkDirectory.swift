@@ -24,7 +24,6 @@ package final class WorkDirectory: Sendable {
     /// - Parameters:
     ///   - purpose: a part of its name, for people.
     ///   - path: the directory to create it in, which exists.
-    /// - Throws: ``DurableFileError``.
     package init(for purpose: String, in path: String) throws(DurableFileError) {
         parent = try Directory(path: path)
         Self.sweep(parent)
@@ -126,7 +125,6 @@ extension WorkDirectory {
     /// It is not in `XDG_RUNTIME_DIR`, which is in memory and small: whole databases are written here.
     ///
     /// - Parameter parent: the directory that it is in; nil for the system's temporary directory.
-    /// - Throws: ``DurableFileError``.
     package static func temporary(in parent: String? = nil) throws(DurableFileError) -> String {
         let parent = try Directory(path: parent ?? FileManager.default.temporaryDirectory.path)
         let name = "litevault-\(geteuid())"
