@@ -23,7 +23,6 @@ enum UploadOption: Hashable, Sendable {
         isPack(name) || name.hasPrefix("snapshots/") || name.hasPrefix("segments/")
     }
 
-    /// - Parameter time: the server's.
     func headers(at time: Date) -> [(String, String)] {
         switch self {
         case .storageClass(let name): [("x-amz-storage-class", name)]

@@ -119,8 +119,6 @@ extension S3Store {
     }
 
     /// The error for an object that cannot be replaced.
-    ///
-    /// - Parameter reason: what the server says.
     func replacementDenied(_ reason: String, _ name: String) -> VaultError {
         VaultError(
             .unsupported, "the credentials may not replace objects: \(reason)",

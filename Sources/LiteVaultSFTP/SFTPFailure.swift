@@ -124,8 +124,6 @@ extension SFTPLost {
 
 extension SFTPStatus {
     /// The error for users.
-    ///
-    /// - Parameter path: what the request was about.
     func vaultError(_ path: String) -> VaultError {
         switch code {
         case Self.missing: VaultError(.missing, "there is no such object", path: path)

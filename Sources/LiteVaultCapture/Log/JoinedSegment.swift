@@ -81,7 +81,6 @@ package struct JoinedSegmentFile: StoredSegment {
     package var start: LogLink { segment.start }
     package var times: (after: UInt64, seen: UInt64) { (segment.after, segment.seen) }
 
-    /// - Parameter offset: the offset in the file at which the segment starts.
     /// - Throws: `VaultError` `damaged` if it is not a complete joined segment.
     package init(_ path: String, from offset: Int64 = 0) throws {
         guard let file = try LocalFile(ifExists: path) else { throw VaultError(.noInput, "no such file", path: path) }

@@ -140,8 +140,6 @@ package final class StandbyDatabase {
     }
 
     /// Reads committed frames.
-    ///
-    /// - Returns: the last one.
     private func scan(_ reader: inout WALReader, through last: UInt32) throws -> UInt32 {
         var committed: UInt32 = 0
         var uncommitted: [UInt32: UInt32] = [:]

@@ -6,7 +6,6 @@ internal import LiteVaultSystem
 extension DatabaseFile {
     /// Whether a key opens the file. Nothing is written, recovered or created.
     ///
-    /// - Parameter settings: the settings that the file is encrypted with.
     /// - Throws: ``VaultError`` when the file does not tell: `busy` while others change it, `noInput`, `wrongKind`,
     ///   `damaged` when it is the right key and the file is broken, `io`.
     package func opens(with key: DatabaseKey, settings: CipherSettings = .init()) throws -> Bool {

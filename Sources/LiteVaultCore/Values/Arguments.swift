@@ -7,7 +7,6 @@ public protocol StatementArgument: Sendable {
     /// - Parameters:
     ///   - statement: a prepared `sqlite3_stmt`, not being stepped.
     ///   - index: the last bound parameter, from 1; advanced by the number of values.
-    /// - Returns: the engine's result code.
     /// - Throws: `DatabaseError` for a name that is not a parameter.
     func bind(to statement: OpaquePointer, after index: inout Int32) throws -> Int32
 }

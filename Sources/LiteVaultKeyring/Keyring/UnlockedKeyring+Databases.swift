@@ -37,8 +37,6 @@ extension UnlockedKeyring {
     }
 
     /// Whether the newest key opens a database, observed: it is opened with it, without writing.
-    ///
-    /// - Throws: as for opening.
     package func opensWithNewestKey(_ path: String, settings: CipherSettings, lockTimeout: Duration) throws -> Bool {
         try DatabaseFile(path, lockTimeout: lockTimeout).opens(with: newestKey(), settings: settings)
     }

@@ -29,7 +29,6 @@ final class Cancellation: Sendable {
 
     var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
-    /// - Throws: `CancellationError` when it was cancelled.
     func check() throws { if isCancelled { throw CancellationError() } }
 
     func cancel() {
@@ -84,8 +83,6 @@ final class Cancellation: Sendable {
     }
 
     /// Ends the interruptible part.
-    ///
-    /// - Returns: whether it was cancelled.
     private func end() -> Bool {
         state.withLock { state in
             state.running = nil

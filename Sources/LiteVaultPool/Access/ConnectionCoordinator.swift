@@ -19,7 +19,6 @@ package final class ConnectionCoordinator: Sendable {
     let broker = ChangeBroker()
     let schemaCache = SchemaCache()
 
-    /// - Throws: as for opening a connection.
     init(_ source: ConnectionSource, _ configuration: DatabaseConfiguration, hasReaders: Bool) throws {
         connections = OpenConnections(source, configuration, usesWAL: hasReaders)
         self.configuration = configuration

@@ -41,8 +41,6 @@ final class Suspension: Sendable {
     }
 
     /// Ends it.
-    ///
-    /// - Returns: whether there was one.
     func end() -> Bool {
         let (was, waiting) = state.withLock { state in
             defer { (state.error, state.waiting) = (nil, [:]) }

@@ -133,8 +133,6 @@ extension QueryType {
 
 extension Connection {
     /// Inserts rows by several statements if necessary, all or none.
-    ///
-    /// - Returns: the number of rows that all of them inserted, and the rowid of the last one.
     func insert(_ rows: InsertedRows) throws -> RunResult {
         var (changes, rowid) = (0, Int64(0))
         try forEachPart(of: rows) {

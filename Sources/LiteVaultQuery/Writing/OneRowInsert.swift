@@ -91,8 +91,6 @@ extension Connection {
     ///
     /// Applications insert into the same columns repeatedly. The statement of an earlier insert is found by comparing
     /// table and columns, without rendering the SQL.
-    ///
-    /// - Returns: the number of inserted rows, and the rowid.
     func insert(_ row: InsertedRow) throws -> RunResult {
         guard let execution = try begin(row) else { return try run(rendering: .fragment(row)) }
         return try bindAndRun(row, execution, from: 0, code: 0, texts: 0)

@@ -137,8 +137,6 @@ struct IndexStatement {
     }
 
     /// The statement.
-    ///
-    /// - Throws: `VaultError`
     func sql(dates: DateStorage) throws -> String {
         let isConstant = terms.contains { if case .value = $0.kind { true } else { false } }
         guard !terms.isEmpty, !isConstant else { throw VaultError.invalidIndex(name: name) }

@@ -63,8 +63,6 @@ final class Terminal: Sendable {
     }
 
     /// Replaces everything on the screen with lines of the result.
-    ///
-    /// - Throws: as ``printResult(_:)``.
     func redraw(_ lines: [String]) throws(Failure) {
         // Home, then each line and the rest of its old one, then everything below: no flicker.
         let text = lines.map { Quoting.terminalLines($0) + "\u{1B}[K" }.joined(separator: "\n")

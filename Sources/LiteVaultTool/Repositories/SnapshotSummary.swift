@@ -7,7 +7,6 @@ struct SnapshotSummary {
     private let followedUntil: String?
     let isDatedAhead: Bool
 
-    /// - Parameter followedUntil: the end of the log that was followed after the snapshot.
     init(_ snapshot: Snapshot, followedUntil: Date? = nil) {
         self.snapshot = snapshot
         self.followedUntil = followedUntil.map(Format.exactTime)

@@ -123,8 +123,6 @@ extension Session {
     }
 
     /// Reads, asks for or generates the secret of a slot that is about to be set.
-    ///
-    /// - Returns: the slot, and its recovery code, if it is one.
     func prepare(_ options: SlotOptions, for keyring: String) throws -> (slot: NewKeyringSlot, code: RecoveryCode?) {
         var code: RecoveryCode?
         var slot: NewKeyringSlot

@@ -80,7 +80,6 @@ final class ShellSettings {
     /// `.parameter set|unset|list|clear`
     ///
     /// - Parameter text: the whole line, as it was typed.
-    /// - Returns: the lines to print.
     func parameter(_ words: [String], _ text: String, _ connection: Connection) throws -> [String] {
         switch (words.first, words.count) {
         case ("set", 3...):

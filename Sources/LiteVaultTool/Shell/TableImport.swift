@@ -68,8 +68,6 @@ struct TableImport {
     }
 
     /// Inserts the records.
-    ///
-    /// - Returns: the lines to print.
     func run(_ database: ShellDatabase) throws -> [String] {
         try Preflight.requireSource(path)
         guard try !database.isOwnFile(path) else {
