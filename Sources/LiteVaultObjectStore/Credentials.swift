@@ -40,10 +40,7 @@ actor CredentialCache {
     private var held: Held?
     private var renewal: Task<AWSCredentials, any Error>?
 
-    /// - Parameters:
-    ///   - clock: the store's clock.
-    ///   - shortestUse: how long credentials are used at least, unless the server says that they have expired.
-    ///   - source: obtains credentials.
+    /// - Parameter shortestUse: how long credentials are used at least, unless the server says that they have expired.
     init(
         _ clock: ServerClock, shortestUse: Duration, _ source: @escaping @Sendable () async throws -> AWSCredentials
     ) {

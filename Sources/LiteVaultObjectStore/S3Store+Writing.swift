@@ -46,9 +46,6 @@ extension S3Store {
     /// Sends a write with the headers of its condition, as the server expects them. Without conditional writes, the object's
     /// tag is compared before it is replaced.
     ///
-    /// - Parameters:
-    ///   - writeID: the ID in the request's headers.
-    ///   - send: sends the request with these headers added.
     /// - Throws: `VaultError` `conflict` when the condition does not hold.
     func write(
         _ name: String, _ writeID: String, _ condition: PutCondition,

@@ -21,7 +21,6 @@ package struct SignatureV4: Sendable {
     /// `Authorization`.
     ///
     /// - Parameters:
-    ///   - path: the path of the URL, percent-encoded.
     ///   - query: the query of the URL, percent-encoded and sorted.
     ///   - headers: the headers, `host` among them, with lowercase names.
     package func sign(

@@ -75,8 +75,7 @@ package final class FollowedPages: Sendable {
 
     /// Forgets everything, as the run of this name begins or continues.
     ///
-    /// - Parameters:
-    ///   - position: from where the log is read; nil if ``resume(at:after:)`` tells later.
+    /// - Parameter position: from where the log is read; nil if ``resume(at:after:)`` tells later.
     package func begin(run name: [UInt8], at position: LogPosition? = nil) {
         shared.withLock { shared in
             shared.restart()

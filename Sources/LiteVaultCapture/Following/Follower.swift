@@ -51,7 +51,6 @@ package final class Follower {
     /// - Parameters:
     ///   - start: where an earlier follower had read the log: the run continues from there if the log does.
     ///   - last: the newest label that was assigned to anything stored before; labels begin after it.
-    ///   - clock: the host's clock, or a test's.
     package init(
         _ path: String, limits: FollowerLimits = .init(), from start: FollowerStart? = nil, after last: Date? = nil,
         clock: HostClock = .system

@@ -12,9 +12,7 @@ package struct Capture {
     private let clock: HostClock
     private let observe: ((CaptureEvent) throws -> Void)?
 
-    /// - Parameters:
-    ///   - clock: the host's clock, or a test's.
-    ///   - observe: called at points of the capture, for tests; an error it throws ends the capture.
+    /// - Parameter observe: called at points of the capture, for tests; an error it throws ends the capture.
     package init(
         _ path: String, limits: CaptureLimits = .init(), clock: HostClock = .system,
         observe: ((CaptureEvent) throws -> Void)? = nil

@@ -27,8 +27,7 @@ package final class RootedDirectory: Sendable {
 
     /// Opens a directory.
     ///
-    /// - Parameters:
-    ///   - name: its name below the root, of parts between slashes; empty for the root.
+    /// - Parameter name: its name below the root, of parts between slashes; empty for the root.
     /// - Returns: nil if there is none.
     /// - Throws: `damaged` if a part of the name is a link.
     package static func open(_ name: String, below root: String, for use: Use) throws -> RootedDirectory? {

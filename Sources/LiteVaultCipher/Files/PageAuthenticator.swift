@@ -144,8 +144,6 @@ extension PageAuthenticator {
     /// a hole. `PRAGMA integrity_check` finds zero pages that are in use.
     ///
     /// - Parameters:
-    ///   - size: the file's size in bytes.
-    ///   - read: reads bytes at an offset of the file.
     ///   - retry: called before failed pages are read again, as they may have been read during a write; at most
     ///     ``PageReport/retries`` times. Whatever fails after that fails for another reason.
     ///   - progress: called with the number of pages done and of all pages; may throw to cancel.
@@ -248,9 +246,7 @@ extension PageAuthenticator {
     /// An authenticator for the file of an open connection; nil if the pages have no codes (HMAC is off) or no digest
     /// library is loaded.
     ///
-    /// - Parameters:
-    ///   - held: the settings in effect.
-    ///   - salt: the salt of the settings, which the engine does not report.
+    /// - Parameter salt: the salt of the settings, which the engine does not report.
     static func ifPossible(
         key: DatabaseKey, held: CipherSettings, salt: [UInt8]?, _ file: EngineFile
     ) throws -> PageAuthenticator? {

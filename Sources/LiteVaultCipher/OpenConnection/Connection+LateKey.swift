@@ -72,9 +72,7 @@ extension Connection {
     /// Writes an encrypted copy of the main database into a new file, as
     /// ``DatabaseFile/encrypt(to:key:settings:progress:)`` does, with the open database as the source.
     ///
-    /// - Parameters:
-    ///   - location: the path of the new file. URIs with parameters and databases in memory are rejected.
-    ///   - settings: the settings that it will be encrypted with.
+    /// - Parameter location: the path of the new file. URIs with parameters and databases in memory are rejected.
     /// - Throws: ``VaultError``. There is no new file then.
     package func exportEncrypted(to location: Location, key: DatabaseKey, settings: CipherSettings = .init()) throws {
         _ = try CipherEngine.require(for: location.path)

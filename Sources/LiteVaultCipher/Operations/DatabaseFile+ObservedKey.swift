@@ -22,7 +22,6 @@ extension DatabaseFile {
     /// - Parameters:
     ///   - old: the key of before, whose salt a file with a plaintext header keeps if the new one has none.
     ///   - others: further keys that must not open it.
-    ///   - settings: the settings that the file is encrypted with.
     /// - Throws: ``VaultError`` `keyRejected` when it does not open with the new key, or does with another one; `io` when the directory
     ///   cannot be synced; otherwise as ``opens(with:settings:)``.
     package func requireChanged(

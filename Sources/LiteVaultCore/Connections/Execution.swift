@@ -77,9 +77,7 @@ package struct Execution {
 
     /// Runs the statement to its end, after values were bound one by one.
     ///
-    /// - Parameters:
-    ///   - code: the first result of binding that was not `SQLITE_OK`.
-    ///   - count: the number of values.
+    /// - Parameter code: the first result of binding that was not `SQLITE_OK`.
     @inlinable
     package func run(afterBinding code: Int32, count: Int) throws {
         if code != SQLITE_OK || count != parameterCount { throw bindingFailure(code, count: Int32(clamping: count)) }
@@ -87,10 +85,6 @@ package struct Execution {
     }
 
     /// Throws when a value could not be bound.
-    ///
-    /// - Parameters:
-    ///   - code: the first result of binding that was not `SQLITE_OK`.
-    ///   - count: the number of values.
     @inlinable
     package func check(binding code: Int32, count: Int32) throws {
         if code != SQLITE_OK || count != parameterCount { throw bindingFailure(code, count: count) }

@@ -174,9 +174,7 @@ extension EngineInfo {
 extension VaultError {
     /// An error about the linked engine.
     ///
-    /// - Parameters:
-    ///   - feature: what was asked for.
-    ///   - requiredVersion: the version that has it; nil when it depends on how the library was built.
+    /// - Parameter requiredVersion: the version that has it; nil when it depends on how the library was built.
     package static func unsupported(_ feature: String, requiredVersion: SQLiteVersion?) -> VaultError {
         let missing = EngineInfo.UnsupportedFeature(feature, requiredVersion: requiredVersion)
         return VaultError(.unsupported, missing.description, cause: missing)

@@ -7,6 +7,7 @@ public protocol StatementArgument: Sendable {
     /// - Parameters:
     ///   - statement: a prepared `sqlite3_stmt`, not being stepped.
     ///   - index: the last bound parameter, from 1; advanced by the number of values.
+    /// - Returns: the engine's result code.
     /// - Throws: `DatabaseError` for a name that is not a parameter.
     func bind(to statement: OpaquePointer, after index: inout Int32) throws -> Int32
 }
@@ -128,9 +129,7 @@ extension DatabaseError {
 
     /// A value whose type could not store it.
     ///
-    /// - Parameters:
-    ///   - code: that of ``unstorable(at:)``.
-    ///   - statement: the prepared statement.
+    /// - Parameter code: that of ``unstorable(at:)``.
     init(unstorableValue code: Int32, in statement: OpaquePointer, sql: String) {
         let index = code >> 8
         let name = sqlite3_bind_parameter_name(statement, index).map { " (\(String(cString: $0)))" } ?? ""

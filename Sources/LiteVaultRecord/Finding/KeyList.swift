@@ -8,9 +8,7 @@ struct KeyList {
     /// The SQL of the columns.
     private let columns: [String]
 
-    /// - Parameters:
-    ///   - columns: the names of the columns.
-    ///   - table: the SQL of the table's name, where that is needed.
+    /// - Parameter table: the SQL of the table's name, where that is needed.
     init(columns: [String], of table: String? = nil) {
         self.columns = columns.map { (table.map { $0 + "." } ?? "") + quoted($0) }
     }

@@ -210,9 +210,6 @@ package final class SharedNames: Sendable {
     /// Each by the place of a repository, with a lock of its own, which is held while sources are expanded.
     private let indexes = Locked<[ExactText: Locked<Index?>]>([:])
 
-    /// - Parameters:
-    ///   - jobs: all jobs of the schedule.
-    ///   - expand: expands the sources of one.
     package init(_ jobs: [BackupJob], expand: @escaping @Sendable (BackupJob) -> SourceList = { SourceList($0) }) {
         (self.jobs, self.expand) = (jobs, expand)
     }

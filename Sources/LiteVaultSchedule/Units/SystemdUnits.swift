@@ -18,9 +18,7 @@ package struct SystemdUnits: Sendable {
     package let cron: String
 
     /// - Parameters:
-    ///   - tool: the path of the program.
     ///   - configuration: the configuration, whose path is absolute.
-    ///   - user: the user of the service; nil for root.
     ///   - failureUnit: the unit that is started when the service fails; nil leaves a comment that says where to name one.
     ///   - directoryName: the name of the directories of its state and cache; nil for its own.
     /// - Throws: `VaultError` `usage` for a path that neither a unit nor a crontab line can show.

@@ -160,7 +160,6 @@
         /// an event that Dispatch cannot wait for.
         ///
         /// - Parameters:
-        ///   - stall: the source of the figure.
         ///   - interval: the seconds between two checks; the figure covers the last ten seconds.
         ///   - limit: the percentage at or above which `body` is called, once per check.
         package func start(

@@ -62,7 +62,6 @@ struct StoreOptions: ParsableArguments {
     ///
     /// - Parameters:
     ///   - reference: where the repository is. Its time limit does not count.
-    ///   - cache: the directory where the features of object stores are cached.
     ///   - timeLimit: how long the store may be silent, return errors or be locked; nil for its default.
     static func store(
         _ reference: RepositoryReference, cache: String, timeLimit: Duration? = nil
@@ -193,10 +192,7 @@ protocol StorePlace {
     static var prefix: String { get }
     /// The help of an option.
     ///
-    /// - Parameters:
-    ///   - option: its name without the prefix.
-    ///   - text: what it means.
-    ///   - resettable: whether its value may be `none`, for the copy only.
+    /// - Parameter resettable: whether its value may be `none`, for the copy only.
     static func help(_ option: String, _ text: String, resettable: Bool) -> String
 }
 

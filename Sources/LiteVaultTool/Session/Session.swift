@@ -59,7 +59,6 @@ struct Session {
     /// The key that the options name, or that a person types.
     ///
     /// - Parameters:
-    ///   - path: the database, for the prompt.
     ///   - confirms: whether the key is about to be set, and has to be typed twice.
     ///   - trusted: the fingerprints of keyrings that are trusted for a key that is about to be set.
     /// - Throws: `usage` for more than one source, `key-rejected` without a key, and for a keyring that is not proven.
