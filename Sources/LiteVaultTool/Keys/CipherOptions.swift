@@ -1,27 +1,19 @@
-internal import ArgumentParser
+public import ArgumentParser
 internal import LiteVault
 internal import LiteVaultSystem
 
 /// Cipher settings of the file that a command reads or writes. Absent ones are the engine's defaults.
 struct CipherOptions<Side: CipherSide>: ParsableArguments {
-    @Option(
-        name: .customLong(Side.prefix + "page-size"),
-        help: .init("Page size of the file that is \(Side.verb): 512 to 65536.", valueName: "bytes"))
+    @Option(long: Side.prefix + "page-size", "bytes", "Page size of the file that is \(Side.verb): 512 to 65536.")
     var pageSize: Int?
 
-    @Option(
-        name: .customLong(Side.prefix + "kdf-iterations"),
-        help: .init("Iterations of the key derivation.", valueName: "n"))
+    @Option(long: Side.prefix + "kdf-iterations", "n", "Iterations of the key derivation.")
     var kdfIterations: Int?
 
-    @Option(
-        name: .customLong(Side.prefix + "kdf-algorithm"),
-        help: .init("Digest of the key derivation.", valueName: "digest"))
+    @Option(long: Side.prefix + "kdf-algorithm", "digest", "Digest of the key derivation.")
     var kdfAlgorithm: CipherSettings.Algorithm?
 
-    @Option(
-        name: .customLong(Side.prefix + "hmac-algorithm"),
-        help: .init("Digest of the page authentication.", valueName: "digest"))
+    @Option(long: Side.prefix + "hmac-algorithm", "digest", "Digest of the page authentication.")
     var hmacAlgorithm: CipherSettings.Algorithm?
 
     @Flag(
@@ -29,9 +21,7 @@ struct CipherOptions<Side: CipherSide>: ParsableArguments {
         help: "No page authentication: damage and tampering go unnoticed.")
     var noHMAC = false
 
-    @Option(
-        name: .customLong(Side.prefix + "plaintext-header"),
-        help: .init("Bytes at the start of the file that stay plaintext: 32.", valueName: "bytes"))
+    @Option(long: Side.prefix + "plaintext-header", "bytes", "Bytes at the start of the file that stay plaintext: 32.")
     var plaintextHeader: Int?
 
     @Option(
@@ -39,9 +29,7 @@ struct CipherOptions<Side: CipherSide>: ParsableArguments {
         help: .init("\(Side.saltHelp)", valueName: "path"), completion: .file())
     var saltFile: String?
 
-    @Option(
-        name: .customLong(Side.compatibilityName),
-        help: .init("Use the defaults of SQLCipher 1, 2, 3 or 4.", valueName: "n"))
+    @Option(long: Side.compatibilityName, "n", "Use the defaults of SQLCipher 1, 2, 3 or 4.")
     var compatibility: Int?
 
     /// The settings for the library, which validates them.

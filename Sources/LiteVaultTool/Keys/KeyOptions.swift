@@ -40,24 +40,16 @@ struct KeyOptions<Role: KeyRole>: ParsableArguments {
         completion: .file())
     var file: String?
 
-    @Option(
-        name: .customLong(Role.option + "-fd"),
-        help: .init("Read the \(Role.noun) from an open file descriptor.", valueName: "n"))
+    @Option(long: Role.option + "-fd", "n", "Read the \(Role.noun) from an open file descriptor.")
     var descriptor: Int32?
 
-    @Option(
-        name: .customLong(Role.option + "-env"),
-        help: .init("Read the \(Role.noun) from an environment variable.", valueName: "name"))
+    @Option(long: Role.option + "-env", "name", "Read the \(Role.noun) from an environment variable.")
     var environment: String?
 
-    @Option(
-        name: .customLong(Role.option + "-command"),
-        help: .init("Read the \(Role.noun) from the output of a shell command.", valueName: "cmd"))
+    @Option(long: Role.option + "-command", "cmd", "Read the \(Role.noun) from the output of a shell command.")
     var command: String?
 
-    @Option(
-        name: .customLong(Role.option + "-credential"),
-        help: .init("Read the \(Role.noun) from a systemd credential.", valueName: "name"))
+    @Option(long: Role.option + "-credential", "name", "Read the \(Role.noun) from a systemd credential.")
     var credential: String?
 
     @Flag(
@@ -140,9 +132,7 @@ struct KeyringOptions<Role: KeyRole>: KeyringChoice {
         path: "Take the \(Role.noun) from this keyring; the options above open it.")
     var path: String?
 
-    @Option(
-        name: .customLong(Role.prefix + "unlock"),
-        help: .init("How: \(UnlockMethod.names).", valueName: "method"))
+    @Option(long: Role.prefix + "unlock", "method", "How: \(UnlockMethod.names).")
     var method: UnlockMethod?
 }
 
@@ -295,6 +285,11 @@ extension Argument {
 }
 
 extension Option {
+    /// An option whose long name depends on what the command does with its value.
+    init<T: ExpressibleByArgument>(long name: String, _ valueName: String, _ help: String) where Value == T? {
+        self.init(name: .customLong(name), help: .init(help, valueName: valueName))
+    }
+
     /// An option that names a file, in any way that a file can be named.
     init(
         name: NameSpecification = .long, path help: String, valueName: String = "path"
