@@ -61,7 +61,11 @@ package struct AWSEnvironment: Sendable {
         {
             return url.hasSuffix("/") ? String(url.dropLast()) : url
         }
-        return "https://\(host).amazonaws.com\(region?.hasPrefix("cn-") == true ? ".cn" : "")"
+        return Self.amazon(host, region: region)
+    }
+
+    static func amazon(_ host: String, region: String?) -> String {
+        "https://\(host).amazonaws.com\(region?.hasPrefix("cn-") == true ? ".cn" : "")"
     }
 
     package var endpoint: String? {

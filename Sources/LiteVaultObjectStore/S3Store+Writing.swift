@@ -136,12 +136,6 @@ extension S3Store {
 
     /// The tag of the object if the write with that ID made it; nil otherwise.
     private func tag(of name: String, writtenBy writeID: String) async throws -> ETag? {
-        do {
-            return try await perform(request("HEAD", name)) { answer in
-                answer.headers[Self.writeIDHeader] == writeID ? Self.tag(answer.headers["etag"]) : nil
-            }
-        } catch let error as VaultError where error.code == .missing {
-            return nil
-        }
+        try await head(name) { $0.headers[Self.writeIDHeader] == writeID ? Self.tag($0.headers["etag"]) : nil }
     }
 }

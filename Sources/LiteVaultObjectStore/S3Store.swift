@@ -35,7 +35,7 @@ public final class S3Store: ObjectStore {
                 .config, "invalid object-store region",
                 remedy: "A region has lowercase letters, digits and '-', as in eu-central-1.")
         }
-        let url = settings.endpoint ?? variables.endpoint ?? Endpoint.amazon(region)
+        let url = settings.endpoint ?? variables.endpoint ?? AWSEnvironment.amazon("s3.\(region)", region: region)
         do {
             try StoreLocation.requireExpanded(settings.location)
             try BucketAddress(url: settings.location).requireName(at: url, usesPathStyle: settings.usesPathStyle)

@@ -49,7 +49,6 @@ package final class FollowedPages: Sendable {
         var polls = (begun: 0, completed: 0, awaited: 0)
         /// Wakes who polls the log; nil if nobody does.
         var wake: (@Sendable () -> Void)?
-        var isPolled: Bool { wake != nil }
 
         mutating func restart() {
             (run, epochs, first, unfinished) = (run + 1, [Epoch()], 0, Epoch())
@@ -195,7 +194,7 @@ package final class FollowedPages: Sendable {
 
     /// Waits as long as something is missing, and the log is polled.
     private func wait(until end: Double, _ clock: HostClock, _ isMissing: (Shared) -> Bool) async {
-        while shared.withLock({ $0.isPolled && isMissing($0) }), clock.now() < end, !Task.isCancelled {
+        while shared.withLock({ $0.wake != nil && isMissing($0) }), clock.now() < end, !Task.isCancelled {
             await clock.sleep(0.01)
         }
     }

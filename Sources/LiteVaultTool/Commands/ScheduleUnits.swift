@@ -161,7 +161,9 @@ struct ScheduleInstall: VaultCommand {
     private func plan(
         _ installation: UnitInstallation, _ new: NewConfigurationOptions?, _ path: String, _ sources: [SourceProblem]
     ) throws -> Report {
-        let units = try installation.plannedUnits()
+        let units = try installation.files.map {
+            UnitInstallation.Unit(path: $0.path, changed: !(try PublicText.isWritten($0.text, at: $0.path)))
+        }
         let configurations = new.map { [UnitInstallation.File(path: path, text: $0.text)] } ?? []
         var report = Report([
             "config": path, "config_written": false, "units": units.map(\.members),

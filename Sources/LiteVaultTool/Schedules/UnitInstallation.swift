@@ -212,11 +212,6 @@ package struct UnitInstallation: Sendable {
         if units.timer != nil { try systemd.disable(service) }
     }
 
-    /// The units, and whether writing them would change their files.
-    func plannedUnits() throws -> [Unit] {
-        try files.map { Unit(path: $0.path, changed: !(try PublicText.isWritten($0.text, at: $0.path))) }
-    }
-
     /// The timer that is removed, as the service now follows logs; nil if there is none.
     func removedTimer() throws -> String? {
         guard units.timer == nil, try systemd.text(of: "\(units.name).timer").map(ServiceManager.isOurs) == true
