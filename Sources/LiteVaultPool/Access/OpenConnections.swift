@@ -115,7 +115,7 @@ final class OpenConnections: Sendable {
         let pages = try writer.pragma(.walAutoCheckpoint)
         guard pages > 0 else { return }
         try writer.setWALAutoCheckpoint(
-            pages, guardedBy: { [source, configuration] in try source.openGuardian(configuration) })
+            pages, guardedBy: { [source, configuration] in try source.unlocked(configuration) })
     }
 
     /// Runs a setup on the writer now, and on every connection that is opened later. Called in a barrier.
