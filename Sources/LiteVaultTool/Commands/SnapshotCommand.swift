@@ -48,7 +48,8 @@ struct SnapshotCommand: VaultCommand {
     var walLimit: Int64 = 1 << 30
 
     @Option(
-        duration: "Reread and compare the whole database at this interval (default: 7d). In between, read only what changed.")
+        duration:
+            "Reread and compare the whole database at this interval (default: 7d). In between, read only what changed.")
     var fullRead: Duration = .seconds(7 * 86400)
 
     @Flag(help: "Read the whole database, whatever its log and times show.")
