@@ -51,8 +51,10 @@ struct KeyInit: VaultCommand {
         try Preflight.requireAbsent(path)
         let new = try session.prepare(slot, for: path)
         let unlocked = try session.keyring(path).create(with: [new.slot])
-        var report = try session.report(
-            unlocked, unlocked.slot, new.code, "Created \(Format.visible(path)). Slot \(unlocked.slot.id)")
+        let first = unlocked.slot
+        var report = try session.report(unlocked, first, new.code) {
+            $0.appendLine("Created \(Format.visible(path)). Slot \(first.id): \(first.line).")
+        }
         report.appendLine("Without this file and a slot, its databases are lost: keep copies, and add a second slot.")
         return report
     }

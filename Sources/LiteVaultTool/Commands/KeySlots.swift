@@ -52,7 +52,9 @@ struct KeyAdd: VaultCommand {
         var unlocked = try session.unlock(path, opening.key, opening.method, trusted: trust.fingerprints())
         let new = try session.prepare(slot, for: path)
         let added = try unlocked.add(new.slot)
-        return try session.report(unlocked, added, new.code, "Added slot \(added.id) to \(Format.visible(path))")
+        return try session.report(unlocked, added, new.code) {
+            $0.appendLine("Added slot \(added.id) to \(Format.visible(path)): \(added.line).")
+        }
     }
 
     private func addToAll(_ session: Session) throws -> Report {
@@ -101,8 +103,9 @@ struct KeyChange: VaultCommand {
             path, keyring.opening.key, keyring.opening.method, trusted: trust.fingerprints())
         let new = try session.prepare(slot, for: path)
         let changed = try unlocked.change(number, to: new.slot)
-        var report = try session.report(
-            unlocked, changed, new.code, "Changed slot \(changed.id) of \(Format.visible(path))")
+        var report = try session.report(unlocked, changed, new.code) {
+            $0.appendLine("Changed slot \(changed.id) of \(Format.visible(path)): \(changed.line).")
+        }
         report.appendLine("Older copies of the keyring still open with the old secret.")
         return report
     }
@@ -150,6 +153,8 @@ struct KeyRecover: VaultCommand {
         slot.name = slotName
         let set = try replace.map { try unlocked.change($0, to: slot) } ?? unlocked.add(slot)
         let verb = replace == nil ? "Added" : "Changed"
-        return try session.report(unlocked, set, nil, "\(verb) slot \(set.id) of \(Format.visible(path))")
+        return try session.report(unlocked, set, nil) {
+            $0.appendLine("\(verb) slot \(set.id) of \(Format.visible(path)): \(set.line).")
+        }
     }
 }

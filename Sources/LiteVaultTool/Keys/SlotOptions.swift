@@ -87,29 +87,3 @@ extension KeyringSlot {
         return "\(kind.rawValue)\(name), \(isBeingRemoved ? "being removed" : "added \(Format.time(added))")"
     }
 }
-
-extension Session {
-    /// Remembers a keyring in which a command set a slot, and reports the slot.
-    ///
-    /// - Parameters:
-    ///   - code: its recovery code, if it has one, which nothing else ever shows.
-    ///   - done: what was done; the text output has the slot after it.
-    func report(
-        _ keyring: UnlockedKeyring, _ slot: KeyringSlot, _ code: RecoveryCode?, _ done: String
-    ) throws -> Report {
-        keyring.remember(warning: reporter)
-        let recoveryCode = try code?.withText { String(decoding: $0, as: UTF8.self) }
-        let proof = try KeyringProofSummary(keyring)
-        var report = Report([
-            "keyring": keyring.keyring.path, "slot": slot.members, "recovery_code": recoveryCode,
-            "keyring_proof": proof.members,
-        ])
-        report.appendLine("\(done): \(slot.line).")
-        if let recoveryCode {
-            report.appendLine("Recovery code: \(recoveryCode)")
-            report.appendLine("It is shown only now, and it opens the keyring: print it, and lock it away.")
-        }
-        proof.add(to: &report)
-        return report
-    }
-}
