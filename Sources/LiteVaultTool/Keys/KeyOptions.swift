@@ -1,4 +1,5 @@
-internal import ArgumentParser
+public import ArgumentParser
+internal import LiteVaultSchedule
 
 /// Where a key is read from. The key itself is never an argument: other processes can read those.
 enum KeySource: Equatable {
@@ -22,15 +23,10 @@ enum KeySource: Equatable {
     }
 }
 
-/// How the bytes of a key source are interpreted.
-enum KeyFormat: String, CaseIterable, ExpressibleByArgument {
-    /// Any bytes, from which the database key is derived.
-    case passphrase
-    /// 64 hexadecimal digits, or 96 with the salt.
-    case hex
-    /// Exactly 32 bytes, or 48 with the salt.
-    case raw
-}
+/// How the bytes of a key source are interpreted, as in a configuration.
+typealias KeyFormat = KeyReference.Format
+
+extension KeyReference.Format: ExpressibleByArgument {}
 
 /// The options for one key: `--key-file`, `--key-fd` and so on, with the prefix of its role.
 struct KeyOptions<Role: KeyRole>: ParsableArguments {
@@ -136,14 +132,10 @@ struct KeyringOptions<Role: KeyRole>: KeyringChoice {
     var method: UnlockMethod?
 }
 
-/// What opens a keyring.
-enum UnlockMethod: String, CaseIterable, ExpressibleByArgument {
-    case passphrase
-    case recovery
-    case identity
-    case command
-    case secret
+/// What opens a keyring, as in a configuration.
+typealias UnlockMethod = KeyReference.Unlock
 
+extension KeyReference.Unlock: ExpressibleByArgument {
     static let names = "passphrase (default), recovery, identity, command, or secret (of a file or credential)"
 
     /// What a person is asked for; nil for what cannot be typed.
