@@ -159,8 +159,8 @@ let package = Package(
         .target(
             name: "LiteVaultKeyring",
             dependencies: [
-                "LiteVaultQuoting", "LiteVaultCore", "LiteVaultCipher", "LiteVaultCapture", "LiteVaultPool",
-                "LiteVaultSystem", "CSystem", external("Crypto", of: "swift-crypto", for: "Keyring"),
+                "LiteVaultQuoting", "LiteVaultCore", "LiteVaultCipher", "LiteVaultPool", "LiteVaultSystem", "CSystem",
+                external("Crypto", of: "swift-crypto", for: "Keyring"),
                 external("_CryptoExtras", of: "swift-crypto", for: "Keyring"),
             ],
             swiftSettings: swift),

@@ -4,9 +4,7 @@ internal import LiteVaultSystem
 package struct AWSEnvironment: Sendable {
     /// The environment variables that are not empty.
     package let variables: [String: String]
-    /// The profile's name.
     package let profile: String
-    /// Whether the profile was named explicitly.
     package let isProfileNamed: Bool
     /// Whether the program named the profile, which then precedes the keys in the environment.
     let isProfileChosen: Bool
@@ -48,7 +46,6 @@ package struct AWSEnvironment: Sendable {
         return settings.merging(credentials[profile] ?? [:]) { $1 }
     }
 
-    /// The configured region; nil when none is.
     package var region: String? {
         variables["AWS_REGION"] ?? variables["AWS_DEFAULT_REGION"] ?? settings["region"]
     }
@@ -58,17 +55,19 @@ package struct AWSEnvironment: Sendable {
     /// - Parameters:
     ///   - service: the name in the variable: `STS`, `SSO`, `SSO_OIDC`.
     ///   - host: Amazon's host name, without the domain.
-    ///   - region: the region of the service.
     func endpoint(of service: String, _ host: String, region: String?) -> String {
         if variables["AWS_IGNORE_CONFIGURED_ENDPOINT_URLS"]?.lowercased() != "true",
             let url = variables["AWS_ENDPOINT_URL_\(service)"]
         {
             return url.hasSuffix("/") ? String(url.dropLast()) : url
         }
-        return "https://\(host).amazonaws.com\(region?.hasPrefix("cn-") == true ? ".cn" : "")"
+        return Self.amazon(host, region: region)
     }
 
-    /// The configured endpoint URL; nil when none is.
+    static func amazon(_ host: String, region: String?) -> String {
+        "https://\(host).amazonaws.com\(region?.hasPrefix("cn-") == true ? ".cn" : "")"
+    }
+
     package var endpoint: String? {
         if variables["AWS_IGNORE_CONFIGURED_ENDPOINT_URLS"]?.lowercased() == "true" { return nil }
         return variables["AWS_ENDPOINT_URL_S3"] ?? variables["AWS_ENDPOINT_URL"] ?? settings["endpoint_url"]

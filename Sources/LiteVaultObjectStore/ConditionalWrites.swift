@@ -34,7 +34,6 @@ actor ConditionalWriteProbe {
     /// - Parameters:
     ///   - directory: where the cache file is; nil caches in memory only.
     ///   - identity: the store: its address and its prefix.
-    ///   - clock: the local clock.
     init(directory: String?, identity: String, clock: @escaping @Sendable () -> Date) {
         let name = String(SHA256.hash(data: Data(identity.utf8)).hexadecimal.prefix(32))
         path = directory.map { "\($0)/stores/\(name).json" }

@@ -10,7 +10,6 @@ struct CredentialChain: Sendable {
     private let sessions: SingleSignOn
     private let time: @Sendable () async -> Date
 
-    /// - Parameter time: the store's time.
     init(environment: AWSEnvironment, http: any HTTPTransport, time: @escaping @Sendable () async -> Date) {
         let service = CredentialService(http: http)
         (self.environment, self.time) = (environment, time)

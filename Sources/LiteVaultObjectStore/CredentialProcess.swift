@@ -17,7 +17,6 @@ package struct CredentialProcess: Sendable {
     /// - Parameters:
     ///   - command: the command line, for `/bin/sh -c`.
     ///   - profile: the profile, for errors. The command is not shown: it may contain a secret.
-    ///   - variables: the environment of the program.
     ///   - timeLimit: the time after which it is killed with everything that it started.
     ///   - time: the store's time, which is asked for where the local clock says that the credentials have expired.
     package init(

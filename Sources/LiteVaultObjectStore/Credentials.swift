@@ -40,10 +40,7 @@ actor CredentialCache {
     private var held: Held?
     private var renewal: Task<AWSCredentials, any Error>?
 
-    /// - Parameters:
-    ///   - clock: the store's clock.
-    ///   - shortestUse: how long credentials are used at least, unless the server says that they have expired.
-    ///   - source: obtains credentials.
+    /// - Parameter shortestUse: how long credentials are used at least, unless the server says that they have expired.
     init(
         _ clock: ServerClock, shortestUse: Duration, _ source: @escaping @Sendable () async throws -> AWSCredentials
     ) {
@@ -52,7 +49,6 @@ actor CredentialCache {
 
     private var now: Date { clock.serverTime ?? clock.now() }
 
-    /// The credentials to sign with now.
     func current() async throws -> AWSCredentials {
         if let held, held.renewal.map({ $0 > now }) ?? true { return held.credentials }
         let task = renewal ?? Task { [source] in try await source() }
@@ -75,7 +71,6 @@ actor CredentialCache {
 
     /// Takes note of a refusal.
     ///
-    /// - Parameter used: the credentials of the request.
     /// - Returns: whether they may have expired, so that the request is worth another attempt with those of ``current()``.
     func renew(_ used: AWSCredentials, after failure: S3Failure) -> Bool {
         let mayBeExpiration = failure.isExpiration || (used.expiration != nil && failure.mayBeExpiration)

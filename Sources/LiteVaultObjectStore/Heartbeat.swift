@@ -5,10 +5,7 @@ internal import LiteVaultSystem
 package enum Heartbeat {
     /// Requests `url`, retrying on failure. A single attempt takes ten seconds at most.
     ///
-    /// - Parameters:
-    ///   - attempts: the maximum number of attempts.
-    ///   - limit: the time for all attempts and pauses.
-    ///   - environment: the variables that name proxies and certificates; nil takes those of the process.
+    /// - Parameter environment: the variables that name proxies and certificates; nil takes those of the process.
     /// - Throws: `VaultError` `io` when no attempt succeeds, `config` for an invalid proxy or unreadable certificates. It does not
     ///   contain the URL, which is as good as a password.
     package static func send(

@@ -13,7 +13,6 @@ struct CredentialService: Sendable {
 
     /// Sends a request once.
     ///
-    /// - Parameter name: the service's, for the error.
     /// - Throws: `VaultError` `io` when it cannot be reached.
     func answer(to request: HTTPRequest, _ name: String, seconds: Double = 30) async throws -> Answer {
         var request = request
@@ -31,8 +30,6 @@ struct CredentialService: Sendable {
     }
 
     /// The error for an answer without credentials.
-    ///
-    /// - Parameter reason: what the service says.
     func noCredentials(from name: String, status: Int, reason: String = "", remedy: String? = nil) -> VaultError {
         VaultError(
             .config, "\(name) returned no credentials (HTTP status \(status))\(reason.isEmpty ? "" : ": \(reason)")",

@@ -31,7 +31,6 @@ extension S3Client {
     }
 }
 
-/// Where the certificates to trust are.
 package enum TrustedCertificates {
     /// Where distributions keep them: Debian, Ubuntu, Arch, Alpine; Fedora; openSUSE; RHEL and its relatives; Alpine and the BSDs.
     private static let known = [

@@ -115,7 +115,6 @@ final class ServerClock: Sendable {
     /// second, and the local clock is right as a rule.
     private let observed = Locked(Duration?.none)
 
-    /// - Parameter local: the local clock.
     init(local: @escaping @Sendable () -> Date) { self.local = local }
 
     func now() -> Date { local() + ahead.value.seconds }
@@ -123,7 +122,6 @@ final class ServerClock: Sendable {
     /// The server's time, to about a second; nil before the first response.
     var serverTime: Date? { observed.value.map { local() + $0.seconds } }
 
-    /// Takes note of the time in a response.
     func observe(_ answer: HTTPResponse) {
         guard let time = answer.headers["date"].flatMap(HTTPDate.date) else { return }
         let difference = Duration(seconds: time.timeIntervalSince(local()))

@@ -1,7 +1,6 @@
 internal import LiteVaultBackup
 internal import LiteVaultSystem
 
-/// An error response of a server.
 struct S3Failure: Error {
     let status: Int
     /// The error code, such as `NoSuchKey`; empty without one.
@@ -16,7 +15,6 @@ struct S3Failure: Error {
     let clockSkew: Duration?
     /// The server's time; nil without a `Date` header.
     let serverTime: Date?
-    /// The `Retry-After` header.
     let retryAfter: Duration?
     /// Whether an earlier attempt of the request had an unknown outcome.
     var isRepeated = false
@@ -90,7 +88,6 @@ struct S3Failure: Error {
         }
     }
 
-    /// Code and message, for error messages.
     var summary: String {
         [code, message.isEmpty ? "status \(status)" : message].filter { !$0.isEmpty }.joined(separator: ", ")
     }
@@ -104,7 +101,6 @@ struct S3Failure: Error {
 }
 
 extension S3Failure {
-    /// The failure as a `VaultError`, with a remedy.
     func vaultError(_ path: String) -> VaultError {
         let text =
             "the server responded with \(code.isEmpty ? "" : code + ": ")\(message.isEmpty ? "status \(status)" : message)"

@@ -2,7 +2,6 @@ internal import Crypto
 internal import LiteVaultBackup
 package import LiteVaultSystem
 
-/// A request before it is signed.
 struct S3Request: Sendable {
     var method: String
     /// The object's key including the prefix; nil for the bucket.
@@ -57,7 +56,6 @@ extension HTTPResponse {
     }
 }
 
-/// The date formats of responses.
 package enum HTTPDate {
     /// The date of `Fri, 24 May 2013 00:00:00 GMT`; nil for anything else.
     package static func date(_ text: String) -> Date? {

@@ -124,11 +124,6 @@ package struct Endpoint: Sendable, Equatable {
         return isPlain ? parts.map { "/" + $0 }.joined() : nil
     }
 
-    /// Amazon's endpoint of a region.
-    package static func amazon(_ region: String) -> String {
-        "https://s3.\(region).amazonaws.com\(region.hasPrefix("cn-") ? ".cn" : "")"
-    }
-
     /// Whether the bucket can be part of the host name: wildcard certificates cover one label, and an IP address has none.
     private static func canBeSubdomain(_ bucket: String, of host: String) -> Bool {
         let isLabel =

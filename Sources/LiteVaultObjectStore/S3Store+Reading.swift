@@ -78,18 +78,19 @@ extension S3Store {
     /// The object's size, modification time and tag (a HEAD request); nil when it does not exist.
     public func attributes(_ name: String) async throws -> ObjectAttributes? {
         try ObjectName.validate(name)
-        let request = request("HEAD", name)
-        do {
-            return try await perform(request) { answer in
-                guard let size = answer.length, (0...ReadLimits.objectBytes).contains(size),
-                    let modified = answer.headers["last-modified"].flatMap(HTTPDate.date)
-                else { throw S3Response.Malformed() }
-                return ObjectAttributes(
-                    name: name, size: size, modified: modified, tag: Self.tag(answer.headers["etag"]))
-            }
-        } catch let error as VaultError where error.code == .missing {
-            return nil
+        return try await head(name) { answer in
+            guard let size = answer.length, (0...ReadLimits.objectBytes).contains(size),
+                let modified = answer.headers["last-modified"].flatMap(HTTPDate.date)
+            else { throw S3Response.Malformed() }
+            return ObjectAttributes(name: name, size: size, modified: modified, tag: Self.tag(answer.headers["etag"]))
         }
+    }
+
+    /// What the headers of the object say; nil if it does not exist.
+    func head<T>(_ name: String, _ receive: (HTTPResponse) throws -> T?) async throws -> T? {
+        do { return try await perform(request("HEAD", name)) { try receive($0) } } catch let error as VaultError
+            where error.code == .missing
+        { return nil }
     }
 
     /// Lists the objects whose names start with `prefix`, page by page, each once, sorted by name.

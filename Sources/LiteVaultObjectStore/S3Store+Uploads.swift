@@ -7,7 +7,6 @@ enum UploadOption: Hashable, Sendable {
     case encryption(UploadOptions.Encryption)
     case lock(UploadOptions.Lock)
 
-    /// The options that apply to an object.
     static func options(_ all: UploadOptions, for name: String) -> [UploadOption] {
         var found: [UploadOption] = []
         // Cold classes charge for a minimum size and time of each object, and for each reading.
@@ -24,7 +23,6 @@ enum UploadOption: Hashable, Sendable {
         isPack(name) || name.hasPrefix("snapshots/") || name.hasPrefix("segments/")
     }
 
-    /// - Parameter time: the server's.
     func headers(at time: Date) -> [(String, String)] {
         switch self {
         case .storageClass(let name): [("x-amz-storage-class", name)]

@@ -46,9 +46,6 @@ extension S3Store {
     /// Sends a write with the headers of its condition, as the server expects them. Without conditional writes, the object's
     /// tag is compared before it is replaced.
     ///
-    /// - Parameters:
-    ///   - writeID: the ID in the request's headers.
-    ///   - send: sends the request with these headers added.
     /// - Throws: `VaultError` `conflict` when the condition does not hold.
     func write(
         _ name: String, _ writeID: String, _ condition: PutCondition,
@@ -139,12 +136,6 @@ extension S3Store {
 
     /// The tag of the object if the write with that ID made it; nil otherwise.
     private func tag(of name: String, writtenBy writeID: String) async throws -> ETag? {
-        do {
-            return try await perform(request("HEAD", name)) { answer in
-                answer.headers[Self.writeIDHeader] == writeID ? Self.tag(answer.headers["etag"]) : nil
-            }
-        } catch let error as VaultError where error.code == .missing {
-            return nil
-        }
+        try await head(name) { $0.headers[Self.writeIDHeader] == writeID ? Self.tag($0.headers["etag"]) : nil }
     }
 }

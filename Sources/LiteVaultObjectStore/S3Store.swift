@@ -35,7 +35,7 @@ public final class S3Store: ObjectStore {
                 .config, "invalid object-store region",
                 remedy: "A region has lowercase letters, digits and '-', as in eu-central-1.")
         }
-        let url = settings.endpoint ?? variables.endpoint ?? Endpoint.amazon(region)
+        let url = settings.endpoint ?? variables.endpoint ?? AWSEnvironment.amazon("s3.\(region)", region: region)
         do {
             try StoreLocation.requireExpanded(settings.location)
             try BucketAddress(url: settings.location).requireName(at: url, usesPathStyle: settings.usesPathStyle)
@@ -97,7 +97,6 @@ public final class S3Store: ObjectStore {
 }
 
 extension S3Store {
-    /// A request for an object of the store.
     func request(_ method: String, _ name: String) -> S3Request {
         S3Request(
             method: method, key: settings.prefix.isEmpty ? name : "\(settings.prefix)/\(name)",
@@ -120,8 +119,6 @@ extension S3Store {
     }
 
     /// The error for an object that cannot be replaced.
-    ///
-    /// - Parameter reason: what the server says.
     func replacementDenied(_ reason: String, _ name: String) -> VaultError {
         VaultError(
             .unsupported, "the credentials may not replace objects: \(reason)",

@@ -15,17 +15,14 @@ package struct SignatureV4: Sendable {
         self.service = service
     }
 
-    /// The SHA-256 of an empty body, in hexadecimal digits.
     package static let emptyHash = Array(SHA256.hash(data: [UInt8]())).hexadecimal
 
     /// The headers to send: the given ones, and `x-amz-date`, `x-amz-content-sha256`, `x-amz-security-token` and
     /// `Authorization`.
     ///
     /// - Parameters:
-    ///   - path: the path of the URL, percent-encoded.
     ///   - query: the query of the URL, percent-encoded and sorted.
     ///   - headers: the headers, `host` among them, with lowercase names.
-    ///   - time: the time of the request.
     package func sign(
         method: String, path: String, query: String, headers: [(String, String)], payloadHash: String, time: Date
     ) -> [(String, String)] {

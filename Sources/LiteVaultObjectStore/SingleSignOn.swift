@@ -11,7 +11,6 @@ struct SingleSignOn: Sendable {
 
     private static let name = "the single sign-on service"
 
-    /// Whether a profile has settings for it.
     static func isConfigured(_ settings: [String: String]) -> Bool {
         settings["sso_session"] != nil || settings["sso_start_url"] != nil
     }

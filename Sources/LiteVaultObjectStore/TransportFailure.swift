@@ -127,8 +127,6 @@ struct TransportFailure {
     }
 
     /// The failure as a `VaultError`.
-    ///
-    /// - Parameter attempts: how often the request was sent.
     func vaultError(_ path: String, _ endpoint: Endpoint, attempts: Int) -> VaultError {
         let times = attempts == 1 ? "once" : "\(attempts) times"
         return VaultError(

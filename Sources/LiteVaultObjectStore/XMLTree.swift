@@ -12,7 +12,6 @@ package struct XMLTree: Sendable {
     package fileprivate(set) var text = ""
     fileprivate(set) var children: [XMLTree] = []
 
-    /// The text of the first child with that name.
     package subscript(_ name: String) -> String? { children.first { $0.name == name }?.text }
 
     package func all(_ name: String) -> [XMLTree] { children.filter { $0.name == name } }
@@ -112,7 +111,6 @@ package struct XMLTree: Sendable {
             return Self.string(bytes[start..<position])
         }
 
-        /// Text up to the next tag.
         private mutating func text() -> String? {
             var result = ""
             while position < bytes.count, bytes[position] != UInt8(ascii: "<") {

@@ -113,7 +113,6 @@ package enum Quoting {
         return "\"" + escaped(text) { $0 == doubleQuote ? "\"\"" : nil } + "\""
     }
 
-    /// A cell of a Markdown table.
     package static func markdownCell(_ text: String) -> String {
         escaped(text) { $0 == UInt8(ascii: "|") ? "\\|" : nil }
     }

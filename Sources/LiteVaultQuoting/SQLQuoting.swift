@@ -10,7 +10,6 @@ extension Quoting {
         return "'" + escaped(text) { $0 == singleQuote ? "''" : nil } + "'"
     }
 
-    /// Bytes as an SQL literal.
     package static func sqlBlob(_ bytes: some Sequence<UInt8>) -> String {
         let digits = Array("0123456789abcdef".utf8)
         return "x'" + String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)

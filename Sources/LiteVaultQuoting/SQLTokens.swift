@@ -17,7 +17,6 @@ package struct SQLTokens: IteratorProtocol, Sequence {
 
     /// A piece of the text.
     package struct Token: Sendable {
-        /// What a token is.
         package enum Kind: Sendable {
             /// An unquoted word: a keyword or a name.
             case word
@@ -177,7 +176,6 @@ package struct SQLTokens: IteratorProtocol, Sequence {
 
     private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
 
-    /// Whether a byte can be part of a name.
     package static func isWord(_ byte: UInt8) -> Bool {
         Quoting.isLetterOrDigit(byte) || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "$") || byte >= 0x80
     }

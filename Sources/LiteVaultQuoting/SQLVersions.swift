@@ -36,7 +36,6 @@ package struct SQLFeature: Sendable {
     package static let aggregateOrder = SQLFeature("ORDER BY among an aggregate's arguments", 44)
 }
 
-/// The functions.
 package enum SQLFunctions {
     /// The version 3.MINOR since which SQLite has a function; nil for functions that every supported engine has, and those of others.
     ///

@@ -39,8 +39,6 @@ extension Quoting {
 
     /// The words that a word of a command becomes: `$NAME` alone is split into words, `${NAME}` within a word is replaced as it is, and `$$` is
     /// one sign.
-    ///
-    /// - Parameter value: the value of a variable.
     package static func systemdWords(
         replacingVariablesIn word: String, _ value: (String) throws(UnknownSystemdValue) -> String
     ) throws(UnknownSystemdValue) -> [String] {
@@ -94,7 +92,6 @@ extension Quoting {
         return String(decoding: result, as: UTF8.self)
     }
 
-    /// Whether a text can name a variable of a service.
     package static func isVariableName(_ text: String) -> Bool {
         guard let first = text.utf8.first, !digits.contains(first) else { return false }
         return text.utf8.allSatisfy { isLetterOrDigit($0) || $0 == UInt8(ascii: "_") }

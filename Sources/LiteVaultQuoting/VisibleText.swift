@@ -32,7 +32,6 @@ extension Quoting {
     /// The content of a comment in Swift source that is one line: a line break would end it, and the rest become code.
     package static func swiftComment(_ text: String) -> String { terminal(text) }
 
-    /// A string literal of Swift source, on one line.
     package static func swiftLiteral(_ text: String) -> String { "\"\(swiftContent(text))\"" }
 
     private static func swiftContent(_ text: String) -> String {
@@ -51,7 +50,6 @@ extension Quoting {
 
     /// A piece of a literal of Swift source.
     package enum SwiftPiece {
-        /// Text, which stands for itself.
         case text(String)
         /// An expression whose value is put in its place.
         case code(String)

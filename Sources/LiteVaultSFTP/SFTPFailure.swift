@@ -44,10 +44,6 @@ extension SFTPLost {
     }
 
     /// The error for users.
-    ///
-    /// - Parameters:
-    ///   - path: the location that was to be reached.
-    ///   - attempts: how often that was tried.
     func vaultError(_ path: String, _ settings: SFTPSettings, attempts: Int) -> VaultError {
         let target = (settings.user.map { $0 + "@" } ?? "") + settings.host
         // People copy what a remedy says into a shell, and the URL may be from somewhere else.
@@ -124,8 +120,6 @@ extension SFTPLost {
 
 extension SFTPStatus {
     /// The error for users.
-    ///
-    /// - Parameter path: what the request was about.
     func vaultError(_ path: String) -> VaultError {
         switch code {
         case Self.missing: VaultError(.missing, "there is no such object", path: path)

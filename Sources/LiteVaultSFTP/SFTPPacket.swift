@@ -182,7 +182,6 @@ package struct SFTPAnswer: Sendable {
     /// A reader behind the request's number.
     package var reader: SFTPReader { SFTPReader(bytes) }
 
-    /// The status of an answer of that kind; nil for others.
     package func status() throws(SFTPMalformed) -> SFTPStatus? {
         guard kind == SFTPKind.answerStatus else { return nil }
         var reader = reader
@@ -239,7 +238,6 @@ package struct SFTPSplitter {
 
     package init() {}
 
-    /// Appends bytes that arrived.
     package mutating func append(_ bytes: UnsafeRawBufferPointer) {
         if start > 0, start == pending.count || start > Self.limit {
             pending.removeFirst(start)

@@ -101,7 +101,6 @@ package final class SFTPSession: Sendable {
         return bytes
     }
 
-    /// Writes all of `bytes`.
     package func write(_ handle: Handle, at offset: Int64, _ bytes: [UInt8]) async throws {
         try await channel.request(SFTPKind.write, reserving: bytes.count + handle.count) { packet in
             packet.add(handle)
@@ -131,7 +130,6 @@ package final class SFTPSession: Sendable {
         }
     }
 
-    /// The attributes of an open file.
     package func attributes(of handle: Handle) async throws -> SFTPAttributes {
         var answer = try await channel.request(SFTPKind.fileStatus) { $0.add(handle) }
             .expecting(SFTPKind.answerAttributes)

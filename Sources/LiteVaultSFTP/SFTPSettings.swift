@@ -33,7 +33,6 @@ public struct SFTPSettings: Sendable {
     package var lockAge = Duration.seconds(60)
     /// The age at which the remains of interrupted writes are removed, by the server's clock.
     package var leftoverAge = Duration.seconds(86_400)
-    /// The most entries of one listing.
     package var listedEntries = ReadLimits.entries
     /// The longest pause before the second attempt; doubled with each further one.
     package var firstPause = Duration.milliseconds(200)

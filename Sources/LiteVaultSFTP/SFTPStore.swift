@@ -122,7 +122,6 @@ public final class SFTPStore: ObjectStore {
 
 // What the requests have in common.
 extension SFTPStore {
-    /// The path of an object on the server.
     func path(_ name: String) -> String {
         switch settings.path {
         case "/": "/" + name
@@ -257,7 +256,6 @@ extension SFTPStore {
 
 // Listings and tags.
 extension SFTPStore {
-    /// The attributes and tag of an object; nil if there is none.
     func attributes(_ name: String, _ session: SFTPSession) async throws -> ObjectAttributes? {
         guard let found = try await session.attributes(path(name)) else { return nil }
         // A directory is only the parent of the names below it.

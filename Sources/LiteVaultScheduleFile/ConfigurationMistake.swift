@@ -72,6 +72,5 @@ extension ScheduleConfiguration {
     /// Values that are accepted, for keys without which nothing else in a job would be read. A job's name is that of its place.
     private static let standIns = ["sources": "/", "repository": "/", "every": "1h", "at": "hourly"]
 
-    /// The mistakes of one file.
     package struct Mistakes: Error { package let all: [ConfigurationMistake] }
 }

@@ -4,7 +4,6 @@ internal import LiteVaultSystem
 
 /// A mapping of the configuration file with a fixed set of keys. Errors name the line.
 struct ConfigurationSection {
-    /// The path of the file.
     let file: String
     private let values: [String: YAMLNode.Pair]
     private let place: YAMLPlace
@@ -67,7 +66,6 @@ struct ConfigurationSection {
         do throws(InvalidSetting) { try check() } catch { throw self.error(error.key, error.message, error.remedy) }
     }
 
-    /// Whether the key has a value.
     func has(_ key: String) -> Bool { values[key].map { $0.value.text != "" } ?? false }
 
     /// The string value of a key; nil when the key is absent.
@@ -110,13 +108,11 @@ struct ConfigurationSection {
         return number
     }
 
-    /// A duration.
     func span(_ key: String) throws -> Duration? {
         guard let text = try text(key) else { return nil }
         do { return try TimeSpan.parse(text) } catch { throw self.error(key, error.message) }
     }
 
-    /// A string, or a list of strings.
     func texts(_ key: String) throws -> [String] {
         guard let node = values[key]?.value else { return [] }
         let nodes = node.sequence ?? [node]
@@ -137,7 +133,6 @@ struct ConfigurationSection {
         return bytes
     }
 
-    /// Whether the value of a key is a mapping.
     func isSection(_ key: String) -> Bool { values[key]?.value.mapping != nil }
 
     /// The mapping below a key; nil when the key is absent.

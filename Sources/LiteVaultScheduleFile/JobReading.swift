@@ -6,7 +6,6 @@ internal import LiteVaultSystem
 struct JobDefaults {
     let repository: RepositoryReference?
     let timeZone: Zone
-    /// The directory of the configuration file.
     let directory: String
     let limits: TimeLimits
 
@@ -127,7 +126,6 @@ extension RetentionPolicy {
 }
 
 extension FollowSettings {
-    /// Parses `follow`; nil when it is absent or false.
     fileprivate init?(_ section: ConfigurationSection) throws {
         guard section.isSection("follow") else {
             guard try section.flag("follow") ?? false else { return nil }
@@ -158,7 +156,6 @@ extension FollowSettings {
 }
 
 extension VerificationSettings {
-    /// Parses `verify` of a job; nil when it is absent.
     fileprivate init?(_ job: ConfigurationSection, directory: String) throws {
         guard let section = try job.section("verify", known: ["level", "every", "assert"] + KeyReference.keyringKeys)
         else { return nil }

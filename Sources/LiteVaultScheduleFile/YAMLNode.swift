@@ -1,6 +1,5 @@
 internal import CYAML
 
-/// A value of a YAML document.
 package struct YAMLNode: Hashable, Sendable {
     package indirect enum Content: Hashable, Sendable {
         case scalar(String)
@@ -109,7 +108,6 @@ package struct YAMLError: Error {
     package let place: YAMLPlace
 }
 
-/// A place in a YAML text.
 package struct YAMLPlace: Hashable, Sendable {
     /// From 1; the column counts characters.
     package let (line, column): (Int, Int)

@@ -54,7 +54,6 @@ package struct YAMLReader: ~Copyable {
         return root
     }
 
-    /// The value that begins with an event.
     private mutating func node(_ event: Event, depth: Int) throws(YAMLError) -> YAMLNode {
         let before = count
         count += 1

@@ -60,7 +60,6 @@ struct CatalogReader {
         return Typing(.value(type), canBeNull: canBeNull, origin: origin)
     }
 
-    /// The types that declared types stand for.
     static let standard: [String: ValueType] = [
         "Int64": .integer, "Double": .real, "String": .text, "Data": .blob, "Bool": .boolean,
         "Date": ValueType(.text, "Date"), "UUID": ValueType(.text, "UUID"), "URL": ValueType(.text, "URL"),

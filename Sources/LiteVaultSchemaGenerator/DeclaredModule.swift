@@ -41,8 +41,6 @@ struct DeclaredModule {
 
 extension MemoryDatabase {
     /// Makes a module known. Its tables are empty, and take any row.
-    ///
-    /// - Throws: ``Failure``
     func declare(_ declared: DeclaredModule) throws(Failure) {
         let context = Unmanaged.passRetained(Declaration(declared)).toOpaque()
         let code = withHandle {

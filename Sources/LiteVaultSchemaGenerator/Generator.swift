@@ -113,7 +113,6 @@ struct Diagnostic: CustomStringConvertible {
     }
 }
 
-/// One or several errors.
 struct Diagnostics: Error {
     let list: [Diagnostic]
 

@@ -44,10 +44,8 @@ struct GivenNames {
         return SwiftNames.escaped(name)
     }
 
-    /// The enumeration of a table.
     func type(of table: String) -> String { names[SQLName(table)]?.name ?? SwiftNames.type(table) }
 
-    /// The member of a column.
     func member(of column: String, in table: String) -> String {
         given(to: column, in: table) ?? SwiftNames.member(column)
     }

@@ -124,7 +124,6 @@ final class MemoryDatabase {
     /// The version of the engine: 3040001 is 3.40.1.
     static var versionNumber: Int { Int(sqlite3_libversion_number()) }
 
-    /// All rows of a query, as text.
     func rows(_ sql: String) throws(Failure) -> [[String?]] {
         ticks = 0
         var statement: OpaquePointer?

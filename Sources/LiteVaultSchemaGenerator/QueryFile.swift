@@ -29,7 +29,6 @@ struct NamedStatement {
         let name: String
     }
 
-    /// A type that the author gives.
     struct Annotation {
         let type: String
         let location: Location
@@ -40,7 +39,6 @@ struct NamedStatement {
     let labels: [Label]?
     let kind: Kind
     let isIndexed: Bool
-    /// Where its name is.
     let location: Location
     let documentation: [String]
     let parameters: [String: Annotation]

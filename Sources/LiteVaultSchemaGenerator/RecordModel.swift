@@ -5,13 +5,11 @@ struct RecordModel {
     /// What the engine and the record do with a column.
     enum Role: Equatable { case plain, rowID, key, defaulted, generated, version }
 
-    /// A column and its property.
     struct Property {
         let column: Column
         let name: String
         /// The type of the property, with `?`.
         let type: String
-        /// The type of the column in queries.
         let columnType: String
         let role: Role
         /// The value in the initializer, as Swift; nil if it has to be given.
@@ -29,7 +27,6 @@ struct RecordModel {
     }
 }
 
-/// Makes records of tables.
 struct RecordModelReader {
     let directives: Directives
     let types: ColumnTypes

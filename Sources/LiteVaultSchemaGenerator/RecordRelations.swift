@@ -179,7 +179,6 @@ struct RelationReader {
         }
     }
 
-    /// The sets of columns that have a unique index.
     private func uniqueColumns(of table: String) throws -> Set<Set<SQLName>> {
         var result: Set<Set<SQLName>> = []
         for index in try database.rows("PRAGMA index_list(\(quoted(table)))") where index[2] == "1" {

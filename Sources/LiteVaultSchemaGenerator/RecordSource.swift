@@ -146,7 +146,6 @@ struct RecordSourceWriter {
         return lines + ["}", ""]
     }
 
-    /// A name for a parameter, which no property has.
     private static func unused(_ name: String, _ record: RecordModel) -> String {
         var name = name
         while record.properties.contains(where: { $0.name == name }) { name += "_" }

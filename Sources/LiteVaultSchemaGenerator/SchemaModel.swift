@@ -11,7 +11,6 @@ struct Relation {
     let hiddenColumns: [String]
 }
 
-/// A column of a relation.
 struct Column {
     let name: String
     /// The declared type; empty for none.
@@ -97,7 +96,6 @@ struct ModelReader {
     }
 }
 
-/// The Swift types of columns.
 struct ColumnTypes {
     private let directives: Directives
     /// What expressions in views are, by `view.column`.
@@ -123,10 +121,7 @@ struct ColumnTypes {
     /// The Swift type of a column; nil if the schema does not determine it.
     func type(of column: Column, in table: Relation) -> String? {
         if let asked = directives.type(of: column.name, in: table.name) { return asked }
-        var base = Self.base(column.declaredType)
-        if case .virtual = table.kind, column.declaredType.isEmpty {
-            base = declared(column, in: table)
-        }
+        var base = declared(column, in: table)
         if case .view = table.kind {
             let key = SQLName("\(table.name).\(column.name)")
             if isSameName(column.declaredType, "BLOB"), unknown.contains(key) { base = nil }

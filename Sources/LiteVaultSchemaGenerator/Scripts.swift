@@ -6,7 +6,6 @@ struct Script {
     let path: String
     let text: String
     let bytes: [UInt8]
-    /// Where each line begins.
     private let lines: [Int]
 
     init(path: String) throws {
@@ -26,7 +25,6 @@ struct Script {
     /// The file's name without directory and extension: `0002-add-email`.
     var name: String { URL(fileURLWithPath: path).deletingPathExtension().lastPathComponent }
 
-    /// Line and column of a byte offset.
     func location(at offset: Int) -> Location { Self.location(path, lines, min(offset, bytes.count)) }
 
     /// The offset of the first byte from `offset` on that is neither blank nor part of a comment.
@@ -230,7 +228,6 @@ struct Directives {
     }
 }
 
-/// A table that becomes a record.
 struct RecordDirective {
     let table: String
     /// The struct, with the names around it: `Models.Note`.
@@ -243,11 +240,9 @@ struct RecordDirective {
     let location: Location
 }
 
-/// An enumeration of the values of a column.
 struct EnumerationDirective {
     let name: String
     let cases: [(name: String, value: String)]
 
-    /// Whether all values are integers.
     var isInteger: Bool { cases.allSatisfy { Int64($0.value) != nil } }
 }

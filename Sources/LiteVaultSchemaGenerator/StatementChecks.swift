@@ -2,7 +2,6 @@ internal import LiteVaultQuoting
 
 /// A statement with the types of its parameters and results.
 struct CheckedStatement {
-    /// A column of the result.
     struct Column: Hashable {
         /// In Swift.
         let name: String
@@ -10,7 +9,6 @@ struct CheckedStatement {
         let type: String
     }
 
-    /// A parameter of the function.
     struct Parameter {
         /// In the SQL, with its sign.
         let sqlName: String

@@ -1,6 +1,5 @@
 internal import LiteVaultQuoting
 
-/// Writes the Swift source of a schema.
 struct SwiftWriter {
     let scripts: [Script]
     let directives: Directives
@@ -92,7 +91,6 @@ struct SwiftWriter {
     }
 }
 
-/// Swift names for SQL names.
 enum SwiftNames {
     /// `user_account` becomes `UserAccount`.
     static func type(_ name: String) -> String {
@@ -122,7 +120,6 @@ enum SwiftNames {
     /// Whether generated code uses a name for something else.
     static func isTaken(_ name: String) -> Bool { reserved.contains(name) || usedTypes.contains(name) }
 
-    /// A name as it is, with backticks if it is a keyword.
     static func escaped(_ name: String) -> String {
         keywords.contains(name) || ["init", "self", "Self"].contains(name) ? "`\(name)`" : name
     }

@@ -60,7 +60,6 @@ extension Examination {
             expected: "\(expected.count) names, and \(text(expected)) there")
     }
 
-    /// Expects an error with a code.
     func expect(
         _ code: VaultError.Code, of what: String, _ body: () async throws -> Void
     ) async throws {
@@ -73,7 +72,6 @@ extension Examination {
         throw Deviation(observed: "\(what) succeeded", expected: expected)
     }
 
-    /// Expects any `VaultError`.
     func expectError(of what: String, _ body: () async throws -> Void) async throws {
         do { try await body() } catch is VaultError { return } catch {
             throw Deviation(observed: "\(what) threw \(Self.describe(error))", expected: "a VaultError")

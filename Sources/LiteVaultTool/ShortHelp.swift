@@ -19,7 +19,6 @@ enum ShortHelp {
 
     /// The most characters in a line.
     private static let width = 80
-    /// The column in which explanations begin.
     private static let column = 26
 
     /// A part of a help text, with its title.

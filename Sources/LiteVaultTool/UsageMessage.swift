@@ -31,7 +31,6 @@ enum UsageMessage {
         return (command, words, nil)
     }
 
-    /// The failure for an error of the parser.
     static func failure(for error: any Error, arguments: [String]) -> Failure {
         let (type, words, unknown) = command(in: Array(arguments.drop { $0 == "help" }))
         if let unknown, !unknown.commands.isEmpty, !unknown.name.hasPrefix("-") {

@@ -49,7 +49,6 @@ package final class FollowedPages: Sendable {
         var polls = (begun: 0, completed: 0, awaited: 0)
         /// Wakes who polls the log; nil if nobody does.
         var wake: (@Sendable () -> Void)?
-        var isPolled: Bool { wake != nil }
 
         mutating func restart() {
             (run, epochs, first, unfinished) = (run + 1, [Epoch()], 0, Epoch())
@@ -75,8 +74,7 @@ package final class FollowedPages: Sendable {
 
     /// Forgets everything, as the run of this name begins or continues.
     ///
-    /// - Parameters:
-    ///   - position: from where the log is read; nil if ``resume(at:after:)`` tells later.
+    /// - Parameter position: from where the log is read; nil if ``resume(at:after:)`` tells later.
     package func begin(run name: [UInt8], at position: LogPosition? = nil) {
         shared.withLock { shared in
             shared.restart()
@@ -196,7 +194,7 @@ package final class FollowedPages: Sendable {
 
     /// Waits as long as something is missing, and the log is polled.
     private func wait(until end: Double, _ clock: HostClock, _ isMissing: (Shared) -> Bool) async {
-        while shared.withLock({ $0.isPolled && isMissing($0) }), clock.now() < end, !Task.isCancelled {
+        while shared.withLock({ $0.wake != nil && isMissing($0) }), clock.now() < end, !Task.isCancelled {
             await clock.sleep(0.01)
         }
     }
@@ -227,7 +225,6 @@ package struct FollowedChanges: Sendable {
     package let pages: Set<UInt32>
     /// The smallest number of pages that the database had meanwhile; the largest value if there was no commit.
     package let least: UInt32
-    /// Bytes of a page.
     package let pageSize: Int
     /// Up to where the log was read.
     package let mark: LogMark

@@ -29,7 +29,6 @@ package final class Follower {
     /// Why the log does not continue from where it was to be read on; nil if it does, or before it was found.
     package private(set) var discontinuity: String?
 
-    /// Whether the follower holds the locks of a log.
     package var isAttached: Bool { hold != nil }
 
     /// When the log was last polled; nil while none is held.
@@ -52,7 +51,6 @@ package final class Follower {
     /// - Parameters:
     ///   - start: where an earlier follower had read the log: the run continues from there if the log does.
     ///   - last: the newest label that was assigned to anything stored before; labels begin after it.
-    ///   - clock: the host's clock, or a test's.
     package init(
         _ path: String, limits: FollowerLimits = .init(), from start: FollowerStart? = nil, after last: Date? = nil,
         clock: HostClock = .system
@@ -148,7 +146,6 @@ package final class Follower {
         return segment.frameCount
     }
 
-    /// What the clock says.
     private var reading: UInt64 { UInt64(clamping: clock.time().milliseconds) }
 }
 
@@ -165,7 +162,6 @@ package struct FollowerLimits: Sendable {
     }
 }
 
-/// The outcome of a poll.
 package enum FollowerOutcome: Sendable, Equatable {
     /// There is no log, or it cannot be followed now. No lock is held.
     case waiting(String)

@@ -12,9 +12,7 @@ package struct Capture {
     private let clock: HostClock
     private let observe: ((CaptureEvent) throws -> Void)?
 
-    /// - Parameters:
-    ///   - clock: the host's clock, or a test's.
-    ///   - observe: called at points of the capture, for tests; an error it throws ends the capture.
+    /// - Parameter observe: called at points of the capture, for tests; an error it throws ends the capture.
     package init(
         _ path: String, limits: CaptureLimits = .init(), clock: HostClock = .system,
         observe: ((CaptureEvent) throws -> Void)? = nil
@@ -174,8 +172,6 @@ package protocol BlockSink {
     var basis: CaptureBasis? { get }
 
     /// Begins a copy at block 0. Discards blocks appended by an earlier, abandoned copy.
-    ///
-    /// - Parameter byteCount: the length of the image.
     mutating func begin(byteCount: Int64) throws
 
     /// Takes blocks from the earlier image instead of having them appended.
@@ -198,7 +194,6 @@ extension BlockSink {
 /// Bytes in a block. A database's page size may be unknown without its key; 4096 is the default page size of both engines.
 package let blockSize = 4096
 
-/// The result of a capture.
 package struct CaptureReport: Sendable, Equatable {
     /// How the image was made consistent.
     package enum Mode: String, Sendable {
@@ -211,7 +206,6 @@ package struct CaptureReport: Sendable, Equatable {
     }
 
     package var mode = Mode.rollback
-    /// Bytes of the image.
     package let byteCount: Int64
     /// Page size in bytes, if the log, a journal or a plaintext header contains it; nil for an encrypted database
     /// without a log.

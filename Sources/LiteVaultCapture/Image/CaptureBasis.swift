@@ -4,7 +4,6 @@ internal import LiteVaultSystem
 ///
 /// Nothing is guessed: what cannot be shown is read.
 package struct CaptureBasis: Sendable {
-    /// Bytes of the earlier image.
     package let byteCount: Int64
     /// The file, if the earlier image was the file alone.
     package let file: SourceState?
@@ -90,10 +89,8 @@ struct ImageChanges {
 extension CaptureBasis {
     /// The pages that changed since the earlier image, by the log or by what a follower has read of it; nil if neither shows that.
     ///
-    /// - Parameters:
-    ///   - header: that of the log's index, up to which the new image goes. The caller holds a lock that keeps pages from being
-    ///     written to the database from behind it.
-    ///   - path: the database file.
+    /// - Parameter header: that of the log's index, up to which the new image goes. The caller holds a lock that keeps pages from being
+    ///   written to the database from behind it.
     func changes(in log: LocalFile, to header: WALIndexHeader, path: String) throws -> ImageChanges? {
         if let mark = self.log, let changes = try changes(since: mark, nil, in: log, to: header, path) {
             return changes

@@ -66,7 +66,6 @@ package final class UnusedDatabase {
         try LocalDirectory.sync(LocalDirectory.parent(of: path))
     }
 
-    /// Whether a path names this file.
     private static func isFile(_ path: String, _ file: FileMetadata) throws -> Bool {
         try FileMetadata.ifExists(path: path)?.isSameFile(as: file) ?? false
     }

@@ -35,7 +35,6 @@ package struct JoinedSegment: Sendable, Equatable {
     package let pageCount: UInt32
 
     package var pageSize: Int { start.pageSize }
-    /// Bytes of the whole segment.
     package var byteCount: Int64 { Self.byteCount(pages: pageCount, pageSize: pageSize) }
 
     /// The size in bytes of a joined segment with this many pages.
@@ -45,7 +44,6 @@ package struct JoinedSegment: Sendable, Equatable {
 }
 
 extension JoinedSegment {
-    /// The header's bytes.
     fileprivate var header: [UInt8] {
         var bytes = Self.magic + start.run
         func put(_ value: some FixedWidthInteger) { withUnsafeBytes(of: value.bigEndian) { bytes += $0 } }
@@ -55,7 +53,6 @@ extension JoinedSegment {
         return bytes
     }
 
-    /// Reads a header; nil if it is not valid.
     fileprivate init?(header bytes: [UInt8]) {
         guard bytes.count >= Self.headerLength, Array(bytes[..<8]) == Self.magic else { return nil }
         func long(_ offset: Int) -> UInt64 { UInt64(bytes.word(offset)) << 32 | UInt64(bytes.word(offset + 4)) }
@@ -84,7 +81,6 @@ package struct JoinedSegmentFile: StoredSegment {
     package var start: LogLink { segment.start }
     package var times: (after: UInt64, seen: UInt64) { (segment.after, segment.seen) }
 
-    /// - Parameter offset: the offset in the file at which the segment starts.
     /// - Throws: `VaultError` `damaged` if it is not a complete joined segment.
     package init(_ path: String, from offset: Int64 = 0) throws {
         guard let file = try LocalFile(ifExists: path) else { throw VaultError(.noInput, "no such file", path: path) }
@@ -201,7 +197,6 @@ package struct SegmentJoiner {
 /// The pages are in one temporary file without a name, so that a process that is killed leaves nothing. Memory holds the
 /// number and the place of each page.
 package struct SegmentPages: Sendable {
-    /// The size of a page in bytes.
     package let pageSize: Int
     /// Bytes of the database after the last segment.
     package let byteCount: Int64

@@ -28,7 +28,6 @@ package struct LogEnd: Codable, Sendable, Equatable {
         checksum = sums.flatMap(Self.digits)
     }
 
-    /// A checksum in hexadecimal digits.
     static func digits(_ sums: [UInt32]) -> String? {
         guard sums.count == 2 else { return nil }
         return (UInt64(sums[0]) << 32 | UInt64(sums[1])).hexadecimal

@@ -44,10 +44,8 @@ package struct WALSegment: Sendable, Equatable {
         LogLink(run: run, place: place ?? sequence, salts: salts, frame: frame, checksum: sums, pageSize: pageSize)
     }
     var frameLength: Int { WALReader.frameHeaderLength + pageSize }
-    /// Bytes of the whole segment.
     package var byteCount: Int64 { Int64(Self.headerLength) + Int64(frameCount) * Int64(frameLength) }
 
-    /// The header's bytes.
     package var header: [UInt8] {
         var bytes = Self.magic + run
         func put(_ value: some FixedWidthInteger) { withUnsafeBytes(of: value.bigEndian) { bytes += $0 } }
@@ -71,7 +69,6 @@ package struct WALSegment: Sendable, Equatable {
         checksum = reader.sums
     }
 
-    /// Reads a header; nil if it is not valid.
     package init?(header bytes: [UInt8]) {
         guard bytes.count >= Self.headerLength, Array(bytes[..<8]) == Self.magic else { return nil }
         func long(_ offset: Int) -> UInt64 { UInt64(bytes.word(offset)) << 32 | UInt64(bytes.word(offset + 4)) }
@@ -109,7 +106,6 @@ package struct LogLink: Sendable, Equatable {
 /// A segment in a file: one as a follower has read it, or several that were joined.
 package protocol StoredSegment {
     var file: LocalFile { get }
-    /// Where it begins.
     var start: LogLink { get }
     /// When the log was polled before its first commit, and when its last commit had been read, in milliseconds since 1970.
     var times: (after: UInt64, seen: UInt64) { get }

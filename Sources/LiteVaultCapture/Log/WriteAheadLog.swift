@@ -177,7 +177,6 @@ struct WALIndex {
     let region: UnsafeMutableRawPointer
     let file: SourceFile
 
-    /// The value of an unused mark.
     static let unused: UInt32 = 0xffff_ffff
 
     func header() -> WALIndexHeader? { WALIndexHeader(region, barrier: file.barrier) }

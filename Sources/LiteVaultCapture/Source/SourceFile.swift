@@ -84,7 +84,6 @@ final class SourceFile {
     /// Sets the file's length.
     func truncate(to size: Int64) throws { try check(methods.xTruncate?(file, size), "truncating") }
 
-    /// Makes the file durable.
     func sync() throws { try check(methods.xSync?(file, SQLITE_SYNC_FULL), "syncing") }
 
     // MARK: The lock of the file

@@ -2,16 +2,14 @@
 ///
 /// Memory holds the number and the place of each page, not its content.
 package struct NewestPages {
-    /// Bytes in a page.
     package let pageSize: Int
     /// Pages in the database after the commit.
     package private(set) var pageCount: UInt32 = 0
     private var files: [LocalFile] = []
     private var places: [UInt32: (file: Int, offset: Int64)] = [:]
 
-    /// The number of pages to write.
     package var count: Int { places.count }
-    /// The numbers of these pages, in order.
+    /// The numbers of the pages to write, in order.
     package var numbers: [UInt32] { places.keys.sorted() }
 
     package init(pageSize: Int) { self.pageSize = pageSize }

@@ -12,7 +12,6 @@ internal import LiteVaultSystem
 package final class StandbyDatabase {
     /// The path, with links resolved.
     package let path: String
-    /// Bytes in a page.
     package let pageSize: Int
     /// Pages in the database after the last commit.
     package private(set) var pageCount: UInt32 = 0
@@ -141,8 +140,6 @@ package final class StandbyDatabase {
     }
 
     /// Reads committed frames.
-    ///
-    /// - Returns: the last one.
     private func scan(_ reader: inout WALReader, through last: UInt32) throws -> UInt32 {
         var committed: UInt32 = 0
         var uncommitted: [UInt32: UInt32] = [:]

@@ -30,6 +30,5 @@ public struct BackupProgress: Sendable, Equatable {
     /// Called regularly, on one thread at a time. An error that it throws cancels the operation.
     public typealias Report = @Sendable (BackupProgress) throws -> Void
 
-    /// Cancels the operation with its task.
     package static let untilCancelled: Report = { _ in try Task.checkCancellation() }
 }

@@ -50,7 +50,6 @@ package enum BlockingWork {
 }
 
 extension ThreadPool {
-    /// The threads of all blocking work.
     fileprivate static let blocking = ThreadPool(stackSize: 4 << 20, idleTimeout: .seconds(5))
 }
 

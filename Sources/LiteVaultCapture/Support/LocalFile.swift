@@ -108,14 +108,12 @@ package final class LocalFile: Sendable {
     /// The file's size in bytes.
     package func size() throws -> Int64 { Int64(try status().st_size) }
 
-    /// Writes all of `bytes` at `offset`.
     package func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws {
         do { try OpenFile.write(bytes, to: descriptor, at: offset) } catch {
             throw VaultError(errno: error.code, "write", path: path)
         }
     }
 
-    /// Writes all of `bytes` at `offset`.
     package func write(_ bytes: [UInt8], at offset: Int64) throws {
         try bytes.withUnsafeBytes { try write($0, at: offset) }
     }
@@ -226,122 +224,26 @@ extension stat {
     package var modified: Double { Double(modificationTime.tv_sec) + Double(modificationTime.tv_nsec) / 1e9 }
 }
 
-/// Directories created by LiteVault: mode 0700, and durable.
-package enum LocalDirectory {
-    private struct Place: Hashable {
-        let path: String
-        let device: UInt64
-        let inode: UInt64
-
-        init(_ path: String, _ status: stat) {
-            self.path = path
-            device = UInt64(truncatingIfNeeded: status.st_dev)
-            inode = UInt64(truncatingIfNeeded: status.st_ino)
-        }
-    }
-
-    /// The directories whose names this process has made durable, or found to be.
-    private static let settled = Locked<Set<Place>>([])
-
+extension LocalDirectory {
     /// Creates the directory and its missing parents. The names of all are durable afterwards, also if they existed.
     package static func create(_ path: String) throws {
-        if mkdir(path, 0o700) == 0 {
-            try settle(parent(of: path))
-            return try syncParent(of: path)
-        }
-        switch errno {
-        case EEXIST:
-            var status = stat()
-            guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
-                throw VaultError(.cannotCreate, "is not a directory", path: path, remedy: "Name a directory.")
+        do { try make(path) } catch {
+            switch error.reason {
+            case .notDirectory:
+                throw VaultError(.cannotCreate, "is not a directory", path: error.path, remedy: "Name a directory.")
+            case .unsupported: throw VaultError(.cannotCreate, "cannot be created", path: error.path)
+            default: throw VaultError(errno: error.code, error.operation, path: error.path)
             }
-            try settle(path)
-        case ENOENT:
-            let above = parent(of: path)
-            guard above != path else { throw VaultError(errno: ENOENT, "mkdir", path: path) }
-            try create(above)
-            // Another process may have created it in between.
-            guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
-                // Some file systems report this for directories in which no file can be created.
-                guard errno != ENOENT else { throw VaultError(.cannotCreate, "cannot be created", path: path) }
-                throw VaultError(errno: errno, "mkdir", path: path)
-            }
-            try syncParent(of: path)
-        default: throw VaultError(errno: errno, "mkdir", path: path)
-        }
-    }
-
-    /// Makes the name of an existing directory durable, and those above it, once per process: the process that created it may have
-    /// been killed before it synced the parent, or its sync has failed. Directories that are not as this program creates them,
-    /// private and of this user, are taken as they are.
-    private static func settle(_ path: String) throws {
-        var path = path
-        while true {
-            var status = stat()
-            guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR, status.st_uid == geteuid(),
-                status.st_mode & 0o077 == 0
-            else { return }
-            let (place, above) = (Place(path, status), parent(of: path))
-            // A directory that cannot be read cannot be synced.
-            if above == path || settled.withLock({ $0.contains(place) }) || access(above, R_OK) != 0 { return }
-            try syncParent(of: path)
-            path = above
-        }
-    }
-
-    private static func syncParent(of path: String) throws {
-        try sync(parent(of: path))
-        var status = stat()
-        guard lstat(path, &status) == 0 else { return }
-        let place = Place(path, status)
-        settled.withLock { settled in
-            if settled.count >= 10_000 { settled = [] }
-            settled.insert(place)
         }
     }
 
     /// Makes creations, renames and deletions in the directory durable.
     package static func sync(_ path: String) throws {
-        let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw VaultError(errno: errno, "open", path: path) }
-        defer { close(descriptor) }
-        try sync(descriptor, path)
+        do { try flush(path) } catch { throw VaultError(errno: error.code, error.operation, path: path) }
     }
 
     static func sync(_ descriptor: Int32, _ path: String) throws {
         do { try OpenFile.syncDirectory(descriptor) } catch { throw VaultError(errno: error.code, "fsync", path: path) }
-    }
-
-    /// The absolute path with symbolic links resolved as far as it exists. One that leads to a path that is not UTF-8 stays as it is.
-    package static func resolved(_ path: String) -> String {
-        let absolute = path.starts(withText: "/") ? path : FileManager.default.currentDirectoryPath + "/" + path
-        var existing = absolute
-        var missing: [Substring] = []
-        while true {
-            if let found = realpath(existing, nil) {
-                defer { free(found) }
-                guard let text = String(validatingCString: found) else { return absolute }
-                var parts = text.pathNames
-                for part in missing.reversed() where part != "." {
-                    if part != ".." { parts.append(part) } else if !parts.isEmpty { parts.removeLast() }
-                }
-                return "/" + parts.joined(separator: "/")
-            }
-            let above = parent(of: existing)
-            guard above != existing else { return absolute }
-            missing.append(existing.pathNames.last ?? "")
-            existing = above
-        }
-    }
-
-    /// The parent directory: everything before the last slash.
-    package static func parent(of path: String) -> String {
-        // By bytes: a slash that a combining mark follows is a slash for the system.
-        let slash = UInt8(ascii: "/")
-        var trimmed = path.utf8[...]
-        while trimmed.count > 1, trimmed.last == slash { trimmed.removeLast() }
-        guard let end = trimmed.lastIndex(of: slash) else { return "." }
-        return end == trimmed.startIndex ? "/" : String(path[..<end])
     }
 
     /// The names in a directory, without those that start with a dot; empty if it does not exist.

@@ -15,7 +15,6 @@ package final class RootedDirectory: Sendable {
         case everything
     }
 
-    /// The path, for errors.
     package let path: String
     private let descriptor: Int32
 
@@ -28,8 +27,7 @@ package final class RootedDirectory: Sendable {
 
     /// Opens a directory.
     ///
-    /// - Parameters:
-    ///   - name: its name below the root, of parts between slashes; empty for the root.
+    /// - Parameter name: its name below the root, of parts between slashes; empty for the root.
     /// - Returns: nil if there is none.
     /// - Throws: `damaged` if a part of the name is a link.
     package static func open(_ name: String, below root: String, for use: Use) throws -> RootedDirectory? {
@@ -115,7 +113,6 @@ package final class RootedDirectory: Sendable {
         return try LocalDirectory.names(again, path, upTo: limit)
     }
 
-    /// Opens a regular file for reading.
     package func file(reading name: String) throws -> LocalFile {
         try LocalFile(reading: name, at: descriptor, path: path(of: name))
     }

@@ -14,7 +14,6 @@ extension Connection {
     /// The same for a file that is to be read, in which the engine has to see a database. It counts pages by 32 bits: a file of
     /// 2^32 pages is an empty database to it, under any key, and a longer one begins again.
     ///
-    /// - Parameter size: the length of the file in bytes.
     /// - Throws: ``VaultError`` `damaged` if the file is longer than a database can be; `wrongKind` if the engine sees no page.
     func prepareForOperation(size: Int64) throws {
         try prepareForOperation()

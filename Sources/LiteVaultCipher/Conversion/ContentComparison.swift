@@ -101,7 +101,6 @@ package struct ContentComparator {
         }
     }
 
-    /// Compares the results of a statement.
     private func compare(
         _ selection: String, _ table: TableShape, _ digests: inout [RowDigest], _ compared: inout Int64,
         _ report: (Int64) throws -> Void

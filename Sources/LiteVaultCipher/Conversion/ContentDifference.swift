@@ -11,7 +11,6 @@ package struct ContentDifference: Sendable {
         case changed
     }
 
-    /// A table with differences.
     package struct Table: Sendable {
         package let name: String
         /// What happened to its definition; nil if it is the same.
@@ -51,9 +50,7 @@ package struct ContentDifference: Sendable {
     ///
     /// Rows are matched by rowid, or by the primary key of a table WITHOUT ROWID.
     ///
-    /// - Parameters:
-    ///   - left: a connection in a read transaction.
-    ///   - right: another one.
+    /// - Parameter left: a connection in a read transaction.
     /// - Throws: `VaultError` `unsupported` for a table in the order of a collation that the engine does not know; `DatabaseError` when one of
     ///   them cannot be read.
     package init(from left: Connection, to right: Connection) throws {
@@ -155,7 +152,6 @@ package struct ContentDifference: Sendable {
     }
 }
 
-/// The schema of one side.
 struct SchemaContent {
     let connection: Connection
     /// Tables with rows of their own, shadow tables included.

@@ -15,8 +15,6 @@ package struct DifferenceScript {
     ///
     /// - Parameters:
     ///   - left: a connection in a read transaction.
-    ///   - right: another one.
-    ///   - difference: what differs between them.
     ///   - write: receives the text in order, a statement at a time.
     /// - Throws: `VaultError` `unsupported` where no text can do it: virtual tables whose definitions differ, another encoding;
     ///   `DatabaseError`; what `write` throws.

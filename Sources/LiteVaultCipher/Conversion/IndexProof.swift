@@ -49,7 +49,6 @@ package struct IndexProof {
         }
     }
 
-    /// How the indexes of a table were proven.
     enum Outcome {
         case byDigests
         /// The engine has checked the table, too.
@@ -210,7 +209,6 @@ func withProgress<T>(
 }
 
 extension Connection {
-    /// Prepares a statement for `body`, and finalizes it.
     func withStatement<T>(_ sql: String, _ body: (OpaquePointer) throws -> T) throws -> T {
         try withHandle { handle in
             var statement: OpaquePointer?

@@ -76,7 +76,6 @@ package struct PageComparator {
 /// Decrypts the pages of a database file without the engine: AES-256-CBC, with the initialization vector in the bytes that each
 /// page reserves at its end.
 package final class PageDecryptor {
-    /// Bytes of a page.
     let pageSize: Int
     /// Bytes of a page that belong to the database: the others are reserved for vector and code.
     let contentSize: Int

@@ -2,7 +2,6 @@ internal import LiteVaultCore
 
 /// How the rows of a table are told apart.
 struct RowKey: Equatable {
-    /// A column of the key.
     struct Column: Equatable {
         let column: ExactText
         let collation: String

@@ -5,9 +5,7 @@ internal import LiteVaultSystem
 /// A database as SQL text, in the form of the `.dump` of SQLite's shell: running it in an empty database makes the same schema
 /// with the same rows.
 package struct SQLDump {
-    /// What a dump contains.
     package struct Content: Sendable {
-        /// Whether it contains the rows.
         package var rows = true
         /// Whether rows keep their implicit rowids, as an external-content full-text index needs.
         package var rowids = false
@@ -17,7 +15,6 @@ package struct SQLDump {
         package init() {}
     }
 
-    /// What was written.
     package struct Summary: Sendable, Equatable {
         package var tables = 0
         package var rows: Int64 = 0

@@ -14,7 +14,6 @@ struct SchemaObject: Equatable {
         left.isSame(right) && left.hasPages == right.hasPages && left.isDefined(as: right)
     }
 
-    /// Whether it is an object of the same type and name.
     func isSame(_ other: SchemaObject) -> Bool { type == other.type && isSameText(name, other.name) }
 
     /// Whether it has the same statement, and belongs to the same table.

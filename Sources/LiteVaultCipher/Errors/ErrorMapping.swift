@@ -90,6 +90,9 @@ extension VaultError {
             code = .cannotCreate
             remedy = "It belongs to another database: move it away together with its database."
         case .notRegularFile: code = .cannotCreate
+        case .notDirectory:
+            code = .cannotCreate
+            remedy = "Name a directory."
         case .changed, .inUse:
             code = .busy
             remedy = "Close the other programs that have it open, and try again."

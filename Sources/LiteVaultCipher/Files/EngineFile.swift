@@ -217,7 +217,6 @@ package final class SideFile {
     private let descriptor: Int32
     package let path: String
 
-    /// Opens the file; nil when there is none.
     package init?(path: String) throws {
         // Opening a FIFO would block until there is a writer.
         let opened = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)

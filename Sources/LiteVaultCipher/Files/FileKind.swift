@@ -17,9 +17,7 @@ public enum FileKind: String, Sendable, CaseIterable {
 extension FileKind {
     /// Classifies a file by the distribution of the bytes in its first page: see ``CiphertextTest``.
     ///
-    /// - Parameters:
-    ///   - size: the file's size in bytes.
-    ///   - read: returns the bytes at an offset, fewer at the end of the file.
+    /// - Parameter read: returns the bytes at an offset, fewer at the end of the file.
     package static func classify(
         size: Int64, read: (_ offset: Int64, _ count: Int) throws -> [UInt8]
     ) rethrows -> FileKind {

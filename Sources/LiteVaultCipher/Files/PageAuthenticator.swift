@@ -111,9 +111,7 @@ extension CipherSettings.Algorithm {
 
 // MARK: Whole files
 
-/// The result of authenticating the pages of a file.
 package struct PageReport: Sendable, Equatable {
-    /// The number of whole pages in the file.
     package var pages = 0
     /// Numbers of the pages whose code does not match, at most ``limit`` of them.
     package var failures: [UInt32] = []
@@ -146,8 +144,6 @@ extension PageAuthenticator {
     /// a hole. `PRAGMA integrity_check` finds zero pages that are in use.
     ///
     /// - Parameters:
-    ///   - size: the file's size in bytes.
-    ///   - read: reads bytes at an offset of the file.
     ///   - retry: called before failed pages are read again, as they may have been read during a write; at most
     ///     ``PageReport/retries`` times. Whatever fails after that fails for another reason.
     ///   - progress: called with the number of pages done and of all pages; may throw to cancel.
@@ -226,9 +222,7 @@ extension DatabaseKey {
     ///
     /// Takes as long as the engine's own derivation.
     ///
-    /// - Parameters:
-    ///   - salt: the salt of the file, 16 bytes.
-    ///   - settings: the settings of the file.
+    /// - Parameter salt: the salt of the file, 16 bytes.
     /// - Returns: nil if only the engine can do it, because no digest library is loaded.
     /// - Throws: ``VaultError`` when memory for a key cannot be allocated, or without encryption.
     package func derived(salt: [UInt8], settings: CipherSettings) throws -> DatabaseKey? {
@@ -252,9 +246,7 @@ extension PageAuthenticator {
     /// An authenticator for the file of an open connection; nil if the pages have no codes (HMAC is off) or no digest
     /// library is loaded.
     ///
-    /// - Parameters:
-    ///   - held: the settings in effect.
-    ///   - salt: the salt of the settings, which the engine does not report.
+    /// - Parameter salt: the salt of the settings, which the engine does not report.
     static func ifPossible(
         key: DatabaseKey, held: CipherSettings, salt: [UInt8]?, _ file: EngineFile
     ) throws -> PageAuthenticator? {

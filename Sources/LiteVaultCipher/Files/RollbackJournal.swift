@@ -6,7 +6,6 @@ internal import LiteVaultSystem
 ///
 /// Its headers and checksums are in plaintext and computed over the ciphertext, so all of this works without a key.
 package struct RollbackJournal: Sendable {
-    /// The page size in bytes.
     package let pageSize: Int
     /// The number of pages in the database before the transaction.
     package let pageCount: UInt32

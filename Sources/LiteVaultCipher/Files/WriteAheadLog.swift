@@ -6,7 +6,6 @@ internal import LiteVaultCore
 /// Headers and checksums are in plaintext and computed over the ciphertext, so all of this works without a key.
 package struct WriteAheadLog: Sendable {
     package struct Frame: Sendable, Equatable {
-        /// The number of the page in the frame.
         package let page: UInt32
         /// Whether the frame ends a transaction.
         package let commits: Bool

@@ -42,7 +42,6 @@ extension SecretBytes {
         }
     }
 
-    /// Copies `bytes`.
     static func secret(_ bytes: some Collection<UInt8>) throws -> SecretBytes {
         try secret(count: bytes.count) { $0.copyBytes(from: bytes) }
     }

@@ -8,9 +8,7 @@ extension Connection {
     /// The engine rewrites the file in place, and an interruption leaves a journal that has to stay beside it.
     /// ``DatabaseFile/rekey(from:to:settings:progress:)`` writes a new file instead.
     ///
-    /// - Parameters:
-    ///   - key: the new key.
-    ///   - schemaName: `main`; an attached database has to be opened by itself.
+    /// - Parameter schemaName: `main`; an attached database has to be opened by itself.
     /// - Throws: ``VaultError``: `busy` when another connection has the database open, `wrongKind` when it has no key,
     ///   `usage` inside a transaction, read-only or in memory. When the engine fails in the middle, `io` or `noSpace`: the
     ///   connection is closed then, and the old key stays in effect; a database in WAL mode is left in DELETE mode.

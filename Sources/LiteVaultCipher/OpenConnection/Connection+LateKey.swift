@@ -9,7 +9,6 @@ extension Connection {
     /// Applies the key of an open connection. It must be the first operation on it.
     ///
     /// - Parameters:
-    ///   - key: the key.
     ///   - settings: the settings that the file is, or will be, encrypted with.
     ///   - schemaName: `main`; an attached database gets its key when it is attached.
     /// - Throws: ``VaultError``. The connection is then closed, and the file and its log are unchanged, so that code
@@ -73,10 +72,7 @@ extension Connection {
     /// Writes an encrypted copy of the main database into a new file, as
     /// ``DatabaseFile/encrypt(to:key:settings:progress:)`` does, with the open database as the source.
     ///
-    /// - Parameters:
-    ///   - location: the path of the new file. URIs with parameters and databases in memory are rejected.
-    ///   - key: the key of the new file.
-    ///   - settings: the settings that it will be encrypted with.
+    /// - Parameter location: the path of the new file. URIs with parameters and databases in memory are rejected.
     /// - Throws: ``VaultError``. There is no new file then.
     package func exportEncrypted(to location: Location, key: DatabaseKey, settings: CipherSettings = .init()) throws {
         _ = try CipherEngine.require(for: location.path)

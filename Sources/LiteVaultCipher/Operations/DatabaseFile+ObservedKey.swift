@@ -6,9 +6,6 @@ internal import LiteVaultSystem
 extension DatabaseFile {
     /// Whether a key opens the file. Nothing is written, recovered or created.
     ///
-    /// - Parameters:
-    ///   - key: the key.
-    ///   - settings: the settings that the file is encrypted with.
     /// - Throws: ``VaultError`` when the file does not tell: `busy` while others change it, `noInput`, `wrongKind`,
     ///   `damaged` when it is the right key and the file is broken, `io`.
     package func opens(with key: DatabaseKey, settings: CipherSettings = .init()) throws -> Bool {
@@ -24,9 +21,7 @@ extension DatabaseFile {
     ///
     /// - Parameters:
     ///   - old: the key of before, whose salt a file with a plaintext header keeps if the new one has none.
-    ///   - new: the key of now.
     ///   - others: further keys that must not open it.
-    ///   - settings: the settings that the file is encrypted with.
     /// - Throws: ``VaultError`` `keyRejected` when it does not open with the new key, or does with another one; `io` when the directory
     ///   cannot be synced; otherwise as ``opens(with:settings:)``.
     package func requireChanged(

@@ -46,7 +46,6 @@ struct InPlaceReplacement {
     ///     storage keeps of overwritten blocks are beyond reach.
     ///   - checkingOld: whether to check the structure of the file first; false if `write` does that of a copy of its pages.
     ///   - kept: a copy of the old file, which gets its name before the new one, and loses it if the old one is not replaced.
-    ///   - write: writes and verifies the new file, and the copy.
     func replace(
         with new: NewDatabase, erasingOld: Bool = false, checkingOld: Bool = true, keeping kept: NewDatabase? = nil,
         _ write: () throws -> Void

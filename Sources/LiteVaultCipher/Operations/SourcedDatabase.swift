@@ -9,9 +9,7 @@ package protocol DatabaseBytes: AnyObject {
 
     /// Reads bytes, on the thread that uses the connection.
     ///
-    /// - Parameters:
-    ///   - buffer: takes the bytes.
-    ///   - offset: where they are in the database.
+    /// - Parameter buffer: takes the bytes.
     /// - Returns: how many were read, fewer than the buffer takes only at the end; nil if reading failed.
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) -> Int?
 }
@@ -78,8 +76,6 @@ package final class SourcedDatabase: @unchecked Sendable {  // set once; the eng
     /// - Parameters:
     ///   - bytes: kept until the connection is closed.
     ///   - path: the database's name in errors.
-    ///   - key: the key; nil for a plaintext database.
-    ///   - settings: the settings that it is encrypted with.
     /// - Throws: ``VaultError``, as for opening a file.
     package convenience init(
         _ bytes: any DatabaseBytes, path: String, key: DatabaseKey?, settings: CipherSettings = .init()

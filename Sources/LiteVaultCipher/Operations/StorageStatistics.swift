@@ -16,7 +16,6 @@ package struct StorageStatistics: Sendable {
         package let isIndex: Bool
         /// The table that an index belongs to; a table's own name.
         package let table: String
-        /// The number of rows; nil for an index.
         package var rows: Int64?
         /// The number of pages; nil where they cannot be counted.
         package var pages: Int64?

@@ -41,7 +41,6 @@ extension Verification {
     }
 }
 
-/// A full-text index of a database.
 private struct FullTextIndex {
     let name: String
     /// The statement that checks it.

@@ -75,7 +75,6 @@ extension CipherSettings {
         /// SHA-512, the default since SQLCipher 4.
         case sha512
 
-        /// The length of the digest in bytes.
         package var digestLength: Int {
             switch self {
             case .sha1: 20
@@ -111,7 +110,6 @@ package struct PageLayout: Sendable, Equatable {
     /// The salt if it is not the first 16 bytes of the file.
     package var salt: [UInt8]?
 
-    /// Fills in the defaults of a format.
     package init(_ settings: CipherSettings, defaultCompatibility: Int) {
         let compatibility = settings.compatibility ?? defaultCompatibility
         let digest: CipherSettings.Algorithm = compatibility < 4 ? .sha1 : .sha512

@@ -5,13 +5,10 @@ internal import LiteVaultEngine
 
 /// The clients of the authorizer: those that may reject statements, and those that are notified.
 final class Authorizer {
-    /// Whether statements about keys are rejected.
     var refusesKeys = false
     /// Above 0 while this library's own statements may access keys, whatever is set for others.
     fileprivate var trust = 0
-    /// Records reads.
     var reads: ReadCollector?
-    /// Records writes.
     var writes: WriteCollector?
     /// Notified of changes of the schema.
     var observer: (any ConnectionObserver)?
@@ -26,7 +23,6 @@ package struct TableName: Hashable, Sendable {
     /// With A to Z in lower case.
     package let table: String
 
-    /// Creates the name of a table from its parts.
     package init(_ table: String, schema: String) {
         self.schema = foldedName(schema)
         self.table = foldedName(table)
@@ -105,7 +101,6 @@ private let refusedPragmas: Set<String> = SQLRedaction.keyPragmas.union([
 
 private let refusedFunctions: Set<String> = ["sqlcipher_export", "load_extension"]
 
-/// Whether an action reported to the authorizer concerns keys.
 private func refusesKeyStatement(
     _ action: Int32, _ first: UnsafePointer<CChar>?, _ second: UnsafePointer<CChar>?
 ) -> Bool {

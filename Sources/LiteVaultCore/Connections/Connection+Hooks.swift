@@ -160,7 +160,6 @@ final class HookBox<Argument, Result> {
     }
 }
 
-/// The installed closures of a connection.
 struct Hooks {
     var busy: AnyObject?
     var trace: ((String) -> Void)?
@@ -202,6 +201,5 @@ package protocol ConnectionObserver: AnyObject {
     func didWriteBlob(schema: String, table: String, rowid: Int64)
     /// The transaction is about to be committed, which may still fail.
     func willCommit()
-    /// The transaction was rolled back.
     func didRollBack()
 }

@@ -125,7 +125,6 @@ extension Connection {
 /// callbacks: `deinit` must then neither wait nor touch the handle. The work is done when the connection is unlocked or
 /// closed.
 final class DeferredWork: Sendable {
-    /// An item of deferred work.
     enum Item {
         /// A statement lost its owner.
         case finalization(PreparedStatement)

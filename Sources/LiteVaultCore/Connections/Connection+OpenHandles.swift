@@ -11,7 +11,6 @@ struct OpenBlob {
 // transaction, and it must not be used once that statement was reset.
 
 extension Connection {
-    /// Opens a blob (`sqlite3_blob_open`).
     func openBlob(
         _ schema: String, _ table: String, _ column: String, rowid: Int64, forWriting: Bool
     ) throws -> OpenBlob {

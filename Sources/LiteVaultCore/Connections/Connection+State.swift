@@ -147,7 +147,6 @@ extension Connection {
         }
     }
 
-    /// Requests a journal mode, and returns the mode then in effect.
     package func requestJournalMode(_ mode: JournalMode) throws -> JournalMode {
         let answer = try untypedValue("PRAGMA journal_mode = \(mode.rawValue)") as? String
         guard let answer, let actual = JournalMode(rawValue: foldedName(answer)) else {

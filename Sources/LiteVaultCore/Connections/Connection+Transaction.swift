@@ -40,7 +40,6 @@ extension Connection {
     /// Other threads wait until the block returns. Outside of a transaction, the savepoint is a transaction of its own.
     ///
     /// - Parameter name: any text; a new one by default.
-    /// - Returns: the result of the block.
     /// - Throws: as ``transaction(_:block:)``.
     @discardableResult
     package func withSavepoint<T>(named name: String = UUID().uuidString, _ block: () throws -> T) throws -> T {

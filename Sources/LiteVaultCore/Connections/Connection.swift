@@ -45,7 +45,6 @@ public final class Connection: @unchecked Sendable {  // all state below only un
     /// overlapping accesses need not be checked, which takes as long as binding a value.
     @exclusivity(unchecked) package var lastInserts: AnyObject?
 
-    /// The location that was opened.
     let location: Location
     /// Whether it was opened by module `SQLite`: its errors have the engine's words only, without file and remedy, and
     /// a statement that was read to its end starts again.
@@ -138,7 +137,6 @@ public final class Connection: @unchecked Sendable {  // all state below only un
     deinit { closeFinally() }
 }
 
-/// Gives a connection its key.
 package protocol ConnectionUnlocker: Sendable {
     /// Called right after the file was opened, before any statement. If it throws, the handle is closed at once and the
     /// file and its log are unchanged.

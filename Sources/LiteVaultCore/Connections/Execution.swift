@@ -45,21 +45,18 @@ package struct Execution {
         value?.bind(to: handle, at: Int32(truncatingIfNeeded: offset &+ 1)) ?? bindNull(at: offset)
     }
 
-    /// Binds NULL.
     @inlinable
     @inline(__always)
     package func bindNull(at offset: Int) -> Int32 {
         sqlite3_bind_null(handle, Int32(truncatingIfNeeded: offset &+ 1))
     }
 
-    /// Binds an integer.
     @inlinable
     @inline(__always)
     package func bind(integer: Int64, at offset: Int) -> Int32 {
         sqlite3_bind_int64(handle, Int32(truncatingIfNeeded: offset &+ 1), integer)
     }
 
-    /// Binds a real.
     @inlinable
     @inline(__always)
     package func bind(real: Double, at offset: Int) -> Int32 {
@@ -80,9 +77,7 @@ package struct Execution {
 
     /// Runs the statement to its end, after values were bound one by one.
     ///
-    /// - Parameters:
-    ///   - code: the first result of binding that was not `SQLITE_OK`.
-    ///   - count: the number of values.
+    /// - Parameter code: the first result of binding that was not `SQLITE_OK`.
     @inlinable
     package func run(afterBinding code: Int32, count: Int) throws {
         if code != SQLITE_OK || count != parameterCount { throw bindingFailure(code, count: Int32(clamping: count)) }
@@ -90,10 +85,6 @@ package struct Execution {
     }
 
     /// Throws when a value could not be bound.
-    ///
-    /// - Parameters:
-    ///   - code: the first result of binding that was not `SQLITE_OK`.
-    ///   - count: the number of values.
     @inlinable
     package func check(binding code: Int32, count: Int32) throws {
         if code != SQLITE_OK || count != parameterCount { throw bindingFailure(code, count: count) }
@@ -103,7 +94,6 @@ package struct Execution {
     @usableFromInline
     package var changedRowCount: Int { Int(truncatingIfNeeded: lv_changes(sqlite3_db_handle(handle))) }
 
-    /// The rowid of the last row inserted on the connection.
     @usableFromInline
     package var lastInsertRowid: Int64 { sqlite3_last_insert_rowid(sqlite3_db_handle(handle)) }
 
@@ -114,7 +104,6 @@ package struct Execution {
     @usableFromInline
     package var expectedRowCount: Int { prepared.withObject { min($0.lastRowCount, 1 << 16) } }
 
-    /// Records the number of rows.
     @usableFromInline
     package func noteRowCount(_ count: Int) { prepared.withObject { $0.lastRowCount = count } }
 
@@ -228,7 +217,6 @@ extension Execution {
 }
 
 extension RowView {
-    /// The current row of an execution.
     @inlinable
     package init(_ execution: Execution) { self.init(execution.handle, of: execution.prepared) }
 }

@@ -2,7 +2,6 @@ internal import LiteVaultEngine
 
 /// Records what statements read, when they are prepared, and which statements ran.
 package final class ReadCollector {
-    /// A column of a table.
     package struct Column: Hashable {
         /// Nil if the text has none, and the engine does not report it.
         package let schema: SQLName?
@@ -44,8 +43,6 @@ extension Connection {
     ///
     /// It empties the cache first: the engine reports reads only when a statement is prepared. It does not report the
     /// columns of `NATURAL` and `USING` joins, nor, before 3.20, a table of which no column is read, as by `count(*)`.
-    ///
-    /// - Throws: what the block throws.
     package func trackingReads<T>(into collector: ReadCollector, _ body: () throws -> T) throws -> T {
         try withHandle { db in
             finalizeCache()
@@ -66,7 +63,6 @@ extension Connection {
 package struct WrittenColumns: Sendable {
     /// Tables whose rows are inserted or deleted.
     package fileprivate(set) var tables: Set<TableName> = []
-    /// The columns that UPDATE sets.
     package fileprivate(set) var columns: [TableName: Set<SQLName>] = [:]
     /// Tables with an UPDATE in a trigger.
     package fileprivate(set) var updatedByTriggers: Set<TableName> = []

@@ -66,7 +66,6 @@ public struct EngineInfo: Sendable {
     /// Whether the library was built with an option such as `ENABLE_FTS5`.
     public func hasCompileOption(_ name: String) -> Bool { sqlite3_compileoption_used(name) != 0 }
 
-    /// Whether the loaded library encrypts.
     package var encrypts: Bool { encryption != .none }
 
     /// Whether the loaded library is SQLite `major`.`minor` or later.
@@ -131,7 +130,6 @@ public struct SQLiteVersion: Comparable, CustomStringConvertible, Sendable {
         self.point = point
     }
 
-    /// The first version that has a feature.
     package init(_ feature: SQLFeature) { self.init(major: 3, minor: feature.minorVersion) }
 
     /// Creates a version from a `SQLITE_VERSION_NUMBER`: 3046001 is 3.46.1.
@@ -176,9 +174,7 @@ extension EngineInfo {
 extension VaultError {
     /// An error about the linked engine.
     ///
-    /// - Parameters:
-    ///   - feature: what was asked for.
-    ///   - requiredVersion: the version that has it; nil when it depends on how the library was built.
+    /// - Parameter requiredVersion: the version that has it; nil when it depends on how the library was built.
     package static func unsupported(_ feature: String, requiredVersion: SQLiteVersion?) -> VaultError {
         let missing = EngineInfo.UnsupportedFeature(feature, requiredVersion: requiredVersion)
         return VaultError(.unsupported, missing.description, cause: missing)

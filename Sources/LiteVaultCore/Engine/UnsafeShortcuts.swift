@@ -20,20 +20,17 @@ package struct Uncounted<Object: AnyObject> {
     @inline(__always)
     package init(_ object: Object) { reference = .passUnretained(object) }
 
-    /// Runs a body with the object.
     @inlinable
     @inline(__always)
     package func withObject<Result>(_ body: (Object) throws -> Result) rethrows -> Result {
         try reference._withUnsafeGuaranteedRef(body)
     }
 
-    /// The object, as a counted reference.
     package var object: Object { reference.takeUnretainedValue() }
 
     /// Counts one reference, until ``release()``.
     func retain() { _ = reference.retain() }
 
-    /// Releases the reference taken by ``retain()``.
     func release() { reference.release() }
 }
 
@@ -49,7 +46,6 @@ package struct TextSpace {
     private var next: UnsafeMutablePointer<CChar>?
     private var room: Int
 
-    /// Empty memory.
     init(_ memory: UnsafeMutableBufferPointer<CChar>?) {
         next = memory?.baseAddress
         room = memory?.count ?? 0

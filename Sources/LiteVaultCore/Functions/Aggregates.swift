@@ -27,12 +27,8 @@ extension Connection {
         inverse: ((inout T, [(any Binding)?]) throws -> Void)? = nil,
         result: @escaping (T) throws -> (any Binding)?
     ) throws {
-        guard let inverse else {
-            let box = AggregateBox(self, initial: initialValue, step: step, value: result)
-            return try register(name, argumentCount, deterministic, box)
-        }
-        let box = AggregateBox(self, initial: initialValue, step: step, inverse: inverse, value: result)
-        try registerWindow(name, argumentCount, deterministic, box)
+        let box = AggregateBox(self, initial: initialValue, step: step, inverse: inverse ?? { _, _ in }, value: result)
+        try (inverse == nil ? register : registerWindow)(name, argumentCount, deterministic, box)
     }
 
     private func registerWindow(_ name: String, _ count: UInt?, _ deterministic: Bool, _ box: AggregateBox) throws {
@@ -77,7 +73,7 @@ private final class AggregateBox {
     init<T>(
         _ connection: Connection, initial: T,
         step: @escaping (inout T, [(any Binding)?]) throws -> Void,
-        inverse: @escaping (inout T, [(any Binding)?]) throws -> Void = { _, _ in },
+        inverse: @escaping (inout T, [(any Binding)?]) throws -> Void,
         value: @escaping (T) throws -> (any Binding)?
     ) {
         self.connection = connection
@@ -127,13 +123,11 @@ private final class AggregateBox {
             .assumingMemoryBound(to: UnsafeMutableRawPointer?.self)
     }
 
-    /// The box of a callback.
     static func of(_ context: OpaquePointer) -> AggregateBox? {
         sqlite3_user_data(context).map { ObjectAddress.object($0) }
     }
 }
 
-/// A state that is a value, in an object.
 private final class StateBox<T> {
     var state: T
     init(_ state: T) { self.state = state }

@@ -91,10 +91,8 @@ package final class PreparedStatement {
         return Int32(found)
     }
 
-    /// Whether this is the statement of a text.
     func isOf(_ text: String) -> Bool { isSameText(sql, text) }
 
-    /// Whether this is the statement of a text.
     func isOf(_ utf8: UnsafeBufferPointer<UInt8>) -> Bool {
         // All native strings are contiguous; for other ones, the cache is searched by the text.
         sql.utf8.withContiguousStorageIfAvailable { own in

@@ -10,13 +10,11 @@ public struct Row: Sendable {
 
     package init(_ storage: RowCells) { self.storage = storage }
 
-    /// Creates a row from other values.
     package init(columns: RowColumns, cells: [StoredValue]) { storage = RowCells(columns, cells) }
 
     /// The names of the columns, shared by the rows of a query.
     package var columns: RowColumns { storage.columns }
 
-    /// The values, in the order of the columns.
     package var cells: [StoredValue] { (0..<storage.count).map(storage.stored) }
 
     /// The names of the columns, in order, as the query gives them.
@@ -95,19 +93,16 @@ package final class RowCells: @unchecked Sendable {  // written only while there
     @inline(__always)
     package func isNull(_ index: Int) -> Bool { cells[index].type == 5 }
 
-    /// The value of an INTEGER.
     @inlinable
     @inline(__always)
     package func integer(_ index: Int) -> Int64? { cells[index].type == 1 ? cells[index].bits : nil }
 
-    /// The value of a REAL.
     @inlinable
     @inline(__always)
     package func real(_ index: Int) -> Double? {
         cells[index].type == 2 ? Double(bitPattern: UInt64(bitPattern: cells[index].bits)) : nil
     }
 
-    /// The value of a TEXT.
     @inlinable
     @inline(__always)
     package func text(_ index: Int) -> String? {
@@ -123,7 +118,6 @@ package final class RowCells: @unchecked Sendable {  // written only while there
             count: Int(cells[index].length))
     }
 
-    /// The value by its storage class.
     package func stored(_ index: Int) -> StoredValue {
         switch cells[index].type {
         case SQLITE_INTEGER: .integer(cells[index].bits)
@@ -134,7 +128,6 @@ package final class RowCells: @unchecked Sendable {  // written only while there
         }
     }
 
-    /// Creates cells from other values.
     fileprivate convenience init(_ columns: RowColumns, _ values: [StoredValue]) {
         self.init(columns)
         let length = values.prefix(count).reduce(0) { sum, value in
@@ -168,7 +161,6 @@ package final class RowCells: @unchecked Sendable {  // written only while there
     }
 }
 
-/// The names of a row's columns.
 @usableFromInline
 package final class RowColumns: @unchecked Sendable {  // constants, and words that are read and written atomically
     /// As in the query.
@@ -178,7 +170,6 @@ package final class RowColumns: @unchecked Sendable {  // constants, and words t
     private let givenKeys: [String]?
     /// Whether each key is one quoted name that no later column repeats: the last one is used then.
     private let isPlain: [Bool]
-    /// The number of columns.
     @usableFromInline let count: Int
     /// The position that is tried first, then for each column the identity of an expression found to refer to it.
     @usableFromInline let words: UnsafeMutablePointer<UInt>

@@ -76,7 +76,6 @@ final class StatementCache {
         return idle
     }
 
-    /// Whether a statement that begins like this may be cached.
     static func isCacheable(_ sql: String) -> Bool {
         for token in SQLTokens(sql) {
             switch token.kind {

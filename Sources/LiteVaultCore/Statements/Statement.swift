@@ -107,9 +107,7 @@ extension Connection {
 
     /// The name for the rowid of a table that no column hides; nil for a table WITHOUT ROWID.
     ///
-    /// - Parameters:
-    ///   - table: its name as SQL text.
-    ///   - columns: the names of its columns.
+    /// - Parameter table: its name as SQL text.
     package func rowidAlias(of table: String, hiddenBy columns: Set<SQLName>) throws -> String? {
         guard let alias = SQLName.ofRowid.first(where: { !columns.contains($0) })?.text else { return nil }
         do {

@@ -129,9 +129,7 @@ extension DatabaseError {
 
     /// A value whose type could not store it.
     ///
-    /// - Parameters:
-    ///   - code: that of ``unstorable(at:)``.
-    ///   - statement: the prepared statement.
+    /// - Parameter code: that of ``unstorable(at:)``.
     init(unstorableValue code: Int32, in statement: OpaquePointer, sql: String) {
         let index = code >> 8
         let name = sqlite3_bind_parameter_name(statement, index).map { " (\(String(cString: $0)))" } ?? ""

@@ -74,7 +74,6 @@ public struct ColumnReader: ~Copyable {
         type = sqlite3_value_type(value)
     }
 
-    /// Whether it is NULL.
     @inlinable
     @inline(__always)
     package var isNull: Bool { type == SQLITE_NULL }

@@ -143,7 +143,6 @@ package enum DateStorages {
 }
 
 extension ColumnReader {
-    /// How the connection stores dates.
     package var dates: DateStorage { DateStorages.storage(of: sqlite3_db_handle(statement)) }
 }
 
@@ -157,7 +156,6 @@ package struct FormedDate: Binding, Equatable {
     /// Never read: ``StoredDate`` is.
     package init?(stored: StoredValue) { nil }
 
-    /// Never read: ``StoredDate`` is.
     package static func read(from column: borrowing ColumnReader) throws -> FormedDate {
         throw column.mismatch(expected: "a date")
     }

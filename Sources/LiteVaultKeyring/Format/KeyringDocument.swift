@@ -35,7 +35,6 @@ package struct KeyringDocument: Equatable {
     /// The version is that of the first readers that understand the file: 2 exactly if a slot has an endorsement.
     package var version: Int { slots.contains { $0.endorsement != nil } ? 2 : 1 }
 
-    /// The slots, as they are listed.
     var listed: [KeyringSlot] { slots.map { KeyringSlot($0, keyCount: keys.count) } }
 
     /// The bytes that are authenticated.

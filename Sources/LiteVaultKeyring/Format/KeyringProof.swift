@@ -11,7 +11,6 @@ public struct KeyringFingerprint: Sendable, Hashable, CustomStringConvertible {
 
     let bytes: [UInt8]
 
-    /// - Parameter bytes: 16 bytes.
     init(bytes: [UInt8]) { self.bytes = bytes }
 
     /// Reads the text of a fingerprint. Hyphens may be left out, and digits are in either case.

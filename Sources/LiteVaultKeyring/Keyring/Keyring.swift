@@ -136,8 +136,6 @@ extension KeyringDocument {
 
     /// Requires that no other slot has the secret of a new one: it would survive the removal of one of them. A slot that is being
     /// removed does not count.
-    ///
-    /// - Parameter replaced: the number of the slot that the new one replaces.
     func requireNewSecret(_ slot: NewKeyringSlot, keyCount: Int, replacing replaced: UInt32? = nil) throws {
         let same = try slots.first {
             try $0.number != replaced && $0.keyCount == keyCount && slot.hasSecret(of: $0)
@@ -165,7 +163,6 @@ extension KeyringDocument {
         return (record, endorser)
     }
 
-    /// Replaces the authentication codes.
     package mutating func authenticate(by keys: [KeyMaterial]) {
         codes = keys.map { KeyringCode.code(of: self, by: $0) }
     }

@@ -76,7 +76,6 @@ extension LockFile {
     ///
     /// - Parameters:
     ///   - keyring: the path of the keyring, which need not exist.
-    ///   - timeout: how long to wait.
     ///   - purpose: what the lock is held for, for errors, as in `changing the keyring`.
     /// - Throws: `busy` after the timeout, `cannotCreate`, `noSpace`, `unsupported`.
     static func ofKeyring(_ keyring: String, timeout: Duration, _ purpose: String) throws -> LockFile {

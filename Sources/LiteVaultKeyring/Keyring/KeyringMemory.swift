@@ -1,5 +1,5 @@
 internal import Crypto
-internal import LiteVaultCapture
+internal import LiteVaultCipher
 internal import LiteVaultCore
 internal import LiteVaultSystem
 
@@ -68,7 +68,7 @@ public struct KeyringMemory: Sendable {
     ///
     /// - Throws: `noSpace`, `io`, `cannotCreate`.
     func remember(_ entry: Entry, for path: String) throws {
-        try LocalDirectory.create(directory)
+        try withErrorContext(path: directory) { try LocalDirectory.make(directory) }
         let file = try file(for: path)
         // One that cannot be read is replaced: the caller has proof.
         if let known = try? self.entry(for: path), known.id == entry.id, known.fingerprint == entry.fingerprint,

@@ -37,8 +37,6 @@ extension UnlockedKeyring {
     }
 
     /// Whether the newest key opens a database, observed: it is opened with it, without writing.
-    ///
-    /// - Throws: as for opening.
     package func opensWithNewestKey(_ path: String, settings: CipherSettings, lockTimeout: Duration) throws -> Bool {
         try DatabaseFile(path, lockTimeout: lockTimeout).opens(with: newestKey(), settings: settings)
     }
@@ -48,9 +46,7 @@ extension UnlockedKeyring {
     /// The salt of a file names its key, so that other files cost one read. A database with a plaintext header has its salt
     /// elsewhere, and is not found. One that is in use or damaged counts: nothing shows that it can do without the key.
     ///
-    /// - Parameters:
-    ///   - sparingNewest: whether databases with the newest key are left out.
-    ///   - settings: the settings that the databases are encrypted with.
+    /// - Parameter sparingNewest: whether databases with the newest key are left out.
     /// - Throws: `VaultError` `io` when a directory cannot be read, or has a file whose name is not UTF-8.
     package func databases(
         in directories: [String], sparingNewest: Bool, settings: CipherSettings = .init()
@@ -110,7 +106,6 @@ public enum KeyringDatabaseCreation: Sendable {
 }
 
 extension Keyring {
-    /// The key for opening a database.
     fileprivate func key(
         for path: String, _ unlock: KeyringUnlock, _ creation: KeyringDatabaseCreation,
         _ fingerprint: KeyringFingerprint?, _ settings: CipherSettings

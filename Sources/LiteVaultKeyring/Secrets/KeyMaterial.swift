@@ -118,6 +118,5 @@ func secretMemory<T>(_ body: () throws -> T) throws -> T {
 }
 
 extension SecretBuffer {
-    /// What was read, as secret bytes.
     package func keyMaterial() throws -> KeyMaterial { try withBytes { try KeyMaterial(contentsOf: $0) } }
 }

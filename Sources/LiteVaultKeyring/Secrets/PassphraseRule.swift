@@ -26,7 +26,6 @@ public enum PassphraseRule {
             remedy: "Use \(text). Several random words are easy to remember.")
     }
 
-    /// Whether a passphrase meets the rule.
     package static func isMet(_ passphrase: UnsafeRawBufferPointer) -> Bool {
         // Characters of UTF-8: all bytes but those that continue one.
         let count = passphrase.reduce(0) { $0 + ($1 & 0xC0 == 0x80 ? 0 : 1) }

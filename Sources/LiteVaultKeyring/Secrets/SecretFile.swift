@@ -4,9 +4,7 @@ internal import LiteVaultSystem
 
 /// Reads and writes small files that matter: all of one, or nothing.
 package enum SecretFile {
-    /// Who else may read a file with a secret.
     enum Privacy {
-        /// Any file.
         case any
         /// Only a file that its owner alone may read, who is this user or root.
         case owner

@@ -12,9 +12,7 @@ package struct SlotEndorser {
     private let key: KeyMaterial
     private let keyring: [UInt8]
 
-    /// - Parameters:
-    ///   - pair: the key pair of the slot. What is kept of it is of use for this keyring only.
-    ///   - keyring: the identifier of the keyring.
+    /// - Parameter pair: the key pair of the slot. What is kept of it is of use for this keyring only.
     init(_ pair: SlotKeyPair, of keyring: [UInt8]) throws {
         publicKey = pair.publicKey
         self.keyring = keyring
@@ -23,10 +21,7 @@ package struct SlotEndorser {
 
     /// Endorses a key.
     ///
-    /// - Parameters:
-    ///   - newest: the newest database key.
-    ///   - slot: the number of the slot.
-    ///   - generation: that of the keyring which is being written. It tells an endorsement of now from one of before.
+    /// - Parameter generation: that of the keyring which is being written. It tells an endorsement of now from one of before.
     func endorsement(of newest: KeyMaterial, slot: UInt32, generation: UInt64) throws -> SlotEndorsement {
         defer { HeapScrubber.run() }
         let message = try Self.message(newest, slot, generation)

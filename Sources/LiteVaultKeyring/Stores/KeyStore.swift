@@ -21,7 +21,6 @@ public protocol KeyStore: Sendable, CustomStringConvertible {
 }
 
 extension KeyStore {
-    /// The secret, which has to be there.
     func secret() throws -> KeyMaterial {
         guard let secret = try read() else {
             throw VaultError(
@@ -211,7 +210,6 @@ enum ProcessEnvironment {
     }
 }
 
-/// A word of a command line.
 enum ShellWord {
     /// Whether a text can be a word of a command line.
     static func isValid(_ word: String) -> Bool { !word.isEmpty && !word.utf8.contains(0) && word.utf8.count <= 1000 }

@@ -87,7 +87,6 @@
     }
 
     extension HTTPSettings {
-        /// A client with these settings.
         package func transport() throws -> any HTTPTransport { CurlTransport(settings: self) }
 
         /// The file of certificates that libcurl was built to trust; nil without one.

@@ -39,7 +39,6 @@
         /// Whether something has been received since the last acknowledgement.
         var hasReceived = false
 
-        /// Connections that are kept for later requests.
         private static let keptConnections = 32
 
         private init(_ multi: UnsafeMutableRawPointer) {
@@ -47,7 +46,6 @@
             _ = ccs_multi_set_number(multi, CURLMOPT_MAXCONNECTS, Self.keptConnections)
         }
 
-        /// Asks the thread for something.
         func ask(_ command: Command) {
             let isFirst = requests.withLock { requests in
                 requests.commands.append(command)

@@ -2,7 +2,6 @@
     internal import CCurl
     internal import LiteVaultSystem
 
-    /// Sets the options of a handle.
     struct CurlOptions {
         private let handle: UnsafeMutableRawPointer
         /// What libcurl refers to, but does not free.

@@ -132,7 +132,6 @@ final class HTTPExchange: Sendable {
     /// Whether nothing more is to be received.
     var hasEnded: Bool { state.withLock { $0.outcome != nil } }
 
-    /// Hands over the head.
     func receive(_ head: HTTPHead) {
         let reader = state.withLock { state in
             defer { state.headReader = nil }
@@ -141,7 +140,6 @@ final class HTTPExchange: Sendable {
         reader?.resume(returning: head)
     }
 
-    /// Offers bytes of the body.
     func receive(_ bytes: UnsafeRawBufferPointer) -> Reception {
         let (reception, reader) = state.withLock { state -> (Reception, CheckedContinuation<Void, Never>?) in
             if state.outcome != nil { return (.unwanted, nil) }

@@ -134,7 +134,6 @@ package struct HTTPResponse: Sendable {
     }
 }
 
-/// Status and headers of an answer.
 struct HTTPHead: Sendable {
     var status = 0
     var headers: [String: String] = [:]
@@ -178,7 +177,6 @@ package enum HTTPFailure: Error, Equatable {
     case unresolved
     /// No connection, with the number of the system's error; 0 if it is unknown.
     case unreachable(CInt)
-    /// No connection in time.
     case connectTimeout
     /// A connection, but no TLS in time.
     case handshakeTimeout
@@ -186,17 +184,13 @@ package enum HTTPFailure: Error, Equatable {
     case silence
     /// Not done in the time for the whole request.
     case deadline
-    /// The connection was closed before an answer.
     case closed
-    /// The connection was lost on the way.
     case lost(CInt)
     /// The connection was closed before the end of the body.
     case truncated
-    /// What came is not HTTP.
     case notHTTP
     /// The headers are larger than any that are meant.
     case tooManyHeaders
-    /// The request cannot be sent as it is.
     case invalidRequest
     case tls(TLS)
     /// The proxy does not help, and its address.
@@ -204,7 +198,6 @@ package enum HTTPFailure: Error, Equatable {
     /// Anything else, in words without paths and numbers.
     case other(String)
 
-    /// Why there is no TLS.
     package enum TLS: Equatable, Sendable {
         /// What answers does not use it.
         case missing

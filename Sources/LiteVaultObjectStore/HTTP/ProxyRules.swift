@@ -72,7 +72,6 @@ package struct ProxyRules: Sendable {
             .compactMap { ProxyException(String($0)) }
     }
 
-    /// The proxy for a URL; nil without one.
     package func proxy(for url: String) -> Proxy? {
         guard secure != nil || plain != nil, let url = URLComponents(string: url), let host = url.host else {
             return nil

@@ -52,7 +52,6 @@
         }
     }
 
-    /// One request in URLSession.
     private final class URLSessionTransfer: NSObject, URLSessionDataDelegate, HTTPExchange.Source, @unchecked Sendable {
         let exchange = HTTPExchange()
         private let task: URLSessionDataTask

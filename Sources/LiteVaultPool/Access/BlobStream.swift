@@ -129,7 +129,6 @@ private struct DatabaseStamp: Equatable, Sendable {
     private let blobWrites: UInt64
     private let schema: Int64
 
-    /// - Parameter writer: its number.
     init(_ db: Connection, ofWriter writer: Int) throws {
         self.writer = writer
         foreignChanges = try db.integer("data_version")

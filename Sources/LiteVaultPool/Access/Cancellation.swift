@@ -29,7 +29,6 @@ final class Cancellation: Sendable {
 
     var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
-    /// - Throws: `CancellationError` when it was cancelled.
     func check() throws { if isCancelled { throw CancellationError() } }
 
     func cancel() {
@@ -43,7 +42,6 @@ final class Cancellation: Sendable {
         ThreadPool.accesses.run { while self.interrupt() { SystemThread.sleep(seconds: 0.002) } }
     }
 
-    /// Whether there was a connection to interrupt.
     private func interrupt() -> Bool {
         state.withLock { state in
             state.running?.interrupt()
@@ -85,8 +83,6 @@ final class Cancellation: Sendable {
     }
 
     /// Ends the interruptible part.
-    ///
-    /// - Returns: whether it was cancelled.
     private func end() -> Bool {
         state.withLock { state in
             state.running = nil

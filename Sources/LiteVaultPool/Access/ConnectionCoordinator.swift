@@ -5,7 +5,6 @@ internal import LiteVaultSystem
 
 /// Schedules access to the writer and the readers of a ``DatabasePool`` or ``DatabaseQueue``.
 package final class ConnectionCoordinator: Sendable {
-    /// The kind of an access.
     enum Kind { case read, write, writeWithoutTransaction, barrier }
 
     let connections: OpenConnections
@@ -20,7 +19,6 @@ package final class ConnectionCoordinator: Sendable {
     let broker = ChangeBroker()
     let schemaCache = SchemaCache()
 
-    /// - Throws: as for opening a connection.
     init(_ source: ConnectionSource, _ configuration: DatabaseConfiguration, hasReaders: Bool) throws {
         connections = OpenConnections(source, configuration, usesWAL: hasReaders)
         self.configuration = configuration
@@ -33,16 +31,12 @@ package final class ConnectionCoordinator: Sendable {
     private var source: ConnectionSource { connections.source }
     var path: String { source.path }
 
-    /// The number of open readers, idle or not.
     package var openReaderCount: Int { connections.openReaderCount }
 
-    /// The number of running accesses.
     package var accessCount: Int { writerSemaphore.inUse + (readerSemaphore?.inUse ?? 0) }
 
-    /// The number of key derivations from a passphrase.
     package var keyDerivations: Int { source.derivations }
 
-    /// Whether changes are observed.
     package var isObserved: Bool { broker.isObserved }
 
     var semaphores: [FairSemaphore] { [writerSemaphore] + (readerSemaphore.map { [$0] } ?? []) }
@@ -130,7 +124,6 @@ package final class ConnectionCoordinator: Sendable {
 }
 
 extension ConnectionCoordinator {
-    /// An access that its semaphore has admitted.
     private struct Access {
         let activity: Activity
         /// Nil if it cannot be cancelled.

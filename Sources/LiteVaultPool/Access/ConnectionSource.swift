@@ -110,9 +110,6 @@ final class ConnectionSource: Sendable {
         return reader
     }
 
-    /// A second connection that could write, and only holds the write lock while the writer checkpoints.
-    func openGuardian(_ configuration: DatabaseConfiguration) throws -> Connection { try unlocked(configuration) }
-
     private func prepare(_ connection: Connection, _ configuration: DatabaseConfiguration) throws {
         try connection.execute("PRAGMA foreign_keys = \(configuration.foreignKeys ? "ON" : "OFF")")
         connection.dateStorage = configuration.dateStorage
@@ -120,7 +117,7 @@ final class ConnectionSource: Sendable {
     }
 
     /// A writable connection with a verified key.
-    private func unlocked(_ configuration: DatabaseConfiguration) throws -> Connection {
+    func unlocked(_ configuration: DatabaseConfiguration) throws -> Connection {
         let (key, settings, known) = state.withLock { ($0.key, $0.settings, $0.reusable) }
         guard let key else { return try Connection(location) }
         func open(_ key: DatabaseKey) throws -> Connection {

@@ -36,7 +36,6 @@ final class FairSemaphore: Sendable {
         func admit() -> Job? { self }
     }
 
-    /// A thread that waits.
     private final class BlockedThread: Waiter {
         let isAlwaysAdmitted: Bool
         private let semaphore = DispatchSemaphore(value: 0)
@@ -75,7 +74,6 @@ final class FairSemaphore: Sendable {
         state = Locked(State(free: count))
     }
 
-    /// The number of permits in use.
     var inUse: Int { state.withLock { count - $0.free } }
 
     /// Waits for a permit, or for cancellation.
@@ -167,7 +165,6 @@ final class FairSemaphore: Sendable {
     }
 }
 
-/// A permit that is released once.
 final class Permit: Sendable {
     private let semaphore: FairSemaphore?
     private let isHeld = Locked(true)

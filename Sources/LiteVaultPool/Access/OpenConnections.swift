@@ -6,7 +6,6 @@ internal import LiteVaultSystem
 ///
 /// The ``ConnectionCoordinator`` decides when each of them is used.
 final class OpenConnections: Sendable {
-    /// A reader that is not in use.
     private struct IdleReader {
         let connection: Connection
         let since: ContinuousClock.Instant
@@ -45,7 +44,6 @@ final class OpenConnections: Sendable {
         self.usesWAL = usesWAL
     }
 
-    /// The number of open readers, idle or not.
     var openReaderCount: Int { state.withLock { $0.openReaders } }
 
     var isClosed: Bool { state.withLock { $0.isClosed } }
@@ -117,7 +115,7 @@ final class OpenConnections: Sendable {
         let pages = try writer.pragma(.walAutoCheckpoint)
         guard pages > 0 else { return }
         try writer.setWALAutoCheckpoint(
-            pages, guardedBy: { [source, configuration] in try source.openGuardian(configuration) })
+            pages, guardedBy: { [source, configuration] in try source.unlocked(configuration) })
     }
 
     /// Runs a setup on the writer now, and on every connection that is opened later. Called in a barrier.

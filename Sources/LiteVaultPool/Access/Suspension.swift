@@ -12,7 +12,6 @@ final class Suspension: Sendable {
         var waiting: [ObjectIdentifier: Waiter] = [:]
     }
 
-    /// A task that waits for the end of the suspension.
     private final class Waiter: Sendable {
         let continuation: CheckedContinuation<Void, any Error>
 
@@ -42,8 +41,6 @@ final class Suspension: Sendable {
     }
 
     /// Ends it.
-    ///
-    /// - Returns: whether there was one.
     func end() -> Bool {
         let (was, waiting) = state.withLock { state in
             defer { (state.error, state.waiting) = (nil, [:]) }

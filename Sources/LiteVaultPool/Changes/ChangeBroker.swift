@@ -1,10 +1,8 @@
 internal import LiteVaultSystem
 
-/// Notifies observers of committed changes.
 final class ChangeBroker: Sendable {
     private let observers = Locked<[ObjectIdentifier: ChangeSignal]>([:])
 
-    /// Whether there are observers.
     var isObserved: Bool { observers.withLock { !$0.isEmpty } }
 
     func add(_ signal: ChangeSignal) { observers.withLock { $0[ObjectIdentifier(signal)] = signal } }

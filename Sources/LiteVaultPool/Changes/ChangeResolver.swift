@@ -25,7 +25,6 @@ struct ChangeResolver {
     /// Call it when the schema or a setting of the connection may change.
     func forgetStatements() { statements.known = [:] }
 
-    /// The complete changes of a committed transaction.
     func resolve(_ committed: TransactionChanges) -> ChangeSet {
         var changes = committed.changes
         let isSameSchema = self.isSameSchema("main")
@@ -72,7 +71,6 @@ struct ChangeResolver {
         (try? schemaCache.summary(name.schema, of: connection))?.withoutRowid.contains(SQLName(name.table)) != false
     }
 
-    /// The tables and columns that statements write.
     private struct Written {
         /// Tables in which rows are inserted or deleted.
         var tables: Set<TableName> = []

@@ -1,15 +1,12 @@
 internal import LiteVaultCore
 
-/// The changes of a transaction.
 struct ChangeSet: Sendable {
-    /// The changes of one table.
     struct Table: Sendable {
         /// The rows, by their rowids afterwards; nil when they are unknown, or too many to be tracked.
         var rows: Set<Int64>? = []
         /// The columns that were set; nil when rows were inserted or deleted, or the columns are unknown.
         var columns: Set<SQLName>? = []
 
-        /// Unknown changes of unknown rows.
         static let unknown = Table(rows: nil, columns: nil)
 
         mutating func insert(_ row: Int64) {

@@ -15,7 +15,6 @@ final class ChangeTracker: ConnectionObserver, @unchecked Sendable {  // guarded
     /// Whether the tracker itself is running statements.
     private var isQueryingSchema = false
     private var total: Int
-    /// The changes of the running statement.
     private var statement = TransactionChanges()
     private var reportedRowCount = 0
     /// The schema changes of statements that were prepared, but have not run.

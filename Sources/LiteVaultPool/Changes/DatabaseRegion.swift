@@ -2,7 +2,6 @@ internal import LiteVaultCore
 
 /// A part of a database: the tables, columns and rows that a query reads or an observation covers.
 public struct DatabaseRegion: Sendable, Hashable {
-    /// A part of a table.
     struct Part: Sendable, Hashable {
         /// Rows, by their rowids; nil for all.
         var rows: Set<Int64>?

@@ -25,7 +25,6 @@ struct SchemaSummary: Sendable {
     /// Whether some view joins by `NATURAL` or `USING`, whose columns the engine does not report.
     private(set) var hasJoiningViews = false
 
-    /// Reads the schema of a database.
     init(_ schema: String, of db: Connection) throws {
         let catalogue: SQL = schema == "temp" ? "sqlite_temp_master" : "\(table: "sqlite_master", in: schema)"
         try db.forEach("SELECT type, name, coalesce(sql, '') FROM \(catalogue)") { row in

@@ -27,7 +27,6 @@ enum StatementKind {
             if words.count == 6 { break }
         }
         let keywords = words.map { foldedKeyword($0.text) }
-        /// The name of a savepoint after a keyword.
         func name(after index: Int) -> String? {
             words.dropFirst(index + 1).first { foldedKeyword($0.text) != "SAVEPOINT" }?.unquoted
         }

@@ -56,7 +56,6 @@ public struct ListDifference: Sendable, Equatable {
         let number: Int
     }
 
-    /// The indices of a longest ascending subsequence.
     private static func longestAscending(_ numbers: [Int]) -> Set<Int> {
         /// The index of the smallest last number of a subsequence of each length.
         var ends: [Int] = []

@@ -1,7 +1,6 @@
 internal import LiteVaultCore
 internal import LiteVaultSystem
 
-/// Encodes a property into the value of a column.
 enum ColumnEncoding {
     /// The value to bind for a property: the property itself if SQLite can store it; the single value it encodes into, such as
     /// the raw value of an enum; otherwise JSON.
@@ -108,7 +107,6 @@ private final class SingleValueEncoder: Encoder, SingleValueEncodingContainer {
 
 /// Decodes a property from the value of a column: the opposite of `ColumnEncoding`.
 enum ColumnDecoding {
-    /// - Parameter dates: how the connection stores dates.
     static func value<T: Decodable>(
         of stored: StoredValue, dates: DateStorage, userInfo: [CodingUserInfoKey: Any], at path: [any CodingKey]
     ) throws -> T {

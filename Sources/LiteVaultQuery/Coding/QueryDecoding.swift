@@ -145,8 +145,6 @@ final class DecodedRows {
     func next() throws -> Bool { try execution.step() }
 
     /// Ends the decoding before the statement is returned: a decoder that outlives it throws from now on.
-    ///
-    /// - Returns: the execution, for the caller to end.
     @discardableResult
     func end() -> Execution {
         handle?.end()
@@ -167,7 +165,6 @@ final class DecodedRows {
         try columns?.plainPosition(of: name) ?? row().index(of: .identifier(name))
     }
 
-    /// The names of the columns.
     var names: [String] { columns?.names ?? [] }
 }
 

@@ -1,13 +1,11 @@
 internal import LiteVaultCore
 internal import LiteVaultSystem
 
-/// Encodes a value into assignments, one for each coding key.
 final class RowEncoder: Encoder {
     let codingPath: [any CodingKey] = []
     let userInfo: [CodingUserInfoKey: Any]
     /// Whether nil is written as NULL. Otherwise it is left out.
     let writesNil: Bool
-    /// The table that is written to.
     let table: QueryClauses.From
     fileprivate(set) var setters: [Setter] = []
     /// The indices of assignments that stand for an optional property without a value.
@@ -138,7 +136,6 @@ private final class KeyColumns: Sendable {
 
     private init(_ nodes: [SQLNode?]) { self.nodes = nodes }
 
-    /// The column of a key.
     @inline(__always)
     func column<Key: CodingKey>(_ key: Key) -> SQLNode {
         guard let byte = byte(of: key) else { return .identifier(key.stringValue) }
@@ -149,7 +146,6 @@ private final class KeyColumns: Sendable {
     private static let known = Locked<[ObjectIdentifier: KeyColumns]>([:])
     private static let none = KeyColumns([])
 
-    /// The columns known for a type of keys.
     static func of<Key: CodingKey>(_ type: Key.Type) -> KeyColumns {
         guard MemoryLayout<Key>.size == 1 else { return none }
         return known.withLock { known in
@@ -209,7 +205,6 @@ struct RefusingContainer<Key: CodingKey>: KeyedEncodingContainerProtocol, Unkeye
 
 /// Has no container but those that refuse.
 struct RefusingEncoder: Encoder {
-    /// The keys of a container without keys.
     struct NoKey: CodingKey {
         var stringValue: String { "" }
         var intValue: Int? { nil }

@@ -139,7 +139,6 @@ struct StatementDecodingContainer<Key: CodingKey>: ColumnContainer {
         }
     }
 
-    /// A decoder of the same row.
     private var decoder: StatementDecoder { StatementDecoder(handle) }
 
     func superDecoder() throws -> any Decoder { decoder }

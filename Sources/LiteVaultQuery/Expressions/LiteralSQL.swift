@@ -5,8 +5,6 @@ internal import LiteVaultSystem
 /// Renders values as SQL literals, for statements that take no parameters.
 package enum LiteralSQL {
     /// The text with each parameter replaced by the literal of its value.
-    ///
-    /// - Parameter dates: the form of dates.
     package static func text(
         _ template: String, _ bindings: [(any Binding)?], dates: DateStorage = .text
     ) -> String {
@@ -24,7 +22,6 @@ package enum LiteralSQL {
         return result
     }
 
-    /// A value as an SQL literal.
     package static func literal(_ value: (any Binding)?, dates: DateStorage = .text) -> String {
         switch value {
         case nil: return "NULL"

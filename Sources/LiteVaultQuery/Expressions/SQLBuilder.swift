@@ -15,13 +15,11 @@ package struct SQLBuilder: ~Copyable {
 
     deinit { start.deallocate() }
 
-    /// The text.
     package var sql: String { String(decoding: utf8, as: UTF8.self) }
 
     /// The text as UTF-8. Valid until the next append, and while the builder lives.
     package var utf8: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(start: start, count: count) }
 
-    /// Appends a piece of SQL.
     package mutating func append(_ node: SQLNode) {
         switch node.kind {
         case .text(let text): append(text)
@@ -58,14 +56,12 @@ package struct SQLBuilder: ~Copyable {
         }
     }
 
-    /// Appends a parameter with its value.
     mutating func append(binding value: (any Binding)?) {
         append(UInt8(ascii: "?"))
         if bindings.isEmpty { bindings.reserveCapacity(8) }
         bindings.append(value)
     }
 
-    /// Appends a name in quotes.
     mutating func append(quoting name: String) {
         append(UInt8(ascii: "\""))
         if name.utf8.contains(UInt8(ascii: "\"")) {
@@ -79,7 +75,6 @@ package struct SQLBuilder: ~Copyable {
         append(UInt8(ascii: "\""))
     }
 
-    /// Appends text verbatim.
     mutating func append(_ text: String) {
         // All native strings are contiguous.
         if text.utf8.withContiguousStorageIfAvailable({ append($0) }) != nil { return }
@@ -92,7 +87,6 @@ package struct SQLBuilder: ~Copyable {
         append(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
-    /// Appends nodes, separated by commas.
     mutating func append(list nodes: [SQLNode]) {
         var isFirst = true
         for node in nodes {

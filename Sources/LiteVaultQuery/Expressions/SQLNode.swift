@@ -7,13 +7,11 @@ public import LiteVaultCore
 /// copies one word.
 @usableFromInline
 package final class SQLNode: Sendable {
-    /// The kind of piece, with its content.
     @usableFromInline package let kind: Kind
 
     @inlinable
     init(_ kind: Kind) { self.kind = kind }
 
-    /// The kinds of pieces.
     @usableFromInline
     package enum Kind: Sendable {
         /// SQL text, used verbatim.
@@ -22,9 +20,7 @@ package final class SQLNode: Sendable {
         case template(String, [(any Binding)?])
         /// A name, quoted when rendered.
         case identifier(String)
-        /// A parameter with its value.
         case value((any Binding)?)
-        /// Pieces with a separator between them.
         case joined([SQLNode], separator: String)
         /// `prefix(piece)`.
         case wrapped(String, SQLNode)
@@ -66,7 +62,6 @@ extension SQLNode {
         }
     }
 
-    /// SQL text, used verbatim.
     @inlinable
     package static func text(_ text: String) -> SQLNode { SQLNode(.text(text)) }
 
@@ -80,11 +75,9 @@ extension SQLNode {
     @inlinable
     package static func identifier(_ name: String) -> SQLNode { SQLNode(.identifier(name)) }
 
-    /// A parameter with its value.
     @inlinable
     package static func value(_ value: (any Binding)?) -> SQLNode { SQLNode(.value(value)) }
 
-    /// Pieces with a separator between them.
     @inlinable
     package static func joined(_ nodes: [SQLNode], separator: String) -> SQLNode {
         SQLNode(.joined(nodes, separator: separator))
@@ -94,7 +87,6 @@ extension SQLNode {
     @inlinable
     package static func wrapped(_ prefix: String, _ node: SQLNode) -> SQLNode { SQLNode(.wrapped(prefix, node)) }
 
-    /// `table.column`.
     @inlinable
     package static func qualified(_ table: SQLNode, _ column: SQLNode) -> SQLNode {
         SQLNode(.qualified(table, column))
@@ -121,7 +113,6 @@ extension SQLNode {
         return .wrapped("", self)
     }
 
-    /// A function and its arguments.
     package static func call(_ function: String, _ arguments: [SQLNode]) -> SQLNode {
         .wrapped(function, .joined(arguments, separator: ", "))
     }

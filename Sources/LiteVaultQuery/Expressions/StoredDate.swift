@@ -123,7 +123,6 @@ extension StoredDate: Codable {
 
 /// A value that is a date in a form of its own.
 package protocol DateWithForm {
-    /// The date and its form.
     var formed: FormedDate { get }
 }
 

@@ -16,7 +16,6 @@ public struct JSONExpression<Datatype: SQLType>: Expressible {
     private let source: SQLNode
     private let steps: [Step]
 
-    /// A step of a path.
     private enum Step {
         case key(String)
         case index(Int)

@@ -20,7 +20,6 @@ public protocol SchemaType: QueryType {
 }
 
 extension QueryType {
-    /// A copy with changed clauses.
     @inline(__always)
     func changed(_ change: (inout QueryClauses) -> Void) -> Self {
         var query = self
@@ -131,7 +130,6 @@ extension QueryType {
 }
 
 extension QueryType {
-    /// The query as a SELECT.
     package var selectNode: SQLNode { .fragment(clauses) }
 
     package var whereClause: SQLNode? { clauses.condition.map { .words(.text("WHERE"), $0) } }

@@ -1,5 +1,4 @@
 extension QueryClauses {
-    /// Appends the query as a SELECT.
     @usableFromInline
     package func render(into builder: inout SQLBuilder) { builder.append(self) }
 }

@@ -241,7 +241,6 @@ extension Connection {
 
     // MARK: Execution
 
-    /// Fetches all rows of a query, each read by a closure.
     @inlinable
     @inline(__always)
     func fetchAll<T>(_ clauses: QueryClauses, _ read: (inout RowColumnReader) throws -> T) throws -> [T] {
@@ -272,7 +271,6 @@ extension Connection {
         return row
     }
 
-    /// Calls a closure with each row of a query.
     @inlinable
     @inline(__always)
     func fetchEach(_ clauses: QueryClauses, _ body: (inout RowColumnReader) throws -> Void) throws {

@@ -12,7 +12,6 @@ extension QueryType {
         return .joined([.identifier(database), .identifier(name)], separator: ".")
     }
 
-    /// `CREATE … name`.
     package func createNode(
         _ kind: String, _ name: SQLNode, modifier: String? = nil, ifNotExists: Bool
     ) -> SQLNode {
@@ -20,7 +19,6 @@ extension QueryType {
             .text("CREATE"), modifier.map { .text($0) }, .text(kind), ifNotExists ? .text("IF NOT EXISTS") : nil, name)
     }
 
-    /// `DROP … name`.
     package func dropNode(_ kind: String, _ name: SQLNode, ifExists: Bool) -> SQLNode {
         .words(.text("DROP"), .text(kind), ifExists ? .text("IF EXISTS") : nil, name)
     }

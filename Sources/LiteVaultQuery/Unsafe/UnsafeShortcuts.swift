@@ -96,7 +96,6 @@ struct DecodingHandle {
         }
     }
 
-    /// Whether a container is kept, for any type of keys.
     var hasContainer: Bool { state.pointee.keyType != nil }
 
     /// Keeps the container for a type of keys until the query ends.
@@ -146,7 +145,6 @@ private struct DecodingState {
     }
 }
 
-/// A container as an object.
 private final class ContainerBox<Container> {
     private let container: Container
     init(_ container: Container) { self.container = container }

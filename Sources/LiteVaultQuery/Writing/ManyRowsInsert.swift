@@ -14,9 +14,7 @@ struct InsertedRows: Sendable {
     /// Appended to each statement.
     private var clause: SQLNode?
 
-    /// - Parameters:
-    ///   - rows: the assignments of each row.
-    ///   - printed: the rows of the single statement, with the columns of all rows.
+    /// - Parameter printed: the rows of the single statement, with the columns of all rows.
     init(_ clauses: QueryClauses, _ onConflict: OnConflict?, _ rows: [[Setter]], printed: [[Setter]]) {
         var table = Table(clauses.from.name)
         table.clauses = clauses
@@ -27,7 +25,6 @@ struct InsertedRows: Sendable {
         self.rows = rows
     }
 
-    /// The same insert with a clause at the end.
     func adding(_ clause: SQLNode) -> InsertedRows {
         var rows = self
         rows.statement = .words(statement, clause)
@@ -136,8 +133,6 @@ extension QueryType {
 
 extension Connection {
     /// Inserts rows by several statements if necessary, all or none.
-    ///
-    /// - Returns: the number of rows that all of them inserted, and the rowid of the last one.
     func insert(_ rows: InsertedRows) throws -> RunResult {
         var (changes, rowid) = (0, Int64(0))
         try forEachPart(of: rows) {

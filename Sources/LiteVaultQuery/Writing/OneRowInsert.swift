@@ -6,7 +6,6 @@ package final class InsertedRow: SQLFragment {
     let table: QueryClauses.From
     let onConflict: OnConflict?
     let condition: SQLNode?
-    /// The first assignment.
     private let first: Setter
     /// The other assignments, from `start` on. A variadic call gives an array without the first one, which is used as it
     /// is: one array of all would cost more than binding the values.
@@ -43,7 +42,6 @@ package final class InsertedRow: SQLFragment {
     @inline(__always)
     func setter(at index: Int) -> Setter { index == 0 ? first : others[start &+ index &- 1] }
 
-    /// The columns, in order.
     var columns: [SQLNode] { (0..<count).map { setter(at: $0).column } }
 
     /// Whether every column is set to a value, none to an expression.
@@ -93,8 +91,6 @@ extension Connection {
     ///
     /// Applications insert into the same columns repeatedly. The statement of an earlier insert is found by comparing
     /// table and columns, without rendering the SQL.
-    ///
-    /// - Returns: the number of inserted rows, and the rowid.
     func insert(_ row: InsertedRow) throws -> RunResult {
         guard let execution = try begin(row) else { return try run(rendering: .fragment(row)) }
         return try bindAndRun(row, execution, from: 0, code: 0, texts: 0)

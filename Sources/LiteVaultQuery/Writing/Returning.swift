@@ -14,7 +14,6 @@ public struct Returning<RowValue>: Sendable, CustomStringConvertible {
     fileprivate let root: SQLNode
     /// For an insert that requires several statements.
     fileprivate var rows: InsertedRows?
-    /// Reads the columns of a row, in order.
     fileprivate let read: @Sendable (inout RowColumnReader) throws -> RowValue
 
     /// The SQL text, with values as literals.

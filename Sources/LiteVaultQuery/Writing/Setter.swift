@@ -12,7 +12,6 @@ public struct Setter: Expressible, CustomStringConvertible {
     /// An expression, or a value of another type.
     @usableFromInline let node: SQLNode?
 
-    /// The kinds of values.
     @usableFromInline
     enum Kind: UInt8, Sendable { case null, integer, real, text, other, expression }
 
@@ -25,7 +24,6 @@ public struct Setter: Expressible, CustomStringConvertible {
         self.node = node
     }
 
-    /// An assignment of an expression.
     package init(column: SQLNode, value: SQLNode) { self.init(column, .expression, node: value) }
 
     /// An assignment of a value, or of NULL for nil. Its type is known where the compiler specializes this.
@@ -64,7 +62,6 @@ public struct Setter: Expressible, CustomStringConvertible {
         self.init(column: column, value: .qualified(.identifier("excluded"), column))
     }
 
-    /// The value as a tree.
     package var value: SQLNode {
         switch kind {
         case .null: .value(nil)
@@ -75,7 +72,6 @@ public struct Setter: Expressible, CustomStringConvertible {
         }
     }
 
-    /// The value of a real.
     var real: Double { Double(bitPattern: UInt64(bitPattern: bits)) }
 
     /// Whether the column is set to a value rather than an expression.

@@ -12,7 +12,6 @@ public struct Insert: RenderedStatement {
         indirect case rows(InsertedRows)
     }
 
-    /// The insert as one statement.
     package var root: SQLNode {
         switch content {
         case .node(let node): node
@@ -79,7 +78,6 @@ extension Connection {
     @inlinable
     public func run(_ statement: some WritingStatement) throws -> RunResult { try statement._run(on: self) }
 
-    /// Runs a statement by rendering its SQL.
     func run(rendering node: SQLNode) throws -> RunResult {
         let execution = try begin(node)
         defer { end(execution) }

@@ -146,7 +146,6 @@ enum RelationKey: Hashable {
 
     private static func lowercased(_ byte: UInt8) -> UInt8 { (0x41...0x5a).contains(byte) ? byte + 0x20 : byte }
 
-    /// Appends the values to bind.
     func append(to values: inout [(any Binding)?]) {
         switch self {
         case .integer(let number): values.append(number)

@@ -78,7 +78,6 @@ public struct RecordReader: ~Copyable {
 }
 
 extension Record {
-    /// Throws when a record has not read all of its columns.
     @inlinable
     @inline(__always)
     static func requireAll(_ reader: borrowing RecordReader, from start: Int = 0) throws {
@@ -99,7 +98,6 @@ public struct RecordWriter: ~Copyable {
     @usableFromInline let limit: Int32
     /// The first result of binding that was not `SQLITE_OK` (0).
     @usableFromInline var code: Int32 = 0
-    /// The columns whose value is nil.
     @usableFromInline var nulls = ColumnSet()
     @usableFromInline var texts: TextSpace
 
@@ -195,7 +193,6 @@ struct ColumnSet: Hashable, Sendable {
     @inlinable
     var isEmpty: Bool { low == 0 && high.isEmpty }
 
-    /// The columns that are in both.
     @usableFromInline
     func intersection(_ other: ColumnSet) -> ColumnSet {
         var result = self

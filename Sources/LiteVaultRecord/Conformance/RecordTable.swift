@@ -38,7 +38,6 @@ public final class RecordTable<R: Record>: Sendable {
     @usableFromInline let deleteSQL: String
     /// The row with the key of a record: its parameters are those of the record.
     @usableFromInline let refreshSQL: String
-    /// All rows.
     @usableFromInline let selectSQL: String
     /// The row of a key: its parameters are the key's columns.
     @usableFromInline let findSQL: String
@@ -189,7 +188,6 @@ extension RecordTable {
         return "UPDATE \(table) SET \(assignments.joined(separator: ", ")) WHERE \(condition)"
     }
 
-    /// INSERT without some columns.
     @usableFromInline
     func insertSQL(omitting omitted: ColumnSet) -> String {
         if omitted.isEmpty { return insertSQL }
@@ -295,7 +293,6 @@ extension RecordTable {
     }
 }
 
-/// What the linked engine can do in one statement.
 enum EngineFeatures {
     static let hasReturning = EngineInfo.linked.sqliteVersion >= SQLiteVersion(.returning)
     static let hasUpsert = EngineInfo.linked.sqliteVersion >= SQLiteVersion(.upsert)

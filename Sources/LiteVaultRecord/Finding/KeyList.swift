@@ -8,9 +8,7 @@ struct KeyList {
     /// The SQL of the columns.
     private let columns: [String]
 
-    /// - Parameters:
-    ///   - columns: the names of the columns.
-    ///   - table: the SQL of the table's name, where that is needed.
+    /// - Parameter table: the SQL of the table's name, where that is needed.
     init(columns: [String], of table: String? = nil) {
         self.columns = columns.map { (table.map { $0 + "." } ?? "") + quoted($0) }
     }
@@ -46,7 +44,6 @@ struct KeyList {
         return "(\(columns.joined(separator: ", "))) IN (VALUES \(rows))"
     }
 
-    /// Binds the keys of a part.
     static func bind(_ keys: [some StatementArgument], to execution: Execution) throws {
         var index: Int32 = 0
         var code: Int32 = 0

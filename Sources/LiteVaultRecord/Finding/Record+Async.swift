@@ -23,7 +23,6 @@ extension Record where Self: Sendable {
         self = try await changed(db) { try $0.upsertRow($1, on: names) }
     }
 
-    /// A copy of the record, changed in a write.
     fileprivate func changed(
         _ db: DatabaseAccess, _ change: @escaping @Sendable (inout Self, Connection) throws -> Void
     ) async throws -> Self {

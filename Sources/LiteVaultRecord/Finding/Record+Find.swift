@@ -144,7 +144,6 @@ extension Record {
         try db._withReader { try $0.value(SQL(sql: table.countSQL), as: Int.self) }
     }
 
-    /// Reads all rows.
     @inlinable
     @inline(__always)
     static func readAll(_ execution: Execution) throws -> [Self] {

@@ -90,7 +90,7 @@ extension Relation {
     }
 }
 
-/// What is below the records of a nested relation.
+/// What is below the records of a query or a nested relation.
 struct NestedLevels<D: Record, Row>: Sendable {
     /// The columns of the record that each relation starts from.
     let positions: @Sendable () throws -> [[Int]]
@@ -107,7 +107,11 @@ struct NestedLevels<D: Record, Row>: Sendable {
         rows = { db, records, keys in
             var next = keys.makeIterator()
             let values = (repeat try (each all).load(db, keys: next.next() ?? []))
-            return records.indices.map { (records[$0], repeat (each values)[$0]) }
+            // Not `map`: its closure would look up the type of the tuple for each of them.
+            var rows: [(D, repeat each V)] = []
+            rows.reserveCapacity(records.count)
+            for index in records.indices { rows.append((records[index], repeat (each values)[index])) }
+            return rows
         }
     }
 
@@ -134,8 +138,8 @@ extension Record {
     }
 }
 
-/// Reads related rows of several levels.
-private struct NestedSource<R: Record, Row>: RowSource {
+/// Reads related rows by a statement for each relation.
+struct NestedSource<R: Record, Row>: RowSource {
     let query: RecordQuery<R>
     let levels: NestedLevels<R, Row>
     var isSnapshot: Bool { true }

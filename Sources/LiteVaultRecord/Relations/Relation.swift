@@ -46,7 +46,6 @@ public struct Relation<Origin: Record, Value: RelatedValue>: Sendable {
 
 /// A way from a table to the next one.
 struct RelationStep: Sendable {
-    /// The columns of the table before.
     let from: [String]
     /// The columns of this table with the same values.
     let to: [String]

@@ -8,7 +8,7 @@ extension RecordQuery {
     /// The records, each with what belongs to it.
     @_documentation(visibility: internal)
     public func including<A: RelatedValue>(_ a: Relation<R, A>) -> RecordRows<(R, A)> {
-        RecordRows(RelatedSource(query: self, relations: a))
+        RecordRows(NestedSource(query: self, levels: NestedLevels(relations: a)))
     }
 
     /// The records, each with the one that it belongs to or has, by a join.
@@ -28,7 +28,7 @@ extension RecordQuery {
     public func including<A: RelatedValue, B: RelatedValue>(_ a: Relation<R, A>, _ b: Relation<R, B>) -> RecordRows<
         (R, A, B)
     > {
-        RecordRows(RelatedSource(query: self, relations: (a, b)))
+        RecordRows(NestedSource(query: self, levels: NestedLevels(relations: a, b)))
     }
 
     /// The records, each with the one that it belongs to or has, by a join.
@@ -52,7 +52,7 @@ extension RecordQuery {
     public func including<A: RelatedValue, B: RelatedValue, C: RelatedValue>(
         _ a: Relation<R, A>, _ b: Relation<R, B>, _ c: Relation<R, C>
     ) -> RecordRows<(R, A, B, C)> {
-        RecordRows(RelatedSource(query: self, relations: (a, b, c)))
+        RecordRows(NestedSource(query: self, levels: NestedLevels(relations: a, b, c)))
     }
 
     /// The records, each with the one that it belongs to or has, by a join.
@@ -76,7 +76,7 @@ extension RecordQuery {
     public func including<A: RelatedValue, B: RelatedValue, C: RelatedValue, D: RelatedValue>(
         _ a: Relation<R, A>, _ b: Relation<R, B>, _ c: Relation<R, C>, _ d: Relation<R, D>
     ) -> RecordRows<(R, A, B, C, D)> {
-        RecordRows(RelatedSource(query: self, relations: (a, b, c, d)))
+        RecordRows(NestedSource(query: self, levels: NestedLevels(relations: a, b, c, d)))
     }
 
     /// The records, each with the one that it belongs to or has, by a join.

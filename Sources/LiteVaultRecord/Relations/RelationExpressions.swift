@@ -137,7 +137,6 @@ extension Relation {
             .text("AS lv_related ON \(equal.joined(separator: " AND "))"))
     }
 
-    /// The rows of the destination.
     private var rows: SQLNode {
         let destination = Value.RelatedRecord.table
         return .words(

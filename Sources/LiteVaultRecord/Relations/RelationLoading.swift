@@ -105,7 +105,6 @@ struct RelationSource<Related: Record> {
     /// The number of parameters besides those of the keys: the values of the relation's filter and order.
     var parameterCount: Int { tail.bindings.count }
 
-    /// The statement for some keys.
     func select(where keyCondition: String, _ keys: [RelationKey]) -> SQLNode {
         var values: [(any Binding)?] = []
         values.reserveCapacity(keys.count)

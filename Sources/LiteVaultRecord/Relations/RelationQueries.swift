@@ -13,7 +13,7 @@ extension RecordQuery {
     public func including<each V: RelatedValue>(
         _ relations: repeat Relation<R, each V>
     ) -> RecordRows<(R, repeat each V)> {
-        RecordRows(RelatedSource(query: self, relations: (repeat each relations)))
+        RecordRows(NestedSource(query: self, levels: NestedLevels(relations: repeat each relations)))
     }
 
     /// The records, each with the one that it belongs to or has, by one statement that joins the tables.
@@ -117,26 +117,6 @@ extension RecordRows where Row: Sendable {
 
     /// Returns the first record, with what belongs to it, without blocking a thread; nil when there is none.
     public func first(_ db: DatabaseAccess) async throws -> Row? { try await db.read { try first($0) } }
-}
-
-/// Reads related rows by a statement for each relation.
-struct RelatedSource<R: Record, each V: RelatedValue>: RowSource {
-    let query: RecordQuery<R>
-    let relations: (repeat Relation<R, each V>)
-    var isSnapshot: Bool { true }
-
-    func readAll(_ db: Connection, limit: Int?) throws -> [(R, repeat each V)] {
-        var positions: [[Int]] = []
-        for relation in repeat each relations { positions.append(try relation.originPositions()) }
-        let (records, keys) = try query.records(db, limit: limit, capturing: positions)
-        var next = keys.makeIterator()
-        let values = (repeat try (each relations).load(db, keys: next.next() ?? []))
-        // Not `map`: its closure would look up the type of the tuple for each of them.
-        var rows: [(R, repeat each V)] = []
-        rows.reserveCapacity(records.count)
-        for index in records.indices { rows.append((records[index], repeat (each values)[index])) }
-        return rows
-    }
 }
 
 /// Reads related rows by joins.

@@ -88,7 +88,7 @@ extension Record {
             if !table.keyPositions.isEmpty, !table.keyPositions.contains(where: nulls.contains) {
                 try reload(from: table.refreshSQL, with: self, db)
             } else {
-                try reload(from: table.selectByRowIDSQL, db) { rowID.bind(to: $0.handle, after: &$1) }
+                try reload(from: table.selectByRowIDSQL, db) { try Self.bind([.integer(rowID)], to: $0) }
             }
         }
     }
@@ -151,7 +151,6 @@ extension Record {
         }
     }
 
-    /// Reads a row.
     @inlinable
     @inline(__always)
     static func read(_ execution: Execution, from start: Int = 0) throws -> Self {
@@ -166,26 +165,15 @@ extension Record {
     /// - Returns: whether there was a row.
     @discardableResult
     mutating func reload(from sql: String, with record: Self, _ db: Connection) throws -> Bool {
-        let execution = try db.begin(sql)
-        defer { db.end(execution) }
-        try Self.bind(record, to: execution)
-        return try reload(execution)
+        try reload(from: sql, db) { try Self.bind(record, to: $0) }
     }
 
     /// Runs a statement whose values a closure binds, and reads its row into this one.
     @discardableResult
-    mutating func reload(
-        from sql: String, _ db: Connection, _ bind: (Execution, inout Int32) throws -> Int32
-    ) throws -> Bool {
+    mutating func reload(from sql: String, _ db: Connection, _ bind: (Execution) throws -> Void) throws -> Bool {
         let execution = try db.begin(sql)
         defer { db.end(execution) }
-        var index: Int32 = 0
-        let code = try bind(execution, &index)
-        try execution.check(binding: code, count: index)
-        return try reload(execution)
-    }
-
-    private mutating func reload(_ execution: Execution) throws -> Bool {
+        try bind(execution)
         guard try execution.step() else { return false }
         var reader = RecordReader(execution)
         try reload(row: &reader)
@@ -198,7 +186,6 @@ extension Record {
         return true
     }
 
-    /// The columns whose values are nil.
     @usableFromInline
     func nulls() throws -> ColumnSet {
         var writer = RecordWriter(nil, limit: 0)

@@ -96,20 +96,20 @@ extension Record where PrimaryKey: StatementArgument {
             self = changed
             return false
         }
-        let identity = table.identityPositions.map { before[$0 - 1] }
+        let parameters = after + table.identityPositions.map { before[$0 - 1] }
         if table.hasGenerated {
             try db.atomically {
                 if EngineFeatures.hasReturning {
                     let sql = table.updateReturningSQL(setting: positions)
-                    let isFound = try changed.reload(from: sql, db) { try Self.bind(after, identity, to: $0, &$1) }
+                    let isFound = try changed.reload(from: sql, db) { try Self.bind(parameters, to: $0) }
                     if !isFound { throw try missing(db) }
                 } else {
-                    try update(db, positions, after, identity)
+                    try update(db, positions, parameters)
                     try changed.reload(from: table.refreshSQL, with: changed, db)
                 }
             }
         } else {
-            try update(db, positions, after, identity)
+            try update(db, positions, parameters)
             table.increment?(&changed)
         }
         try changed.didWrite(.update, db)
@@ -118,31 +118,15 @@ extension Record where PrimaryKey: StatementArgument {
     }
 
     /// Sets some columns of the row.
-    private func update(
-        _ db: Connection, _ positions: [Int], _ values: [StoredValue], _ identity: [StoredValue]
-    ) throws {
-        let execution = try db.begin(Self.table.updateSQL(setting: positions))
-        var isEnded = false
-        defer { if !isEnded { db.end(execution) } }
-        var index: Int32 = 0
-        let code = try Self.bind(values, identity, to: execution, &index)
-        try execution.check(binding: code, count: index)
-        while try execution.step() {}
-        let changes = execution.changedRowCount
-        db.end(execution)
-        isEnded = true
-        if changes == 0 { throw try missing(db) }
-    }
-
-    private static func bind(
-        _ values: [StoredValue], _ identity: [StoredValue], to execution: Execution, _ index: inout Int32
-    ) throws -> Int32 {
-        var code: Int32 = 0
-        for value in values + identity {
-            let bound = value.bind(to: execution.handle, after: &index)
-            if code == 0 { code = bound }
+    private func update(_ db: Connection, _ positions: [Int], _ parameters: [StoredValue]) throws {
+        func run() throws -> Int {
+            let execution = try db.begin(Self.table.updateSQL(setting: positions))
+            defer { db.end(execution) }
+            try Self.bind(parameters, to: execution)
+            while try execution.step() {}
+            return execution.changedRowCount
         }
-        return code
+        if try run() == 0 { throw try missing(db) }
     }
 
     func deleteRow(_ db: Connection) throws -> Bool {
@@ -182,6 +166,15 @@ extension Record where PrimaryKey: StatementArgument {
 }
 
 extension Record {
+    static func bind(_ values: [StoredValue], to execution: Execution) throws {
+        var (code, index): (Int32, Int32) = (0, 0)
+        for value in values {
+            let bound = value.bind(to: execution.handle, after: &index)
+            if code == 0 { code = bound }
+        }
+        try execution.check(binding: code, count: index)
+    }
+
     /// The values of the columns, as the engine would store them.
     func values(_ db: Connection) throws -> [StoredValue] {
         let table = Self.table

@@ -1,5 +1,6 @@
 public import LiteVaultCapture
 internal import LiteVaultQuoting
+internal import LiteVaultSystem
 
 /// A problem in a repository, or in this machine's memory of it, that does not stop unrelated operations.
 public struct RepositoryWarning: Sendable, Equatable {

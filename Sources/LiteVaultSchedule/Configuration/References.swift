@@ -78,7 +78,6 @@ extension StoreLocation {
     /// - Parameters:
     ///   - endpoint: the URL of the object store; nil for Amazon's, whose buckets have narrower names.
     ///   - usesPathStyle: whether somebody has asked for the bucket in the path.
-    /// - Throws: ``Problem``.
     package static func requireAddress(
         _ text: String, endpoint: String? = nil, usesPathStyle: Bool = false
     ) throws(Problem) {

@@ -6,7 +6,6 @@ internal import Logging
 /// Follows the databases of all jobs with `follow`. It rescans the sources regularly, starts to follow new databases and stops
 /// following those whose files are gone. Events are logged, and stored for the status and the metrics.
 package actor FollowSupervisor {
-    /// A followed database.
     private struct Entry {
         let job: BackupJob
         let follower: DatabaseFollower
@@ -18,7 +17,6 @@ package actor FollowSupervisor {
         /// The file at the path when it was last looked at before that.
         var file: FileMetadata?
 
-        /// The identity of the database over all repositories.
         var identity: ExactText { SnapshotCoordinator.key(job.repository, state.database) }
         var metadata: Logger.Metadata { ["job": "\(job.name)", "database": "\(state.database)"] }
     }
@@ -273,7 +271,6 @@ package actor FollowSupervisor {
         context.board.set(entry.state, of: key.job) { [follower = entry.follower] in follower.progress }
     }
 
-    /// Forgets a follower that has ended.
     private func remove(_ key: Key) {
         guard let entry = entries.removeValue(forKey: key) else { return }
         context.board.remove(key.path, of: key.job)

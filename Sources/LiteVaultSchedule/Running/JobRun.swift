@@ -9,7 +9,6 @@ internal import Logging
 struct JobRun: Sendable {
     let job: BackupJob
     let context: ScheduleContext
-    /// Its state when it began.
     let state: JobState?
     let start: Date
 
@@ -336,7 +335,6 @@ extension JobRun {
     }
 }
 
-/// The outcome of a job's run.
 package struct JobOutcome: Sendable {
     /// A stored snapshot, as results have it.
     package struct Stored: Sendable {
@@ -360,7 +358,6 @@ package struct JobOutcome: Sendable {
     package internal(set) var warnings: [JobState.Problem] = []
     /// The databases that needed no snapshot, as their files are untouched since the newest one.
     package internal(set) var unchanged = 0
-    /// Snapshots that retention removed.
     package internal(set) var removed = 0
     /// Whether the verification passed; nil when none was due.
     package internal(set) var verified: Bool?
@@ -374,7 +371,6 @@ package struct JobOutcome: Sendable {
     var examined: [String: String]?
     /// The objects of the snapshots that its verification itself has found not to be restorable: its problems say so.
     var reported: Set<String> = []
-    /// Whether the repository was pruned.
     package internal(set) var pruned = false
     /// Whether retention or pruning could remove from the repository.
     var mayRemove = false

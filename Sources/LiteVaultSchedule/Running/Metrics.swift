@@ -23,7 +23,6 @@ package struct MetricSample: Sendable, Equatable {
     package let value: Double
 }
 
-/// The state of the jobs as metrics.
 package enum Metrics {
     /// All metrics that have a value, those of one name in a row.
     package static func samples(_ jobs: [JobStatus]) -> [MetricSample] {
@@ -120,7 +119,6 @@ package enum Metrics {
         }
     }
 
-    /// The labels of a job, or of a database that it follows.
     static func labels(_ job: String, _ database: String? = nil) -> [MetricSample.Label] {
         let job = MetricSample.Label(name: "job", value: job)
         return database.map { [job, MetricSample.Label(name: "database", value: $0)] } ?? [job]

@@ -160,7 +160,6 @@ extension JobState.Problem {
         return problem
     }
 
-    /// Damage in a repository.
     package init(_ warning: RepositoryWarning, _ reference: RepositoryReference, _ services: ScheduleServices) {
         let error = VaultError(warning.code, warning.message, path: warning.path, advice: warning.advice)
         self.init(

@@ -15,7 +15,6 @@ package struct ScheduleContext: Sendable {
     /// By which the jobs are due.
     let clock: HostClock
     let repositories: OpenRepositories
-    /// The names of the jobs' databases.
     let names: SharedNames
     /// Limits how many snapshots are taken at the same time, over all jobs.
     let semaphore: TaskSemaphore
@@ -40,7 +39,6 @@ package struct ScheduleContext: Sendable {
     }
 }
 
-/// The repositories that a schedule has open.
 actor OpenRepositories {
     private let services: ScheduleServices
     /// By every setting they are opened with: a job must not share a repository that was opened with another secret.
@@ -118,8 +116,6 @@ struct SnapshotTaker: Sendable {
     /// Takes a snapshot, or returns one that was taken after `time`.
     ///
     /// - Parameters:
-    ///   - path: the database.
-    ///   - name: its name in the repository.
     ///   - time: nil always takes a new snapshot.
     ///   - run: a run of the follower: one that was taken in it will do.
     ///   - gap: the gap in the followed log before the snapshot, to be recorded in it.

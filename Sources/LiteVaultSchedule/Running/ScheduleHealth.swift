@@ -4,7 +4,6 @@ internal import LiteVaultSystem
 
 /// Whether a running schedule does what it is for, at this moment. What was not observed is not healthy.
 package struct ScheduleHealth: Sendable, Equatable {
-    /// A followed database.
     package struct Follower: Sendable, Equatable {
         package let state: FollowingState.Database
         /// Why it is not current; nil if it is.
@@ -20,7 +19,6 @@ package struct ScheduleHealth: Sendable, Equatable {
         package var isHealthy: Bool { reason == nil }
     }
 
-    /// A job, with the databases that it follows.
     package struct Job: Sendable, Equatable {
         package let name: String
         /// What is wrong with its runs, or with all that it follows.
@@ -131,7 +129,6 @@ package final class FollowingBoard: Sendable {
         let progress: @Sendable () -> (progress: FollowingProgress, now: Double)
     }
 
-    /// A followed database.
     struct Entry: Sendable {
         let state: FollowingState.Database
         let progress: FollowingProgress
@@ -151,7 +148,6 @@ package final class FollowingBoard: Sendable {
     /// Following begins: what an earlier supervisor of the same jobs has left does not count.
     func begin() { content.withLock { $0 = Content() } }
 
-    /// Begins, or continues, with the state of a database.
     func set(
         _ state: FollowingState.Database, of job: String,
         progress: @escaping @Sendable () -> (progress: FollowingProgress, now: Double)

@@ -5,7 +5,6 @@ internal import Logging
 
 /// Runs the jobs of a configuration when they are due.
 package final class ScheduleRunner: Sendable {
-    /// How long a runner waits.
     package struct Pauses: Sendable {
         /// How long a lane waits at most before it looks at the clock again, which may have been changed.
         let longest: Duration
@@ -382,7 +381,6 @@ package final class ScheduleRunner: Sendable {
         }
     }
 
-    /// The state of each job, and when it is due.
     package func status() -> [JobStatus] {
         configuration.jobs.map { job in
             let known = context.state.job(job.name)
@@ -415,7 +413,6 @@ package final class ScheduleRunner: Sendable {
     package func samples() -> [MetricSample] { Metrics.samples(status()) }
 }
 
-/// The status of a job.
 package struct JobStatus: Sendable {
     package let job: BackupJob
     /// The stored state; nil if the job never ran here.

@@ -62,7 +62,6 @@ public struct ScheduleServices: Sendable {
         }
     }
 
-    /// Opens a repository, which has to exist.
     package func repository(_ reference: RepositoryReference) async throws -> Repository {
         try await Repository.open(try store(reference), secret: try reference.secret.map(secret), local: local)
     }

@@ -9,7 +9,6 @@ package struct SourceList: Sendable {
     /// Sources without a match, files that cannot be named, and colliding names.
     package private(set) var problems: [JobState.Problem] = []
 
-    /// Expands the sources of a job.
     package init(_ job: BackupJob) {
         var found: Set<ExactText> = []
         for source in job.sources {
@@ -62,7 +61,6 @@ package struct SourceList: Sendable {
     /// Whether a run of the job is to say at once that names collide.
     var hasCollisions: Bool { problems.contains { $0.code == VaultError.Code.config.rawValue } }
 
-    /// Leaves out a database, for a reason.
     mutating func refuse(_ path: String, _ problem: JobState.Problem) {
         databases.removeAll { isSameText($0.path, path) }
         problems.append(problem)
@@ -212,9 +210,6 @@ package final class SharedNames: Sendable {
     /// Each by the place of a repository, with a lock of its own, which is held while sources are expanded.
     private let indexes = Locked<[ExactText: Locked<Index?>]>([:])
 
-    /// - Parameters:
-    ///   - jobs: all jobs of the schedule.
-    ///   - expand: expands the sources of one.
     package init(_ jobs: [BackupJob], expand: @escaping @Sendable (BackupJob) -> SourceList = { SourceList($0) }) {
         (self.jobs, self.expand) = (jobs, expand)
     }
@@ -279,7 +274,6 @@ package final class SharedNames: Sendable {
 }
 
 extension JobState.Problem {
-    /// What is wrong with a source of a job.
     fileprivate init(source: String, _ code: VaultError.Code, _ message: String, remedy: String) {
         self.init(source: source, step: "sources", code: code.rawValue, message: message, remedy: remedy)
     }

@@ -21,7 +21,6 @@ package struct FollowingState: Codable, Sendable, Equatable {
         case ended
     }
 
-    /// A followed database.
     package struct Database: Codable, Sendable, Equatable {
         package var source: String
         package var database: String
@@ -49,7 +48,6 @@ package struct FollowingState: Codable, Sendable, Equatable {
         /// Segments that could not be stored before the follower stopped.
         package var lost: Int?
 
-        /// Whether following needs attention.
         package var isFailing: Bool {
             phase == .failed || phase == .promoted || trouble != nil || (phase == .waiting && gaps > 0)
         }

@@ -84,7 +84,6 @@ package struct JobState: Codable, Sendable, Equatable {
 
         /// Whether somebody has to do something about it.
         package var needsAttention: Bool { state == UnrestorableSnapshot.State.damaged.rawValue }
-        /// Whether a repair has recorded what is lost.
         package var isLost: Bool { state == UnrestorableSnapshot.State.lost.rawValue }
     }
 
@@ -108,7 +107,6 @@ package struct JobState: Codable, Sendable, Equatable {
     package var problems: [Problem] = []
     /// What did not make the last run a failure; nil for nothing.
     package var warnings: [Problem]?
-    /// The number of failures of the last run.
     package var failed = 0
     /// The number of databases of the last run, and the bytes that it stored.
     package var databases = 0
@@ -150,7 +148,6 @@ package struct JobState: Codable, Sendable, Equatable {
     }
 }
 
-/// Whether a job is due.
 package struct DueDecision: Sendable, Equatable {
     package let isDue: Bool
     /// Since when the job has been due, or when it will be; nil when its calendar expression never matches again.

@@ -139,7 +139,6 @@ package final class StateFile: Sendable {
         "\(path.dropLast(".json".count))-\(Self.digest(job)).unchanged"
     }
 
-    /// The state of a job; nil when it never ran.
     package func job(_ name: String) -> JobState? { state.withLock { $0.jobs[name] } }
 
     /// Whether the service that runs now has read another text of the configuration. Nothing is written.
@@ -156,7 +155,6 @@ package final class StateFile: Sendable {
         try change { $0.loadedDigest = configuration.text.map(Self.digest) }
     }
 
-    /// Changes the state of a job, durably.
     package func update(_ name: String, _ change: (inout JobState) -> Void) throws {
         try self.change { change(&$0.jobs[name, default: JobState()]) }
     }

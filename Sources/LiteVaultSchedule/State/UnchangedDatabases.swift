@@ -44,7 +44,6 @@ package final class UnchangedDatabases: Sendable {
     /// Reads the memory of a job.
     ///
     /// - Parameters:
-    ///   - path: its file.
     ///   - repository: the identifier of the repository: the memory of another one does not count.
     ///   - fullRead: the time after which a database is read as a whole, and so gets a snapshot.
     package init(_ path: String, repository: String, fullRead: Duration) {
@@ -60,10 +59,6 @@ package final class UnchangedDatabases: Sendable {
     package var count: Int { content.withLock { $0.entries.count } }
 
     /// Whether the files of a database are those of its newest snapshot, and it is not time to read it as a whole.
-    ///
-    /// - Parameters:
-    ///   - path: the database.
-    ///   - name: its name in the repository.
     package func isUnchanged(_ path: String, named name: String, now: Date = Date()) -> Bool {
         let key = Self.key(path, name)
         guard let entry = content.withLock({ $0.entries[key] }) else { return false }

@@ -94,8 +94,6 @@ extension CalendarExpression {
 
     /// Parses an expression in systemd's syntax (`[WEEKDAYS] [[YEAR-]MONTH-DAY] [HOUR:MINUTE[:SECOND]] [ZONE]`), one of its
     /// shorthands (`hourly`, `daily`, …), or five cron fields.
-    ///
-    /// - Throws: ``TimeSyntaxError``.
     package init(parsing text: String, zone: Zone) throws(TimeSyntaxError) {
         let trimmed = text.trimmed
         self.init(text: trimmed, zone: zone)

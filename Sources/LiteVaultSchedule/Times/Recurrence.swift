@@ -38,7 +38,6 @@ public enum Recurrence: Sendable, Equatable {
         }
     }
 
-    /// The first time after `time`.
     package func next(after time: Date) -> Date? {
         switch self {
         case .interval(let interval):
@@ -70,8 +69,6 @@ package enum TimeSpan {
     private static let limit = 100 * 366 * 86_400.0
 
     /// Parses `90s`, `15m`, `1h30m`, `2d`, `8w`, `500ms`.
-    ///
-    /// - Throws: ``TimeSyntaxError``.
     package static func parse(_ text: String) throws(TimeSyntaxError) -> Duration {
         var total = 0.0
         var rest = text.filter { !$0.isWhitespace }[...]

@@ -228,7 +228,6 @@ package struct ZoneRule: Sendable, Equatable {
             && left.summer?.start == right.summer?.start && left.summer?.end == right.summer?.end
     }
 
-    /// Parses a rule; nil if the text is not one.
     package init?(_ text: String) {
         var rest = Array(text.utf8)[...]
         guard text.utf8.count <= 128, Self.name(&rest), let standard = Self.time(&rest) else { return nil }

@@ -18,9 +18,7 @@ package struct SystemdUnits: Sendable {
     package let cron: String
 
     /// - Parameters:
-    ///   - tool: the path of the program.
     ///   - configuration: the configuration, whose path is absolute.
-    ///   - user: the user of the service; nil for root.
     ///   - failureUnit: the unit that is started when the service fails; nil leaves a comment that says where to name one.
     ///   - directoryName: the name of the directories of its state and cache; nil for its own.
     /// - Throws: `VaultError` `usage` for a path that neither a unit nor a crontab line can show.
@@ -139,7 +137,6 @@ package struct SystemdUnits: Sendable {
         [("\(name).service", service)] + (timer.map { [("\(name).timer", $0)] } ?? [])
     }
 
-    /// The names of the credentials that the configuration refers to.
     package static func credentials(_ configuration: ScheduleConfiguration) -> [String] {
         let names = configuration.keyReferences.compactMap { reference in
             if case .credential(let name) = reference.source { name } else { nil }

@@ -187,7 +187,6 @@ extension ColumnSpecification {
         return ("\(table)_on_\(name)", [name])
     }
 
-    /// The column as a part of a primary key.
     var asKeyColumn: SchemaReader.KeyColumn { .init(name: name, declaredType: type?.rawValue ?? "") }
 
     /// Whether ALTER TABLE ADD COLUMN accepts the column (https://sqlite.org/lang_altertable.html#altertabaddcol).

@@ -123,7 +123,6 @@ extension Connection {
     public func reindex(collation: Collation) throws { try run("REINDEX \(sql: collation.description)") }
 }
 
-/// `CREATE INDEX`
 struct IndexStatement {
     let name: String
     let table: String
@@ -133,15 +132,11 @@ struct IndexStatement {
     var options: IndexOptions = []
     var condition: SQLNode?
 
-    /// The name of an index that was created without one.
     static func defaultName(_ table: String, _ columns: [String]) -> String {
         "index_" + ([table, "on"] + columns).joined(separator: "_")
     }
 
     /// The statement.
-    ///
-    /// - Parameter dates: how the connection stores dates.
-    /// - Throws: `VaultError`
     func sql(dates: DateStorage) throws -> String {
         let isConstant = terms.contains { if case .value = $0.kind { true } else { false } }
         guard !terms.isEmpty, !isConstant else { throw VaultError.invalidIndex(name: name) }

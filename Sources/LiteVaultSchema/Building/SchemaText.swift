@@ -3,7 +3,6 @@ internal import LiteVaultQuery
 
 /// The text of schema statements. They take no parameters: values are written into them.
 enum SchemaText {
-    /// - Parameter dates: how the connection stores dates.
     /// - Throws: `VaultError` `misplacedValue` if a value is in a position where its literal would be misread.
     static func text(of node: SQLNode, dates: DateStorage) throws -> String {
         var builder = SQLBuilder()
@@ -18,7 +17,6 @@ enum SchemaText {
 }
 
 extension SQLNode {
-    /// Names in parentheses.
     static func names(_ names: [String]) -> SQLNode {
         .wrapped("", .joined(names.map(SQLNode.identifier), separator: ", "))
     }

@@ -71,7 +71,6 @@ extension Connection {
     }
 }
 
-/// A change of a table.
 package enum TableChange {
     case add(ColumnSpecification)
     /// A column by its declaration.
@@ -126,7 +125,6 @@ package struct TableChanger {
         }
     }
 
-    /// Whether the engine has no statement for a change.
     private func needsRebuild(_ change: TableChange, _ table: String) throws -> Bool {
         switch change {
         case .add(let column): return !column.canBeAdded

@@ -38,7 +38,6 @@ public final class TableSpecification {
         let conflict: OnConflict?
     }
 
-    /// The clause `FOREIGN KEY`.
     struct ForeignKey {
         let columns: [String]
         let table: String

@@ -1,17 +1,13 @@
 internal import LiteVaultCore
 internal import LiteVaultQuery
 
-/// The statements that create a table and its indexes.
 struct TableStatements {
     let table: String
     let indexes: [IndexStatement]
 
     /// Writes the statements of a definition, with the primary keys of other tables as they are now.
     ///
-    /// - Parameters:
-    ///   - definition: the table.
-    ///   - schemaName: the attached database in which to create it; nil for the main or temporary one.
-    ///   - connection: the connection to the referenced tables.
+    /// - Parameter schemaName: the attached database in which to create it; nil for the main or temporary one.
     /// - Throws: `VaultError`, `QueryError.noSuchTable`, `DatabaseError`
     init(_ definition: TableSpecification, in schemaName: String?, _ connection: Connection) throws {
         if let mistake = definition.mistake { throw mistake }

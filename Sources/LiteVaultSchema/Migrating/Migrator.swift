@@ -144,8 +144,6 @@ public struct Migrator: Sendable {
     public var migrations: [String] { registered.map(\.name) }
 
     /// Requires that the migrations can run.
-    ///
-    /// - Throws: `VaultError`
     func validate() throws {
         try validateNames()
         if eraseDatabaseOnSchemaChange, isReleaseBuild {

@@ -90,7 +90,6 @@ struct CreateIndexText {
         return tokens[(start + 1)...].map(\.text).joined().trimmed
     }
 
-    /// A column or an expression of the index.
     struct Term {
         /// The column's name; nil for an expression.
         let column: String?
@@ -120,7 +119,6 @@ struct CreateIndexText {
     /// The columns and expressions, in order.
     var terms: [Term] { tokens.elements(open, close).map { Term(tokens[$0]) } }
 
-    /// The statement with a column renamed.
     func renaming(column: String, to newName: String) -> String {
         var result = tokens.map(\.text)
         for index in (open + 1)..<tokens.count where tokens.isColumnReference(index, column) {
@@ -129,7 +127,6 @@ struct CreateIndexText {
         return result.joined()
     }
 
-    /// Whether the columns or the condition use a column.
     func mentions(column: String) -> Bool {
         ((open + 1)..<tokens.count).contains { tokens.isColumnReference($0, column) }
     }

@@ -228,7 +228,6 @@ public final class SchemaReader {
         try foreignKeyGroups(table: table).flatMap { $0 }
     }
 
-    /// The foreign keys of a table, each with its columns.
     private func foreignKeyGroups(table: String) throws -> [[ColumnDefinition.ForeignKey]] {
         var groups: [[ColumnDefinition.ForeignKey]] = []
         var last: Int64?
@@ -245,7 +244,6 @@ public final class SchemaReader {
         return groups
     }
 
-    /// The columns with a UNIQUE constraint of their own.
     private func uniqueColumns(table: String) throws -> Set<SQLName> {
         Set(
             try indexDefinitions(table: table)

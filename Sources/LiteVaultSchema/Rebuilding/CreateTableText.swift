@@ -35,7 +35,6 @@ struct CreateTableText {
     /// Whether rowids of deleted rows are never reused.
     var isAutoincrement: Bool { tokens.contains { $0.isKeyword("AUTOINCREMENT") } }
 
-    /// The statement with a column added after the last one.
     func adding(column sql: String) -> CreateTableText? {
         guard let last = elements.last(where: { $0.column != nil }) else { return nil }
         var texts = tokens.map(\.text)
@@ -53,7 +52,6 @@ struct CreateTableText {
         return CreateTableText(text)
     }
 
-    /// The statement with some of its tokens replaced by a name.
     func replacing(_ indices: [Int], with name: String) -> CreateTableText? {
         var texts = tokens.map(\.text)
         for index in indices { texts[index] = quoted(name) }
@@ -70,7 +68,6 @@ struct CreateTableText {
 }
 
 extension CreateTableText {
-    /// The element that declares a column.
     func element(of column: String) -> Int? {
         elements.firstIndex { $0.column.map { isSameName($0, column) } ?? false }
     }

@@ -113,7 +113,6 @@ extension TableRebuild {
     }
 }
 
-/// A CREATE TRIGGER statement.
 private struct TriggerText {
     private let tokens: [SQLTokens.Token]
 

@@ -12,7 +12,6 @@ struct TableRebuild {
     let schema: String
     let reader: SchemaReader
     let text: CreateTableText
-    /// The indexes and triggers of the table.
     let attached: [ObjectDefinition]
     /// The temporary triggers on a table of the main database.
     private let temporaryTriggers: [ObjectDefinition]
@@ -53,7 +52,6 @@ struct TableRebuild {
     /// Replaces the table and recreates its indexes and triggers.
     ///
     /// - Parameters:
-    ///   - newText: the new CREATE TABLE statement.
     ///   - columns: the stored columns of the old table, with their names in the new one.
     ///   - statements: the statements that recreate indexes and triggers.
     func replace(with newText: CreateTableText, columns: [(old: String, new: String)], _ statements: [String]) throws {
@@ -63,9 +61,7 @@ struct TableRebuild {
 
     /// Replaces the table. Its indexes and triggers are dropped with the old one.
     ///
-    /// - Parameters:
-    ///   - newText: the new CREATE TABLE statement.
-    ///   - values: maps the stored columns of the new table to the expressions that are copied into them.
+    /// - Parameter values: maps the stored columns of the new table to the expressions that are copied into them.
     private func replace(
         with newText: CreateTableText, values: ([String]) throws -> [(source: String, target: String)]
     ) throws {
@@ -104,7 +100,6 @@ struct TableRebuild {
     /// Replaces the table with another definition, and keeps its indexes and triggers.
     ///
     /// - Parameters:
-    ///   - sql: the new CREATE TABLE statement.
     ///   - indexes: the names and statements of its indexes. One replaces an index of the same name.
     ///   - values: the SQL expressions of columns that are not copied from the old column of that name.
     /// - Throws: `VaultError` `schemaChangeRefused`, `DatabaseError`

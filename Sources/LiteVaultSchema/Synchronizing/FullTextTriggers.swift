@@ -28,7 +28,6 @@ struct FullTextTriggers {
     enum Module {
         case fts4, fts5
 
-        /// The suffixes of the triggers' names.
         var suffixes: [String] {
             switch self {
             case .fts4: ["bi", "bu", "bd", "au", "ai"]
@@ -111,7 +110,6 @@ struct FullTextTriggers {
         try connection.run("DROP TABLE IF EXISTS \(sql: replaced)")
     }
 
-    /// The name of a table's rowid.
     static func rowid(of table: String, _ connection: Connection) throws -> String {
         let reader = connection.schema.attached("main")
         guard try reader.hasTable(table) else { throw QueryError.noSuchTable(name: table) }

@@ -29,8 +29,7 @@ struct SynchronizedIndexes {
 
     /// Makes a change of the table without the triggers, and makes those that fit the table afterwards.
     ///
-    /// - Parameters:
-    ///   - changesTexts: whether the change may give a row other texts. The indexes are rebuilt then.
+    /// - Parameter changesTexts: whether the change may give a row other texts. The indexes are rebuilt then.
     /// - Throws: `VaultError` `schemaChangeRefused` if the table no longer has a column of an index; what the change throws.
     func setAside(changesTexts: Bool = false, during change: () throws -> Void) throws {
         guard !indexes.isEmpty else { return try change() }

@@ -44,7 +44,6 @@ package struct FullTextArguments {
 
     package init() {}
 
-    /// The arguments of FTS3 and FTS4.
     package var fts4: [SQLNode] {
         columns.map(\.name) + common(tokenizer: tokenizer?.description)
             + columns.filter(\.isUnindexed).map { option("notindexed", $0.name) }
@@ -55,7 +54,6 @@ package struct FullTextArguments {
             ].compactMap { $0 }
     }
 
-    /// The arguments of FTS5.
     package var fts5: [SQLNode] {
         columns.map { .words($0.name, $0.isUnindexed ? .text("UNINDEXED") : nil) }
             + common(tokenizer: tokenizer?.fts5Description)
@@ -73,9 +71,7 @@ package struct FullTextArguments {
         ].compactMap { $0 }
     }
 
-    /// `name="value"`
     private func option(_ name: String, _ value: String) -> SQLNode { option(name, .identifier(value)) }
 
-    /// `name=value`
     private func option(_ name: String, _ value: SQLNode) -> SQLNode { .joined([.text(name), value], separator: "=") }
 }

@@ -58,7 +58,6 @@ extension VirtualTable {
             return arguments
         }
 
-        /// The table with which triggers synchronize the index.
         private var synchronizedTable: String? { isSynchronized ? content : nil }
 
         /// Requires that triggers can synchronize the index with its table.

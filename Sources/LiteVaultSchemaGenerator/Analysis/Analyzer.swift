@@ -30,7 +30,6 @@ final class Analyzer {
         var table: String?
     }
 
-    /// A parameter.
     struct Parameter: Sendable {
         /// With its sign.
         let name: String
@@ -55,9 +54,7 @@ final class Analyzer {
 
     /// Analyzes a statement.
     ///
-    /// - Parameters:
-    ///   - occurrences: its parameters, as the parser found them.
-    ///   - annotations: the typings of parameters that the author gave, by their names without signs.
+    /// - Parameter annotations: the typings of parameters that the author gave, by their names without signs.
     func analyze(
         _ statement: Statement, _ occurrences: [Parser.Occurrence], annotations: [String: Typing]
     ) throws(SQLSyntaxError) -> Result {

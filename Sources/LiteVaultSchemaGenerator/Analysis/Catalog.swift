@@ -2,14 +2,12 @@ internal import LiteVaultQuoting
 
 /// The schema that statements are checked against.
 struct Catalog: Sendable {
-    /// A table, a view or a virtual table.
     struct Table: Sendable {
         let name: String
         let columns: [Column]
         let kind: Kind
     }
 
-    /// What a table is made of.
     enum Kind: Sendable {
         case table(hasRowid: Bool, rowidAlias: String?)
         /// The statement that created it.

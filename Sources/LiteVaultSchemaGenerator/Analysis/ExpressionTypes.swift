@@ -106,7 +106,6 @@ extension Analyzer {
         }
     }
 
-    /// The elements of operands that are all rows.
     private static func rows(_ operands: [Expression]) -> [[Expression]]? {
         var rows: [[Expression]] = []
         for operand in operands {
@@ -271,7 +270,6 @@ extension Analyzer {
         return result
     }
 
-    /// A window's expressions.
     func check(window: Window, in scope: Scope) throws(SQLSyntaxError) {
         for expression in window.expressions { _ = try type(expression, in: scope) }
         try bound(window.frame?.offsets ?? [], in: scope)

@@ -4,7 +4,6 @@ internal import LiteVaultQuoting
 
 /// What a function returns, and when that is NULL.
 struct FunctionRule {
-    /// When the result can be NULL.
     enum Nullability {
         case never, always
         /// If an argument is.
@@ -131,7 +130,6 @@ extension FunctionCall {
 }
 
 extension Analyzer {
-    /// The type of a call.
     func type(_ call: FunctionCall, in outer: Scope) throws(SQLSyntaxError) -> Typing {
         var scope = outer
         // Inside of an aggregate there is a row.
@@ -212,7 +210,6 @@ extension Analyzer {
         return isSameName(text, "now")
     }
 
-    /// Functions whose type is that of their arguments.
     private func special(_ call: FunctionCall, in scope: Scope) throws(SQLSyntaxError) -> Typing? {
         let arguments = call.arguments
         switch (call.name, arguments.count) {
@@ -253,7 +250,6 @@ extension Analyzer {
         }
     }
 
-    /// Aggregates and window functions.
     private func set(_ call: FunctionCall, in scope: Scope, hasRows: Bool) throws(SQLSyntaxError) -> Typing? {
         guard call.isAggregate || call.window != nil else { return nil }
         let first = try call.arguments.map { argument throws(SQLSyntaxError) in try type(argument, in: scope) }.first

@@ -64,7 +64,6 @@ struct Scope {
         commonTables = parent?.commonTables ?? [:]
     }
 
-    /// The typing of a column; nil if there is no such column.
     func column(_ reference: ColumnReference) -> Typing? {
         if var found = ownColumn(reference) {
             if hasOneRowForNone { found.canBeNull = true }

@@ -164,7 +164,6 @@ extension Analyzer {
 // MARK: FROM
 
 extension Analyzer {
-    /// Adds what FROM names to a scope.
     func join(_ from: Select.From, to scope: inout Scope) throws(SQLSyntaxError) {
         switch from {
         case .table(let reference):

@@ -2,7 +2,6 @@ internal import LiteVaultQuoting
 
 /// The type of a value: how SQLite stores it, and what it is in Swift.
 struct ValueType: Hashable, Sendable {
-    /// What SQLite stores.
     enum Storage: Sendable {
         case integer, real, text, blob
         /// An integer or a real, as columns of type NUMERIC hold.
@@ -58,7 +57,6 @@ struct Typing: Sendable {
     /// A literal 0 or 1, which is a boolean among booleans.
     var isFlag = false
 
-    /// A column of a table of the schema.
     struct Origin: Hashable, Sendable {
         let table: String
         let column: String
@@ -110,7 +108,6 @@ struct Typing: Sendable {
     }
 }
 
-/// A column of a result.
 struct ResultColumn: Sendable {
     /// Its alias, or the name of the column that it is; nil for other expressions.
     let name: String?

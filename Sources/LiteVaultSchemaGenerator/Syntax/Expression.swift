@@ -1,6 +1,5 @@
 /// An expression of SQL (https://sqlite.org/lang_expr.html).
 struct Expression: Sendable {
-    /// What an expression consists of.
     indirect enum Form: Sendable {
         case null, integer(String), real, text(String), blob, boolean
         /// `CURRENT_DATE`, `CURRENT_TIME` or `CURRENT_TIMESTAMP`.
@@ -69,7 +68,6 @@ struct Window: Sendable {
     /// nil for the default frame.
     let frame: Frame?
 
-    /// The frame of a window.
     struct Frame: Sendable {
         /// Whether the current row is in it, always: then it is never empty.
         let includesCurrentRow: Bool

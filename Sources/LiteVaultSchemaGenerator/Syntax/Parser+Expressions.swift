@@ -285,7 +285,6 @@ extension Parser {
         return try window()
     }
 
-    /// The definition of a window, in parentheses.
     mutating func window() throws(SQLSyntaxError) -> Window {
         try parenthesized { parser throws(SQLSyntaxError) in
             var base: String?

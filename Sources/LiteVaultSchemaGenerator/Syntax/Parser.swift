@@ -33,7 +33,6 @@ struct Parser {
         self.tokens = tokens
     }
 
-    /// Reads the statement.
     mutating func statement() throws(SQLSyntaxError) -> Statement {
         let with = try with()
         let statement: Statement
@@ -98,7 +97,6 @@ extension Parser {
         return elements
     }
 
-    /// What is in parentheses.
     mutating func parenthesized<T>(
         _ content: (inout Parser) throws(SQLSyntaxError) -> T
     ) throws(SQLSyntaxError) -> T {

@@ -46,7 +46,6 @@ struct Select: Sendable {
         case join(From, Join, From)
     }
 
-    /// How two sources are joined.
     struct Join: Sendable {
         enum Kind: Sendable { case inner, left, right, full }
         let kind: Kind

@@ -12,7 +12,6 @@ struct Token: Sendable {
     /// Whether it is one of these keywords and signs. False for a name or a text in quotes.
     func matches(_ words: String...) -> Bool { (kind == .word || kind == .sign) && words.contains(text) }
 
-    /// Whether it is the end of the statement.
     var isEnd: Bool { kind == .sign && text.isEmpty }
 
     var beginsSelect: Bool { matches("SELECT", "VALUES", "WITH") }

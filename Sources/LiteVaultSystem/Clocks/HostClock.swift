@@ -17,7 +17,6 @@ package struct HostClock: Sendable {
         self.sleep = sleep
     }
 
-    /// The system's clocks.
     package static let system = HostClock(
         now: { ProcessInfo.processInfo.systemUptime },
         sleep: { seconds in

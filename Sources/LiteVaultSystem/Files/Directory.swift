@@ -104,8 +104,6 @@ package enum PathPattern {
 /// The name of a file that another writer has created.
 package enum DurableName {
     /// Makes the name of an existing file durable, behind symbolic links, without opening the file.
-    ///
-    /// - Throws: ``DurableFileError``.
     package static func sync(_ path: String) throws(DurableFileError) {
         try Directory(path: PathParts(FileMetadata.resolvedPath(path)).directory).sync()
     }

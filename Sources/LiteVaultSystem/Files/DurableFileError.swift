@@ -13,6 +13,8 @@ package struct DurableFileError: Error, Sendable, Equatable {
         case changed
         /// A symbolic link, directory or device where a regular file is needed.
         case notRegularFile
+        /// Something else than a directory where one is needed.
+        case notDirectory
         /// Another process, or this one, has the file open.
         case inUse
         /// The kernel or the file system cannot do this.
@@ -58,6 +60,7 @@ extension DurableFileError: CustomStringConvertible {
         case .unfinished: "\(path): has content, so the new database was not closed properly"
         case .changed: "\(path): was replaced by another process in the meantime"
         case .notRegularFile: "\(path): is not a regular file"
+        case .notDirectory: "\(path): is not a directory"
         case .inUse: "\(path): is in use\(system)"
         case .unsupported: "\(path): \(operation) is not supported here\(system)"
         case .durabilityUnknown: "\(path): is in place and complete, but may not survive a power failure\(system)"

@@ -25,9 +25,7 @@ package final class LockFile: Sendable {
     package enum Failure: Error {
         /// Another process had it for all of the time.
         case busy
-        /// The file cannot be opened or created.
         case cannotOpen(SystemError)
-        /// Its file system has no locks.
         case cannotLock(SystemError)
         /// Something else than a regular file has the name.
         case notRegular

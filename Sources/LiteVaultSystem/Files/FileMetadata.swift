@@ -10,7 +10,6 @@ package struct FileMetadata: Sendable, Equatable {
     package let mode: UInt16
     package let owner: UInt32
     package let group: UInt32
-    /// The size in bytes.
     package let size: Int64
     /// The number of hard links. Above 1, replacing one name leaves the old content under the others.
     package let linkCount: UInt64
@@ -25,7 +24,6 @@ package struct FileMetadata: Sendable, Equatable {
         self.init(status)
     }
 
-    /// - Parameter path: the path for errors.
     package init(descriptor: Int32, path: String) throws(DurableFileError) {
         var status = stat()
         try systemCall("fstat", path) { fstat(descriptor, &status) }

@@ -4,7 +4,6 @@
 package enum HomeDirectory {
     /// `HOME`, if that is the absolute path of a directory; else the home directory in the password database (`getpwuid_r`).
     ///
-    /// - Parameter environment: the environment's variables.
     /// - Returns: nil where neither names one. `/nonexistent`, which services have, is not to be created. A directory of the password database
     ///   counts only if it is this user's own: services have `/`, too.
     package static func path(_ environment: [String: String]) -> String? {
@@ -20,7 +19,6 @@ package enum HomeDirectory {
 
     /// The path with the home directory in place of a leading `~/`. Any other path is returned as it is.
     ///
-    /// - Parameter environment: the environment's variables.
     /// - Returns: nil if the path starts with `~/` and there is no home directory.
     package static func expand(_ path: String, _ environment: [String: String]) -> String? {
         guard path.starts(withText: "~/") else { return path }

@@ -25,8 +25,6 @@ package enum OpenFile {
     }
 
     /// Reads until `buffer` is full or the file ends (`pread`).
-    ///
-    /// - Returns: the number of bytes.
     package static func read(
         into buffer: UnsafeMutableRawBufferPointer, from descriptor: Int32, at offset: Int64
     ) throws(SystemError) -> Int {

@@ -12,7 +12,6 @@ package struct ProcessIdentity: Equatable, Sendable {
     /// The namespace of `process`: in another container the ID refers to another process.
     package let namespace: UInt32
 
-    /// This process.
     package static let current = ProcessIdentity(process: getpid())
 
     /// A process of this boot and this container.

@@ -80,7 +80,6 @@ package final class ReplacementFile: Sendable {
     /// Keeps the largest part of a file that a killed process has written for a destination, before it is swept.
     ///
     /// - Returns: its path: a hidden file beside the destination, which the caller removes. Nil if there is none.
-    /// - Throws: ``DurableFileError``.
     package static func claimAbandoned(for destination: String) throws(DurableFileError) -> String? {
         let parts = PathParts(destination)
         let name = ".\(parts.name).litevault-partial"
@@ -139,8 +138,6 @@ package final class ReplacementFile: Sendable {
     }
 
     /// Removes what was written: for a writer that begins again.
-    ///
-    /// - Throws: ``DurableFileError``.
     package func removeContent() throws(DurableFileError) {
         guard let descriptor = descriptor.value else {
             throw DurableFileError(.system, operation: "ftruncate", path: path, code: EBADF)

@@ -29,7 +29,6 @@ package final class TemporaryFileRegistry: Sendable {
         }
     }
 
-    /// The registered paths.
     package var current: Set<String> { state.withLock { $0.paths } }
 
     /// Creates a file and registers it in one step, so that no signal finds it unregistered.
@@ -72,7 +71,6 @@ package struct TemporaryName: Equatable, Sendable {
         self.owner = owner
     }
 
-    /// Whether it is a temporary name of that destination.
     func belongs(to destination: String) -> Bool {
         let own = TemporaryName(for: destination, owner: owner).name
         guard let end = own.lastRange(ofText: Self.marker) else { return false }

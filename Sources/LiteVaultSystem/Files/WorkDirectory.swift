@@ -11,7 +11,6 @@ package final class WorkDirectory: Sendable {
     /// The file by which a sweep recognises such a directory. Its creator holds an `flock` on it.
     package static let marker = ".litevault-work"
 
-    /// The path of the directory.
     package let path: String
 
     private let parent: Directory
@@ -25,7 +24,6 @@ package final class WorkDirectory: Sendable {
     /// - Parameters:
     ///   - purpose: a part of its name, for people.
     ///   - path: the directory to create it in, which exists.
-    /// - Throws: ``DurableFileError``.
     package init(for purpose: String, in path: String) throws(DurableFileError) {
         parent = try Directory(path: path)
         Self.sweep(parent)
@@ -127,7 +125,6 @@ extension WorkDirectory {
     /// It is not in `XDG_RUNTIME_DIR`, which is in memory and small: whole databases are written here.
     ///
     /// - Parameter parent: the directory that it is in; nil for the system's temporary directory.
-    /// - Throws: ``DurableFileError``.
     package static func temporary(in parent: String? = nil) throws(DurableFileError) -> String {
         let parent = try Directory(path: parent ?? FileManager.default.temporaryDirectory.path)
         let name = "litevault-\(geteuid())"
@@ -191,7 +188,6 @@ extension Directory {
         for name in names() where name != kept && name != "." && name != ".." { unlink(name) }
     }
 
-    /// Removes a directory in this one if it is empty.
     fileprivate func removeEmpty(_ name: String) { unlinkat(descriptor, name, AT_REMOVEDIR) }
 
     fileprivate func removeTree(_ name: String, depth: Int) {

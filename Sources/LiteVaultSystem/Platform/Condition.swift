@@ -6,7 +6,6 @@ package final class Condition: @unchecked Sendable {  // the system's locks may 
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let queue: UnsafeMutablePointer<pthread_cond_t>
 
-    /// Creates an unlocked condition.
     package init() {
         mutex = .allocate(capacity: 1)
         queue = .allocate(capacity: 1)

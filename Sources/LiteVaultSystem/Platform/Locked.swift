@@ -41,7 +41,6 @@ package final class Locked<State>: @unchecked Sendable {  // `state` is used onl
 }
 
 extension Locked where State: Sendable {
-    /// A copy of the state.
     package var value: State { withLock { $0 } }
 }
 
@@ -51,7 +50,6 @@ extension Locked where State: Sendable {
 package struct RecursiveLock: ~Copyable, @unchecked Sendable {  // a pthread mutex may be used from any thread
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
 
-    /// Creates an unlocked lock.
     package init() {
         mutex = .allocate(capacity: 1)
         mutex.initialize(to: pthread_mutex_t())

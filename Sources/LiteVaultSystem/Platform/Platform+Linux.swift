@@ -43,10 +43,8 @@
 
         // MARK: Processes
 
-        /// What `posix_spawn_file_actions_init` initializes.
         static var spawnActions: posix_spawn_file_actions_t { posix_spawn_file_actions_t() }
 
-        /// What `posix_spawnattr_init` initializes.
         static var spawnAttributes: posix_spawnattr_t { posix_spawnattr_t() }
 
         /// The absolute path of the running program; nil if the system does not say.
@@ -148,9 +146,7 @@
     }
 
     extension stat {
-        /// When the content was changed.
         package var modificationTime: timespec { st_mtim }
-        /// When content or metadata were changed.
         package var statusChangeTime: timespec { st_ctim }
     }
 
@@ -164,7 +160,6 @@
         /// an event that Dispatch cannot wait for.
         ///
         /// - Parameters:
-        ///   - stall: the source of the figure.
         ///   - interval: the seconds between two checks; the figure covers the last ten seconds.
         ///   - limit: the percentage at or above which `body` is called, once per check.
         package func start(

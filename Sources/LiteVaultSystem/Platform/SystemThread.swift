@@ -21,7 +21,6 @@ package enum SystemThread {
         while Platform.createThread(&attributes, argument) != 0 { sleep(seconds: 0.01) }
     }
 
-    /// Runs the body of a new thread, on it.
     static func run(_ argument: UnsafeMutableRawPointer) {
         Unmanaged<Start>.fromOpaque(argument).takeRetainedValue().body()
     }
@@ -61,7 +60,6 @@ extension Duration {
         self.init(secondsComponent: Int64(whole), attosecondsComponent: Int64((seconds - whole) * 1e18))
     }
 
-    /// The duration in seconds.
     package var seconds: Double {
         let (seconds, attoseconds) = components
         return Double(seconds) + Double(attoseconds) / 1e18

@@ -1,6 +1,5 @@
 internal import CSystem
 
-/// What a command printed, and how it ended.
 package struct CommandOutput {
     /// How the command ended; nil when somebody else waited for it.
     package let ending: ChildProcess.Ending?

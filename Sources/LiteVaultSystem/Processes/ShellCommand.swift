@@ -4,13 +4,11 @@ package struct ShellCommand: Sendable {
     package enum Stream: Sendable {
         /// The same as this process's stream.
         case inherited
-        /// `/dev/null`.
         case null
         /// An open descriptor of this process.
         case descriptor(Int32)
     }
 
-    /// The command line for the shell.
     package let text: String
     /// Variables to add to our environment, or to replace there.
     package var variables: [String: String] = [:]
@@ -81,7 +79,6 @@ package struct ShellCommand: Sendable {
 
 /// A process that ``ShellCommand/spawn()`` started. It has to be waited for: until then its number is not used again.
 package struct ChildProcess: Sendable {
-    /// How a process ended.
     package enum Ending: Sendable, Equatable, CustomStringConvertible {
         case status(Int32)
         case signal(Int32)

@@ -189,7 +189,6 @@ package final class SecretBuffer {
     /// Reads one line, byte by byte so that nothing after it is consumed. The newline is not kept.
     ///
     /// - Returns: whether a newline ended the line.
-    /// - Throws: ``SecretError``.
     package func fillLine(from descriptor: Int32) throws(SecretError) -> Bool {
         while count <= Self.limit {
             let room = try room()
@@ -201,7 +200,6 @@ package final class SecretBuffer {
         throw .tooLong
     }
 
-    /// Drops one newline at the end, if there is one.
     package func dropTrailingNewline() {
         if last == UInt8(ascii: "\n") { count -= 1 }
     }

@@ -12,7 +12,6 @@ package enum Hexadecimal {
         }
     }
 
-    /// The lowercase digit of a value from 0 to 15.
     package static func digit(_ value: UInt8) -> UInt8 {
         value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + (value & 15) - 10
     }

@@ -18,7 +18,6 @@ extension StringProtocol {
     /// Whether the text starts with the bytes of another one. `hasPrefix` compares characters, and a slash is one with a combining mark behind it.
     package func starts(withText other: String) -> Bool { utf8.starts(with: other.utf8) }
 
-    /// Whether the text ends with the bytes of another one.
     package func ends(withText other: String) -> Bool {
         utf8.count >= other.utf8.count && utf8.suffix(other.utf8.count).elementsEqual(other.utf8)
     }
@@ -59,7 +58,6 @@ extension StringProtocol {
 }
 
 extension String {
-    /// The names in a path, between its slashes.
     package var pathNames: [Substring] { utf8.split(separator: UInt8(ascii: "/")).map { Substring($0) } }
 
     /// A URL for a message, without the password that it may contain: `s3://user:…@bucket`.

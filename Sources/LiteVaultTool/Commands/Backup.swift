@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import LiteVault
 
-/// `litevault backup`: copies a database that may be in use.
 struct Backup: VaultCommand {
     static let configuration = configured(
         "backup", "Copy a database that may be in use into a new file.",
@@ -19,7 +18,7 @@ struct Backup: VaultCommand {
 
     @OptionGroup var source: DatabaseOptions<SourceArgument>
 
-    @Argument(help: "The file to create. It must not exist.", completion: .file(), transform: PathArgument.literal)
+    @Argument(path: "The file to create. It must not exist.")
     var dest: String
 
     @OptionGroup(title: "Key of the copy") var copyKey: KeyOptions<CopyKeyRole>

@@ -2,7 +2,6 @@ internal import ArgumentParser
 internal import LiteVaultBackup
 internal import LiteVaultSystem
 
-/// `litevault check`: checks a repository, and that its snapshots are databases.
 struct Check: VaultCommand {
     static let configuration = configured(
         "check", "Check a repository; with a database key, also its databases.",
@@ -250,7 +249,6 @@ struct Check: VaultCommand {
         if rows.count > 20 { report.appendRow("", "… and \(rows.count - 20) more") }
     }
 
-    /// How thorough the check was.
     private func depth(_ found: CheckReport) -> String {
         var parts = ["documents and block maps", readData ? "every block" : "existence of every block"]
         let inside = Format.count(found.tested.count, "database")

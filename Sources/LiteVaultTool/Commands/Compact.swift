@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import LiteVaultBackup
 
-/// `litevault compact`: joins the segments of followed logs.
 struct Compact: VaultCommand {
     static let configuration = configured(
         "compact", "Join the segments of followed logs, so that restores read fewer objects.",
@@ -23,21 +22,13 @@ struct Compact: VaultCommand {
     @Option(name: .shortAndLong, help: .init("Only the segments of this database.", valueName: "name"))
     var database: String?
 
-    @Option(
-        help: .init("How long every commit can be restored (default: 24h).", valueName: "time"),
-        transform: TimeArgument.duration(parsing:))
+    @Option(duration: "How long every commit can be restored (default: 24h).")
     var fine: Duration = .seconds(86_400)
 
-    @Option(
-        help: .init("How long the last commit of each minute can be restored (default: 30d).", valueName: "time"),
-        transform: TimeArgument.duration(parsing:))
+    @Option(duration: "How long the last commit of each minute can be restored (default: 30d).")
     var minutes: Duration = .seconds(30 * 86_400)
 
-    @Option(
-        help: .init(
-            "Minimum age of a joined segment before its sources are removed (default: 1h).",
-            valueName: "time"),
-        transform: TimeArgument.duration(parsing:))
+    @Option(duration: "Minimum age of a joined segment before its sources are removed (default: 1h).")
     var grace: Duration = .seconds(3600)
 
     @Flag(help: "Change nothing; show what would be joined and removed.")

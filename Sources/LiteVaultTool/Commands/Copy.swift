@@ -2,7 +2,6 @@ internal import ArgumentParser
 internal import LiteVaultBackup
 internal import LiteVaultSchedule
 
-/// `litevault copy`: keeps a second copy of a repository.
 struct Copy: VaultCommand {
     static let configuration = configured(
         "copy", "Copy a repository's snapshots and followed logs to another place.",

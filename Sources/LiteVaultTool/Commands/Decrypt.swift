@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import LiteVault
 
-/// `litevault decrypt`: converts an encrypted database to plaintext.
 struct Decrypt: VaultCommand {
     static let configuration = configured(
         "decrypt", "Convert an encrypted database to a plaintext one.",
@@ -18,9 +17,7 @@ struct Decrypt: VaultCommand {
 
     @OptionGroup var source: DatabaseOptions<SourceArgument>
 
-    @Argument(
-        help: "The plaintext database to create. It must not exist.", completion: .file(),
-        transform: PathArgument.literal)
+    @Argument(path: "The plaintext database to create. It must not exist.")
     var dest: String
 
     @Flag(help: "Do not ask for confirmation.")

@@ -3,7 +3,6 @@ internal import LiteVault
 internal import LiteVaultCipher
 internal import LiteVaultSystem
 
-/// `litevault diff`: what differs between two databases.
 struct Diff: VaultCommand {
     static let configuration = configured(
         "diff", "Show what differs between two databases.",
@@ -28,7 +27,7 @@ struct Diff: VaultCommand {
 
     @OptionGroup var left: DatabaseOptions<LeftArgument>
 
-    @Argument(help: "The database to compare with it.", completion: .file(), transform: PathArgument.literal)
+    @Argument(path: "The database to compare with it.")
     var b: String
 
     @Flag(help: "Print SQL text that turns A into B.")

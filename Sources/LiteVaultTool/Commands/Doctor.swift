@@ -5,7 +5,6 @@ internal import LiteVaultSchedule
 internal import LiteVaultScheduleFile
 internal import LiteVaultSystem
 
-/// `litevault doctor`: finds what would stop a backup or a restore.
 struct Doctor: VaultCommand {
     static let configuration = configured(
         "doctor", "Find what would stop a backup or a restore today. Writes nothing.",
@@ -28,10 +27,8 @@ struct Doctor: VaultCommand {
             """)
 
     @Argument(
-        help: .init(
-            "The configuration of a schedule; with --repository, a database that is backed up to it.",
-            valueName: "config-or-database"),
-        completion: .file(), transform: PathArgument.literal)
+        path: "The configuration of a schedule; with --repository, a database that is backed up to it.",
+        valueName: "config-or-database")
     var subject: String?
 
     @Option(

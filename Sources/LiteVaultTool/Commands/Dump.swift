@@ -2,7 +2,6 @@ internal import ArgumentParser
 internal import LiteVault
 internal import LiteVaultCipher
 
-/// `litevault dump`: prints a database as SQL text.
 struct Dump: VaultCommand {
     static let configuration = configured(
         "dump", "Print a database as SQL text, unencrypted.",
@@ -34,10 +33,7 @@ struct Dump: VaultCommand {
     @Flag(help: "Keep the rowids of tables without an INTEGER PRIMARY KEY.")
     var preserveRowids = false
 
-    @Option(
-        name: .customLong("output"),
-        help: .init("The file to create. It must not exist.", valueName: "file"), completion: .file(),
-        transform: PathArgument.literal)
+    @Option(name: .customLong("output"), path: "The file to create. It must not exist.", valueName: "file")
     var destination: String?
 
     @OptionGroup(title: "A snapshot instead of a file") var source: SnapshotSource

@@ -3,7 +3,6 @@ internal import LiteVault
 internal import LiteVaultKeyring
 internal import LiteVaultSystem
 
-/// `litevault encrypt`: converts a plaintext database to an encrypted one.
 struct Encrypt: VaultCommand {
     static let configuration = configured(
         "encrypt", "Convert a plaintext database to an encrypted one.",
@@ -25,27 +24,19 @@ struct Encrypt: VaultCommand {
             litevault encrypt <source> --in-place [--keep-original <path>] [<options>]
             """)
 
-    @Argument(help: "The plaintext database.", completion: .file(), transform: PathArgument.literal)
+    @Argument(path: "The plaintext database.")
     var source: String
 
-    @Argument(
-        help: "The encrypted database to create. It must not exist.", completion: .file(),
-        transform: PathArgument.literal)
+    @Argument(path: "The encrypted database to create. It must not exist.")
     var dest: String?
 
     @Flag(help: "Replace SOURCE.")
     var inPlace = false
 
-    @Option(
-        help: .init("With --in-place: keep the plaintext database under this name.", valueName: "path"),
-        completion: .file(), transform: PathArgument.literal)
+    @Option(path: "With --in-place: keep the plaintext database under this name.")
     var keepOriginal: String?
 
-    @Option(
-        help: .init(
-            "Create this keyring with a random key, and a first slot that the key options' secret opens.",
-            valueName: "path"),
-        completion: .file(), transform: PathArgument.literal)
+    @Option(path: "Create this keyring with a random key, and a first slot that the key options' secret opens.")
     var newKeyring: String?
 
     @Flag(help: "With --new-keyring: accept a passphrase that is easy to guess.")

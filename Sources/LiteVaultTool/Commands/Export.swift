@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import LiteVault
 
-/// `litevault export`: copies a database to another key or other cipher settings.
 struct Export: VaultCommand {
     static let configuration = configured(
         "export", "Copy an encrypted database to another key or other cipher settings.",
@@ -18,9 +17,7 @@ struct Export: VaultCommand {
 
     @OptionGroup var source: DatabaseOptions<SourceArgument>
 
-    @Argument(
-        help: "The encrypted database to create. It must not exist.", completion: .file(),
-        transform: PathArgument.literal)
+    @Argument(path: "The encrypted database to create. It must not exist.")
     var dest: String
 
     @OptionGroup(title: "Key of the copy") var copyKey: KeyOptions<CopyKeyRole>

@@ -2,7 +2,6 @@ internal import ArgumentParser
 internal import LiteVaultBackup
 internal import LiteVaultSystem
 
-/// `litevault follow-restore`: keeps a copy of a database current from a repository.
 struct FollowRestore: VaultCommand {
     static let configuration = configured(
         "follow-restore", "Keep a copy of a database up to date from a repository: a standby.",
@@ -29,9 +28,7 @@ struct FollowRestore: VaultCommand {
             "litevault follow-restore --repository r --promote standby.db",
         ])
 
-    @Argument(
-        help: "The copy: a new file, or one that this command created.", completion: .file(),
-        transform: PathArgument.literal)
+    @Argument(path: "The copy: a new file, or one that this command created.")
     var dest: String
 
     @OptionGroup(title: "Repository") var repository: RepositoryOptions
@@ -39,9 +36,7 @@ struct FollowRestore: VaultCommand {
     @Option(name: .shortAndLong, help: .init("The database, if the repository has several.", valueName: "name"))
     var database: String?
 
-    @Option(
-        help: .init("Polling interval (default: 1s).", valueName: "time"),
-        transform: TimeArgument.duration(parsing:))
+    @Option(duration: "Polling interval (default: 1s).")
     var interval: Duration = .seconds(1)
 
     @Flag(help: "Apply what the repository has, then exit.")

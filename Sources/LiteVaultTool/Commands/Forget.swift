@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import LiteVaultBackup
 
-/// `litevault forget`: applies retention rules.
 struct Forget: VaultCommand {
     static let configuration = configured(
         "forget", "Remove snapshots that no retention rule keeps, or by their IDs.",
@@ -39,9 +38,7 @@ struct Forget: VaultCommand {
     @Flag(help: "Change nothing; show what would be removed, and why the rest stays.")
     var dryRun = false
 
-    @Option(
-        help: .init("How long marked packs are kept before --prune deletes them (default: 24h).", valueName: "time"),
-        transform: TimeArgument.duration(parsing:))
+    @Option(duration: "How long marked packs are kept before --prune deletes them (default: 24h).")
     var grace: Duration = .seconds(86_400)
 
     @OptionGroup(title: "Output") var output: OutputOptions
@@ -119,7 +116,6 @@ struct Forget: VaultCommand {
     }
 }
 
-/// The retention rules: `--keep-…`.
 struct RetentionOptions: ParsableArguments {
     @Option(name: .customLong("keep-last"), help: .init("Keep the N newest.", valueName: "n"))
     var last: Int?

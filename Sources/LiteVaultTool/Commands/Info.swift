@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import LiteVault
 
-/// `litevault info`: shows what a file is and, with the key, what it contains.
 struct Info: VaultCommand {
     static let configuration = configured(
         "info", "Show what a file is and, with its key, what it contains.",

@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import LiteVaultBackup
 
-/// `litevault init`: creates a repository.
 struct Init: VaultCommand {
     static let configuration = configured(
         "init", "Create a repository.",
@@ -36,7 +35,6 @@ struct Init: VaultCommand {
     }
 }
 
-/// `litevault upgrade`: seals a repository that was created without.
 struct Upgrade: VaultCommand {
     static let configuration = configured(
         "upgrade", "Seal a repository: compress and encrypt everything in it.",

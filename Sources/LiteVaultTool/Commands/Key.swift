@@ -2,7 +2,6 @@ internal import ArgumentParser
 internal import LiteVault
 internal import LiteVaultKeyring
 
-/// `litevault key`: what opens a database's keyring.
 struct Key: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "key",
@@ -26,7 +25,6 @@ struct Key: ParsableCommand {
         ])
 }
 
-/// `litevault key init`: creates a keyring.
 struct KeyInit: VaultCommand {
     static let configuration = configured(
         "init", "Create a keyring with a new random key and a first slot.",
@@ -42,9 +40,7 @@ struct KeyInit: VaultCommand {
             "    --recipient litevault-recipient-1:…",
         ])
 
-    @Argument(
-        help: .init("The keyring to create.", valueName: "keyring"), completion: .file(),
-        transform: PathArgument.literal)
+    @Argument(path: "The keyring to create.", valueName: "keyring")
     var path: String
 
     @OptionGroup(title: "The first slot") var slot: SlotOptions
@@ -55,17 +51,15 @@ struct KeyInit: VaultCommand {
         try Preflight.requireAbsent(path)
         let new = try session.prepare(slot, for: path)
         let unlocked = try session.keyring(path).create(with: [new.slot])
-        unlocked.remember(warning: session.reporter)
-        let result = try SlotResult(path, unlocked, unlocked.slot, new.code)
-        var report = Report(result.members)
-        report.appendLine("Created \(Format.visible(path)). Slot \(unlocked.slot.id): \(result.slot.line).")
-        result.addLines(to: &report)
+        let first = unlocked.slot
+        var report = try session.report(unlocked, first, new.code) {
+            $0.appendLine("Created \(Format.visible(path)). Slot \(first.id): \(first.line).")
+        }
         report.appendLine("Without this file and a slot, its databases are lost: keep copies, and add a second slot.")
         return report
     }
 }
 
-/// `litevault key list`: shows the slots of a keyring.
 struct KeyList: VaultCommand {
     static let configuration = configured(
         "list", "Show the slots of a keyring.",
@@ -75,7 +69,7 @@ struct KeyList: VaultCommand {
         """,
         examples: ["litevault key list vault.db.keys", "litevault key list vault.db.keys --json"])
 
-    @Argument(help: .init("The keyring.", valueName: "keyring"), completion: .file(), transform: PathArgument.literal)
+    @Argument(path: "The keyring.", valueName: "keyring")
     var path: String
 
     @OptionGroup(title: "Output") var output: OutputOptions
@@ -96,7 +90,6 @@ struct KeyList: VaultCommand {
     }
 }
 
-/// `litevault key test`: shows whether a secret opens a keyring, and its database.
 struct KeyTest: VaultCommand {
     static let configuration = configured(
         "test", "Check that a secret opens a keyring, and a database with it.",
@@ -113,10 +106,7 @@ struct KeyTest: VaultCommand {
 
     @OptionGroup var keyring: UnlockOptions
 
-    @Option(
-        name: .shortAndLong,
-        help: .init("Also open this database.", valueName: "path"), completion: .file(),
-        transform: PathArgument.literal)
+    @Option(name: .shortAndLong, path: "Also open this database.")
     var database: String?
 
     @Option(help: .init("Try this slot only.", valueName: "number"))
@@ -149,7 +139,6 @@ struct KeyTest: VaultCommand {
     }
 }
 
-/// `litevault key export-recipient`: the public key of an identity.
 struct KeyExportRecipient: VaultCommand {
     static let configuration = configured(
         "export-recipient", "Print the public key of an identity, for others to add as a recipient.",

@@ -3,7 +3,6 @@ internal import LiteVaultBackup
 internal import LiteVaultKeyring
 internal import LiteVaultSystem
 
-/// `litevault key audit`: which snapshots need which database key, and what opens them.
 struct KeyAudit: VaultCommand {
     static let configuration = configured(
         "audit", "Show which snapshots of a repository need which database key, and which slots open them.",
@@ -25,9 +24,7 @@ struct KeyAudit: VaultCommand {
     @Option(name: .shortAndLong, help: .init("Only the snapshots of this database.", valueName: "name"))
     var database: String?
 
-    @Option(
-        help: .init("A keyring that is in use. May be repeated.", valueName: "path"), completion: .file(),
-        transform: PathArgument.literal)
+    @Option(path: "A keyring that is in use. May be repeated.")
     var keyring: [String] = []
 
     @OptionGroup(title: "Output") var output: OutputOptions

@@ -5,7 +5,6 @@ internal import LiteVaultCipher
 internal import LiteVaultKeyring
 internal import LiteVaultSystem
 
-/// `litevault key remove`: removes slots, and with `--rekey` also changes the database key.
 struct KeyRemove: VaultCommand {
     static let configuration = configured(
         "remove", "Remove slots from a keyring.",
@@ -27,9 +26,7 @@ struct KeyRemove: VaultCommand {
     @Argument(help: .init("The numbers of the slots, as 'litevault key list' shows them.", valueName: "slot"))
     var slots: [Int]
 
-    @Option(
-        help: .init("Give this database a new key.", valueName: "database"), completion: .file(),
-        transform: PathArgument.literal)
+    @Option(path: "Give this database a new key.", valueName: "database")
     var rekey: [String] = []
 
     @Flag(help: "Delete older keys. Databases still encrypted with one then need an older copy of the keyring.")
@@ -45,8 +42,8 @@ struct KeyRemove: VaultCommand {
         let path = keyring.path
         try session.reserveKeySources(keyring.opening.key)
         for database in rekey { try Preflight.requireEncrypted(database) }
-        var unlocked = try session.unlock(path, keyring.opening.key, keyring.opening.method)
-        try session.trustIfGiven(&unlocked, trust.fingerprints())
+        var unlocked = try session.unlock(
+            path, keyring.opening.key, keyring.opening.method, trusted: trust.fingerprints())
         if forgetOldKeys, !yes { try requireUnusedKeys(unlocked) }
         if rekey.isEmpty {
             try unlocked.remove(slots)

@@ -2,7 +2,6 @@ internal import ArgumentParser
 internal import LiteVault
 internal import LiteVaultKeyring
 
-/// `litevault key add`: adds a slot.
 struct KeyAdd: VaultCommand {
     static let configuration = configured(
         "add", "Add a slot to a keyring, or a recipient to many.",
@@ -27,7 +26,7 @@ struct KeyAdd: VaultCommand {
             "    --recipient litevault-recipient-1:…",
         ])
 
-    @Argument(help: "The keyring, or several.", completion: .file(), transform: PathArgument.literal)
+    @Argument(path: "The keyring, or several.")
     var keyring: [String] = []
 
     @OptionGroup(title: "Several keyrings") var fleet: FleetOptions
@@ -50,16 +49,12 @@ struct KeyAdd: VaultCommand {
     func perform(_ session: Session) throws -> Report {
         try session.reserveKeySources(opening.key, slot.secret)
         guard !isFleet, let path = keyring.first else { return try addToAll(session) }
-        var unlocked = try session.unlock(path, opening.key, opening.method)
-        try session.trustIfGiven(&unlocked, trust.fingerprints())
+        var unlocked = try session.unlock(path, opening.key, opening.method, trusted: trust.fingerprints())
         let new = try session.prepare(slot, for: path)
         let added = try unlocked.add(new.slot)
-        unlocked.remember(warning: session.reporter)
-        let result = try SlotResult(path, unlocked, added, new.code)
-        var report = Report(result.members)
-        report.appendLine("Added slot \(added.id) to \(Format.visible(path)): \(result.slot.line).")
-        result.addLines(to: &report)
-        return report
+        return try session.report(unlocked, added, new.code) {
+            $0.appendLine("Added slot \(added.id) to \(Format.visible(path)): \(added.line).")
+        }
     }
 
     private func addToAll(_ session: Session) throws -> Report {
@@ -79,7 +74,6 @@ struct KeyAdd: VaultCommand {
     }
 }
 
-/// `litevault key change`: gives a slot another secret.
 struct KeyChange: VaultCommand {
     static let configuration = configured(
         "change", "Give a slot of a keyring another secret, such as a new passphrase.",
@@ -104,21 +98,19 @@ struct KeyChange: VaultCommand {
 
     func perform(_ session: Session) throws -> Report {
         try session.reserveKeySources(keyring.opening.key, slot.secret)
-        var unlocked = try session.unlock(keyring.path, keyring.opening.key, keyring.opening.method)
-        try session.trustIfGiven(&unlocked, trust.fingerprints())
-        let new = try session.prepare(slot, for: keyring.path)
+        let path = keyring.path
+        var unlocked = try session.unlock(
+            path, keyring.opening.key, keyring.opening.method, trusted: trust.fingerprints())
+        let new = try session.prepare(slot, for: path)
         let changed = try unlocked.change(number, to: new.slot)
-        unlocked.remember(warning: session.reporter)
-        let result = try SlotResult(keyring.path, unlocked, changed, new.code)
-        var report = Report(result.members)
-        report.appendLine("Changed slot \(changed.id) of \(Format.visible(keyring.path)): \(result.slot.line).")
-        result.addLines(to: &report)
+        var report = try session.report(unlocked, changed, new.code) {
+            $0.appendLine("Changed slot \(changed.id) of \(Format.visible(path)): \(changed.line).")
+        }
         report.appendLine("Older copies of the keyring still open with the old secret.")
         return report
     }
 }
 
-/// `litevault key recover`: sets a new passphrase with a recovery code.
 struct KeyRecover: VaultCommand {
     static let configuration = configured(
         "recover", "Open a keyring with a recovery code, and set a new passphrase.",
@@ -134,7 +126,7 @@ struct KeyRecover: VaultCommand {
             "    --new-key-file new.txt",
         ])
 
-    @Argument(help: .init("The keyring.", valueName: "keyring"), completion: .file(), transform: PathArgument.literal)
+    @Argument(path: "The keyring.", valueName: "keyring")
     var path: String
 
     @OptionGroup(title: "Recovery code") var code: KeyOptions<RecoveryRole>
@@ -155,19 +147,14 @@ struct KeyRecover: VaultCommand {
 
     func perform(_ session: Session) throws -> Report {
         try session.reserveKeySources(code, passphrase)
-        var unlocked = try session.unlock(path, code, .recovery)
-        try session.trustIfGiven(&unlocked, trust.fingerprints())
+        var unlocked = try session.unlock(path, code, .recovery, trusted: trust.fingerprints())
         let secret = try session.slotSecret(passphrase, "passphrase", for: path, confirms: true)
         var slot = try NewKeyringSlot.passphrase(secret, allowingWeak: allowWeak)
         slot.name = slotName
         let set = try replace.map { try unlocked.change($0, to: slot) } ?? unlocked.add(slot)
-        unlocked.remember(warning: session.reporter)
-        let result = try SlotResult(path, unlocked, set, nil)
-        var report = Report(result.members)
-        report.appendLine(
-            "\(replace == nil ? "Added" : "Changed") slot \(set.id) of \(Format.visible(path)):"
-                + " \(set.line).")
-        result.addLines(to: &report)
-        return report
+        let verb = replace == nil ? "Added" : "Changed"
+        return try session.report(unlocked, set, nil) {
+            $0.appendLine("\(verb) slot \(set.id) of \(Format.visible(path)): \(set.line).")
+        }
     }
 }

@@ -3,7 +3,6 @@ internal import LiteVault
 internal import LiteVaultKeyring
 internal import LiteVaultSystem
 
-/// `litevault keygen`: makes a random key.
 struct Keygen: VaultCommand {
     static let configuration = configured(
         "keygen", "Make a random key: in a new file, or on standard output.",
@@ -18,7 +17,7 @@ struct Keygen: VaultCommand {
             "litevault keygen | pass insert -e notes",
         ])
 
-    @Argument(help: "The file to create.", completion: .file(), transform: PathArgument.literal)
+    @Argument(path: "The file to create.")
     var path: String?
 
     @Option(help: .init("Format of the key.", valueName: "format"))
@@ -49,7 +48,6 @@ struct Keygen: VaultCommand {
     }
 }
 
-/// What `keygen` makes.
 enum GeneratedFormat: String, CaseIterable, ExpressibleByArgument {
     case passphrase
     case hex

@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import LiteVault
 
-/// `litevault migrate`: converts an old SQLCipher file format to the current one.
 struct Migrate: VaultCommand {
     static let configuration = configured(
         "migrate", "Convert a database of SQLCipher 1, 2 or 3 to the current file format.",

@@ -5,7 +5,6 @@ internal import LiteVaultCore
 internal import LiteVaultQuoting
 internal import LiteVaultSystem
 
-/// `litevault query`: runs one SQL statement and prints its rows.
 struct Query: VaultCommand {
     static let configuration = configured(
         "query", "Run one SQL statement and print its rows.",
@@ -64,7 +63,6 @@ struct Query: VaultCommand {
         }
     }
 
-    /// Whether the statement may change the database.
     private var changes: Bool { write || create }
 
     func perform(_ session: Session) throws -> Report {

@@ -3,7 +3,6 @@ internal import LiteVault
 internal import LiteVaultCipher
 internal import LiteVaultKeyring
 
-/// `litevault rekey`: changes the key of a database, or of many.
 struct Rekey: VaultCommand {
     static let configuration = configured(
         "rekey", "Change the key of an encrypted database, or of many.",
@@ -28,9 +27,7 @@ struct Rekey: VaultCommand {
             "    --new-key-file new --journal rekey.journal --dry-run",
         ])
 
-    @Argument(
-        help: .init("The database, or several.", valueName: "database"), completion: .file(),
-        transform: PathArgument.literal)
+    @Argument(path: "The database, or several.", valueName: "database")
     var paths: [String] = []
 
     @OptionGroup(title: "Several databases") var fleet: FleetOptions

@@ -2,7 +2,6 @@ internal import ArgumentParser
 internal import LiteVaultBackup
 internal import LiteVaultSystem
 
-/// `litevault repair`: makes a damaged repository usable again, and reports what is lost.
 struct Repair: VaultCommand {
     static let configuration = configured(
         "repair", "Repair a damaged repository, and report what is lost.",

@@ -3,7 +3,6 @@ internal import LiteVault
 internal import LiteVaultBackup
 internal import LiteVaultSystem
 
-/// `litevault restore`: restores a database from a repository.
 struct Restore: VaultCommand {
     static let configuration = configured(
         "restore", "Restore a database from a repository.",
@@ -25,9 +24,7 @@ struct Restore: VaultCommand {
             "    --delta --keep-original old.db vault.db",
         ])
 
-    @Argument(
-        help: "The file to create. It must not exist, except with --in-place and --if-missing.", completion: .file(),
-        transform: PathArgument.literal)
+    @Argument(path: "The file to create. It must not exist, except with --in-place and --if-missing.")
     var dest: String?
 
     @OptionGroup(title: "Repository") var repository: RepositoryOptions
@@ -49,9 +46,7 @@ struct Restore: VaultCommand {
     @Flag(help: "Replace DEST, in one step. No process may have it open.")
     var inPlace = false
 
-    @Option(
-        help: .init("With --in-place: keep the replaced database here, on the same file system.", valueName: "path"),
-        completion: .file(), transform: PathArgument.literal)
+    @Option(path: "With --in-place: keep the replaced database here, on the same file system.")
     var keepOriginal: String?
 
     @Flag(help: "With --in-place: fetch only the blocks that differ from those of DEST.")
@@ -82,9 +77,7 @@ struct Restore: VaultCommand {
         help: "Replace the keyring beside DEST with that of the snapshot; the other one is kept as DEST.keys.replaced.")
     var replaceKeyring = false
 
-    @Option(
-        help: .init("Write the keyring of the snapshot to this new file, not beside DEST.", valueName: "path"),
-        completion: .file(), transform: PathArgument.literal)
+    @Option(path: "Write the keyring of the snapshot to this new file, not beside DEST.")
     var keyringTo: String?
 
     @Flag(help: "Do not restore a keyring.")

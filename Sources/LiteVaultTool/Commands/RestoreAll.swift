@@ -2,7 +2,6 @@ internal import ArgumentParser
 internal import LiteVaultBackup
 internal import LiteVaultSystem
 
-/// `litevault restore-all`: restores the databases of a repository as they were at one moment.
 struct RestoreAll: VaultCommand {
     static let configuration = configured(
         "restore-all", "Restore all databases of a repository, as they were at one moment.",

@@ -3,7 +3,6 @@ internal import LiteVaultSchedule
 internal import LiteVaultScheduleFile
 internal import LiteVaultSystem
 
-/// `litevault schedule`: runs the jobs of a configuration file.
 struct Schedule: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "schedule",
@@ -37,7 +36,6 @@ struct Schedule: ParsableCommand {
         ])
 }
 
-/// `litevault schedule check`: finds everything that is wrong in a configuration.
 struct ScheduleCheck: VaultCommand {
     static let configuration = configured(
         "check", "Find the mistakes in a configuration.",
@@ -51,7 +49,7 @@ struct ScheduleCheck: VaultCommand {
             "    && systemctl reload litevault-backup",
         ])
 
-    @Argument(help: "The configuration file.", completion: .file(), transform: PathArgument.literal)
+    @Argument(path: "The configuration file.")
     var config: String
 
     @OptionGroup(title: "Output") var output: OutputOptions

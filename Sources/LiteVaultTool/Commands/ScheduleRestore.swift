@@ -3,7 +3,6 @@ internal import LiteVaultBackup
 internal import LiteVaultSchedule
 internal import LiteVaultSystem
 
-/// `litevault schedule restore`: restores the databases of a job as they were at one moment.
 struct ScheduleRestore: VaultCommand {
     static let configuration = configured(
         "restore", "Restore the databases of a job, as they were at one moment.",

@@ -3,7 +3,6 @@ internal import LiteVaultSchedule
 internal import LiteVaultSystem
 internal import Logging
 
-/// `litevault schedule run`: runs jobs in the foreground.
 struct ScheduleRun: VaultCommand {
     static let configuration = configured(
         "run", "Stay in the foreground, and run each job when it is due.",
@@ -142,7 +141,6 @@ extension ListenAddress {
     }
 }
 
-/// `litevault schedule run-due`: runs the jobs that are due now.
 struct ScheduleRunDue: VaultCommand {
     static let configuration = configured(
         "run-due", "Run the jobs that are due, then exit.",

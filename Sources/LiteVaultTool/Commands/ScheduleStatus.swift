@@ -3,7 +3,6 @@ internal import LiteVaultBackup
 internal import LiteVaultSchedule
 internal import LiteVaultSystem
 
-/// `litevault schedule status`: shows past runs, failures and the next runs.
 struct ScheduleStatus: VaultCommand {
     static let configuration = configured(
         "status", "Show the last run and failures of each job, and when it is due.",

@@ -5,7 +5,6 @@ internal import LiteVaultSchedule
 internal import LiteVaultScheduleFile
 internal import LiteVaultSystem
 
-/// `litevault schedule install`: installs units, and runs the jobs as the service will.
 struct ScheduleInstall: VaultCommand {
     static let configuration = configured(
         "install", "Install units that run a configuration, and run its jobs once.",
@@ -162,7 +161,9 @@ struct ScheduleInstall: VaultCommand {
     private func plan(
         _ installation: UnitInstallation, _ new: NewConfigurationOptions?, _ path: String, _ sources: [SourceProblem]
     ) throws -> Report {
-        let units = try installation.plannedUnits()
+        let units = try installation.files.map {
+            UnitInstallation.Unit(path: $0.path, changed: !(try PublicText.isWritten($0.text, at: $0.path)))
+        }
         let configurations = new.map { [UnitInstallation.File(path: path, text: $0.text)] } ?? []
         var report = Report([
             "config": path, "config_written": false, "units": units.map(\.members),
@@ -191,7 +192,6 @@ struct ScheduleInstall: VaultCommand {
     }
 }
 
-/// `litevault schedule print-units`: prints systemd units and a crontab line.
 struct SchedulePrintUnits: VaultCommand {
     static let configuration = configured(
         "print-units", "Print systemd units, and a crontab line, that run a configuration.",

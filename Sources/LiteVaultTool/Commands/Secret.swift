@@ -2,7 +2,6 @@ internal import ArgumentParser
 internal import LiteVaultBackup
 internal import LiteVaultKeyring
 
-/// `litevault secret`: the secrets that open a repository.
 struct Secret: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "secret",
@@ -26,7 +25,6 @@ struct Secret: ParsableCommand {
         subcommands: [SecretAdd.self, SecretRemove.self, SecretChange.self, SecretRotate.self, SecretList.self])
 }
 
-/// `litevault secret add`: adds a secret to a repository.
 struct SecretAdd: VaultCommand {
     static let configuration = configured(
         "add", "Add a secret that opens a repository.",
@@ -60,7 +58,6 @@ struct SecretAdd: VaultCommand {
     }
 }
 
-/// A secret that a command adds.
 struct NewSecretOptions: ParsableArguments {
     @OptionGroup(title: "The new secret") var key: KeyOptions<NewRepositorySecretRole>
 
@@ -80,7 +77,6 @@ extension Session {
     }
 }
 
-/// `litevault secret change`: replaces a secret of a repository.
 struct SecretChange: VaultCommand {
     static let configuration = configured(
         "change", "Replace one secret of a repository by another.",
@@ -117,7 +113,6 @@ struct SecretChange: VaultCommand {
     }
 }
 
-/// `litevault secret remove`: removes a secret of a repository.
 struct SecretRemove: VaultCommand {
     static let configuration = configured(
         "remove", "Remove a secret of a repository.",
@@ -152,7 +147,6 @@ struct SecretRemove: VaultCommand {
     }
 }
 
-/// `litevault secret rotate`: gives a repository a new key.
 struct SecretRotate: VaultCommand {
     static let configuration = configured(
         "rotate", "Give a repository a new key, which only the given secret opens.",
@@ -204,7 +198,6 @@ struct SecretRotate: VaultCommand {
     }
 }
 
-/// `litevault secret list`: shows which secrets open a repository.
 struct SecretList: VaultCommand {
     static let configuration = configured(
         "list", "Show the secrets of a repository.",

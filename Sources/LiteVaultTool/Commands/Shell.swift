@@ -2,7 +2,6 @@ internal import ArgumentParser
 internal import LiteVault
 internal import LiteVaultSystem
 
-/// `litevault shell`: SQL statements, typed or from a script.
 struct Shell: VaultCommand {
     static let configuration = configured(
         "shell", "Run SQL statements, typed on the terminal or from a script.",

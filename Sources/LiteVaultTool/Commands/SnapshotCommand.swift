@@ -2,7 +2,6 @@ internal import ArgumentParser
 internal import LiteVault
 internal import LiteVaultBackup
 
-/// `litevault snapshot`: stores a snapshot of a database in a repository.
 struct SnapshotCommand: VaultCommand {
     static let configuration = configured(
         "snapshot", "Store an incremental snapshot of a database that may be in use.",
@@ -19,7 +18,7 @@ struct SnapshotCommand: VaultCommand {
             "litevault snapshot vault.db --repository s3://bucket/vaults --json",
         ])
 
-    @Argument(help: "The database.", completion: .file(), transform: PathArgument.literal)
+    @Argument(path: "The database.")
     var source: String
 
     @OptionGroup(title: "Repository") var repository: RepositoryOptions
@@ -29,9 +28,7 @@ struct SnapshotCommand: VaultCommand {
         help: .init("Name of the database in the repository (default: the file name).", valueName: "name"))
     var database: String?
 
-    @Option(
-        help: .init("Store this keyring with the snapshot (default: SOURCE.keys, if it exists).", valueName: "path"),
-        completion: .file(), transform: PathArgument.literal)
+    @Option(path: "Store this keyring with the snapshot (default: SOURCE.keys, if it exists).")
     var keyring: String?
 
     @Flag(help: "Store no keyring with the snapshot.")
@@ -40,14 +37,10 @@ struct SnapshotCommand: VaultCommand {
     @Flag(help: "Allow a database that is not encrypted.")
     var allowPlaintext = false
 
-    @Option(
-        help: .init("How long to wait for a locked database (default: 10s).", valueName: "time"),
-        transform: TimeArgument.duration(parsing:))
+    @Option(duration: "How long to wait for a locked database (default: 10s).")
     var wait: Duration = .seconds(10)
 
-    @Option(
-        help: .init("Longest time to hold a lock or read mark (default: 1h).", valueName: "time"),
-        transform: TimeArgument.duration(parsing:))
+    @Option(duration: "Longest time to hold a lock or read mark (default: 1h).")
     var holdLimit: Duration = .seconds(3600)
 
     @Option(
@@ -55,10 +48,8 @@ struct SnapshotCommand: VaultCommand {
     var walLimit: Int64 = 1 << 30
 
     @Option(
-        help: .init(
-            "Reread and compare the whole database at this interval (default: 7d). In between, read only what changed.",
-            valueName: "time"),
-        transform: TimeArgument.duration(parsing:))
+        duration:
+            "Reread and compare the whole database at this interval (default: 7d). In between, read only what changed.")
     var fullRead: Duration = .seconds(7 * 86400)
 
     @Flag(help: "Read the whole database, whatever its log and times show.")

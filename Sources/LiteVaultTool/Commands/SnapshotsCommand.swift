@@ -2,7 +2,6 @@ internal import ArgumentParser
 internal import LiteVaultBackup
 internal import LiteVaultSystem
 
-/// `litevault snapshots`: lists the snapshots of a repository.
 struct SnapshotsCommand: VaultCommand {
     static let configuration = configured(
         "snapshots", "List the snapshots of a repository.",

@@ -4,7 +4,6 @@ internal import LiteVaultCipher
 internal import LiteVaultCore
 internal import LiteVaultSystem
 
-/// `litevault stats`: what tables and indexes take in the file.
 struct Stats: VaultCommand {
     static let configuration = configured(
         "stats", "Show how much of the file each table and index takes.",

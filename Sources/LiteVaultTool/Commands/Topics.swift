@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import LiteVaultSystem
 
-/// `litevault topics`: what several commands have in common, a page each.
 struct Topics: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "topics",

@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import LiteVault
 
-/// `litevault vacuum`: rebuilds a database without its free pages.
 struct Vacuum: VaultCommand {
     static let configuration = configured(
         "vacuum", "Rebuild a database without its free pages.",
@@ -17,9 +16,7 @@ struct Vacuum: VaultCommand {
 
     @OptionGroup var database: DatabaseOptions<OnlyArgument>
 
-    @Option(
-        help: .init("Write a new file instead. It must not exist.", valueName: "dest"), completion: .file(),
-        transform: PathArgument.literal)
+    @Option(path: "Write a new file instead. It must not exist.", valueName: "dest")
     var into: String?
 
     @OptionGroup(title: "Output") var output: OutputOptions

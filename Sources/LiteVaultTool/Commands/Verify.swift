@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import LiteVault
 
-/// `litevault verify`: checks that a database is intact.
 struct Verify: VaultCommand {
     static let configuration = configured(
         "verify", "Check that a database is intact and authentic.",
@@ -60,7 +59,6 @@ struct Verify: VaultCommand {
     }
 }
 
-/// One check of `verify`, and its result.
 private struct CheckResult {
     enum Outcome: String {
         case passed

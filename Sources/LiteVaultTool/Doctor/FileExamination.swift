@@ -6,7 +6,6 @@ internal import LiteVaultSystem
 struct FileExamination {
     // MARK: Databases
 
-    /// A database that can be read.
     struct Database {
         let path: String
         /// Bytes.

@@ -36,7 +36,6 @@ struct Finding {
         ]
     }
 
-    /// The lines of text output.
     fileprivate func lines(_ jobWidth: Int) -> [String] {
         func padded(_ text: String, _ width: Int) -> String {
             text + String(repeating: " ", count: max(0, width - text.count))

@@ -18,7 +18,6 @@ struct RepositoryExamination {
     var remedy: (VaultError) -> String? = { $0.commandLineRemedy }
     let now = Date()
 
-    /// What an examination has found.
     struct Examined {
         /// Nil if they cannot be read.
         var snapshots: SnapshotList?

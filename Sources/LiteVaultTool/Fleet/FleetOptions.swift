@@ -18,15 +18,10 @@ struct FleetOptions: ParsableArguments {
     @Option(help: .init("Databases processed at a time (default: the number of cores, 8 at most).", valueName: "n"))
     var jobs: Int?
 
-    @Option(
-        help: .init(
-            "How long to keep retrying databases that are in use, after the others (default: 60s).", valueName: "time"),
-        transform: TimeArgument.duration(parsing:))
+    @Option(duration: "How long to keep retrying databases that are in use, after the others (default: 60s).")
     var wait: Duration = .seconds(60)
 
-    @Option(
-        help: .init("The journal of what is done (default: LIST.journal, or none).", valueName: "path"),
-        completion: .file(), transform: PathArgument.literal)
+    @Option(path: "The journal of what is done (default: LIST.journal, or none).")
     var journal: String?
 
     @Flag(help: "Change nothing: show what would be done, and what would prevent it.")
@@ -42,7 +37,6 @@ struct FleetOptions: ParsableArguments {
     /// The number of databases that are worked on at a time.
     var width: Int { jobs ?? min(8, max(1, ProcessInfo.processInfo.activeProcessorCount)) }
 
-    /// The path of the journal; nil for none.
     var journalPath: String? { journal ?? fromFile.map { $0 + ".journal" } }
 
     /// The files that the arguments, the list and the patterns name, each once, in this order.

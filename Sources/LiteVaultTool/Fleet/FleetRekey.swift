@@ -172,7 +172,6 @@ struct OwnKeyrings: Sendable {
     let trusted: [KeyringFingerprint]
     let reporter: Reporter
 
-    /// Opens one of the keyrings.
     func unlock(_ path: String, _ timeout: Duration) throws -> UnlockedKeyring {
         try Preflight.requireSource(path)
         var unlocked = try Keyring(path, lockTimeout: timeout, memory: .standard).unlock(with: unlock)
@@ -181,7 +180,6 @@ struct OwnKeyrings: Sendable {
     }
 }
 
-/// The addition of a recipient to many keyrings.
 struct FleetAddition: Sendable {
     let recipient: KeyringRecipient
     let slotName: String

@@ -136,7 +136,6 @@ extension Session {
     ///
     /// - Parameters:
     ///   - phase: what the work is, as a present participle.
-    ///   - journal: of what is done; nil for none.
     ///   - work: changes one member, as for ``FleetRun/run(_:)``.
     func runFleet(
         of members: [FleetMember], options: FleetOptions, phase: String, journal: FleetJournal?,

@@ -1,37 +1,27 @@
-internal import ArgumentParser
+public import ArgumentParser
 internal import LiteVault
 internal import LiteVaultSystem
 
 /// Cipher settings of the file that a command reads or writes. Absent ones are the engine's defaults.
 struct CipherOptions<Side: CipherSide>: ParsableArguments {
-    @Option(
-        name: .customLong(Side.prefix + "page-size"),
-        help: .init("Page size of the file that is \(Side.verb): 512 to 65536.", valueName: "bytes"))
+    @Option(long: Side.prefix + "page-size", "bytes", "Page size of the file that is \(Side.verb): 512 to 65536.")
     var pageSize: Int?
 
-    @Option(
-        name: .customLong(Side.prefix + "kdf-iterations"),
-        help: .init("Iterations of the key derivation.", valueName: "n"))
+    @Option(long: Side.prefix + "kdf-iterations", "n", "Iterations of the key derivation.")
     var kdfIterations: Int?
 
-    @Option(
-        name: .customLong(Side.prefix + "kdf-algorithm"),
-        help: .init("Digest of the key derivation.", valueName: "digest"))
-    var kdfAlgorithm: DigestName?
+    @Option(long: Side.prefix + "kdf-algorithm", "digest", "Digest of the key derivation.")
+    var kdfAlgorithm: CipherSettings.Algorithm?
 
-    @Option(
-        name: .customLong(Side.prefix + "hmac-algorithm"),
-        help: .init("Digest of the page authentication.", valueName: "digest"))
-    var hmacAlgorithm: DigestName?
+    @Option(long: Side.prefix + "hmac-algorithm", "digest", "Digest of the page authentication.")
+    var hmacAlgorithm: CipherSettings.Algorithm?
 
     @Flag(
         name: .customLong(Side.prefix + "no-hmac"),
         help: "No page authentication: damage and tampering go unnoticed.")
     var noHMAC = false
 
-    @Option(
-        name: .customLong(Side.prefix + "plaintext-header"),
-        help: .init("Bytes at the start of the file that stay plaintext: 32.", valueName: "bytes"))
+    @Option(long: Side.prefix + "plaintext-header", "bytes", "Bytes at the start of the file that stay plaintext: 32.")
     var plaintextHeader: Int?
 
     @Option(
@@ -39,18 +29,14 @@ struct CipherOptions<Side: CipherSide>: ParsableArguments {
         help: .init("\(Side.saltHelp)", valueName: "path"), completion: .file())
     var saltFile: String?
 
-    @Option(
-        name: .customLong(Side.compatibilityName),
-        help: .init("Use the defaults of SQLCipher 1, 2, 3 or 4.", valueName: "n"))
+    @Option(long: Side.compatibilityName, "n", "Use the defaults of SQLCipher 1, 2, 3 or 4.")
     var compatibility: Int?
 
     /// The settings for the library, which validates them.
-    ///
-    /// - Parameter salt: the salt of a file with a plaintext header.
     func settings(salt: [UInt8]?) -> CipherSettings {
         CipherSettings(
-            pageSize: pageSize, kdfIterations: kdfIterations, kdfAlgorithm: kdfAlgorithm?.algorithm,
-            hmacAlgorithm: hmacAlgorithm?.algorithm, usesHMAC: noHMAC ? false : nil,
+            pageSize: pageSize, kdfIterations: kdfIterations, kdfAlgorithm: kdfAlgorithm,
+            hmacAlgorithm: hmacAlgorithm, usesHMAC: noHMAC ? false : nil,
             plaintextHeaderSize: plaintextHeader, salt: salt, compatibility: compatibility)
     }
 }
@@ -104,24 +90,10 @@ extension CipherOptions<WrittenSide> {
     }
 }
 
-/// The names of the digests on the command line.
-enum DigestName: String, CaseIterable, ExpressibleByArgument {
-    case sha1
-    case sha256
-    case sha512
-
-    fileprivate var algorithm: CipherSettings.Algorithm {
-        switch self {
-        case .sha1: .sha1
-        case .sha256: .sha256
-        case .sha512: .sha512
-        }
-    }
-}
+extension CipherSettings.Algorithm: ExpressibleByArgument {}
 
 /// The file that a group of cipher settings describes.
 protocol CipherSide {
-    /// The prefix of the option names.
     static var prefix: String { get }
     /// The option for a SQLCipher version, the only one whose name does not follow the prefix.
     static var compatibilityName: String { get }
@@ -130,7 +102,6 @@ protocol CipherSide {
     static var saltHelp: String { get }
 }
 
-/// The file that a command writes.
 enum WrittenSide: CipherSide {
     static let prefix = ""
     static let compatibilityName = "to-compatibility"
@@ -138,10 +109,8 @@ enum WrittenSide: CipherSide {
     static let saltHelp = "Write the salt to this file (with --plaintext-header). Keep it with the key."
 }
 
-/// A file that a command reads.
 protocol ReadingSide: CipherSide {}
 
-/// The file that a command reads.
 enum ReadSide: ReadingSide {
     static let prefix = "source-"
     static let compatibilityName = "compatibility"
@@ -159,7 +128,6 @@ enum OtherReadSide: ReadingSide {
 
 /// The file with the salt of a database with a plaintext header. The salt is not secret, but without it the key is useless.
 private struct SaltFile {
-    /// The length of a salt in bytes.
     private static let length = 16
 
     let path: String

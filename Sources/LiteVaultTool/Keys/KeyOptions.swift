@@ -1,4 +1,5 @@
-internal import ArgumentParser
+public import ArgumentParser
+internal import LiteVaultSchedule
 
 /// Where a key is read from. The key itself is never an argument: other processes can read those.
 enum KeySource: Equatable {
@@ -22,15 +23,10 @@ enum KeySource: Equatable {
     }
 }
 
-/// How the bytes of a key source are interpreted.
-enum KeyFormat: String, CaseIterable, ExpressibleByArgument {
-    /// Any bytes, from which the database key is derived.
-    case passphrase
-    /// 64 hexadecimal digits, or 96 with the salt.
-    case hex
-    /// Exactly 32 bytes, or 48 with the salt.
-    case raw
-}
+/// How the bytes of a key source are interpreted, as in a configuration.
+typealias KeyFormat = KeyReference.Format
+
+extension KeyReference.Format: ExpressibleByArgument {}
 
 /// The options for one key: `--key-file`, `--key-fd` and so on, with the prefix of its role.
 struct KeyOptions<Role: KeyRole>: ParsableArguments {
@@ -40,24 +36,16 @@ struct KeyOptions<Role: KeyRole>: ParsableArguments {
         completion: .file())
     var file: String?
 
-    @Option(
-        name: .customLong(Role.option + "-fd"),
-        help: .init("Read the \(Role.noun) from an open file descriptor.", valueName: "n"))
+    @Option(long: Role.option + "-fd", "n", "Read the \(Role.noun) from an open file descriptor.")
     var descriptor: Int32?
 
-    @Option(
-        name: .customLong(Role.option + "-env"),
-        help: .init("Read the \(Role.noun) from an environment variable.", valueName: "name"))
+    @Option(long: Role.option + "-env", "name", "Read the \(Role.noun) from an environment variable.")
     var environment: String?
 
-    @Option(
-        name: .customLong(Role.option + "-command"),
-        help: .init("Read the \(Role.noun) from the output of a shell command.", valueName: "cmd"))
+    @Option(long: Role.option + "-command", "cmd", "Read the \(Role.noun) from the output of a shell command.")
     var command: String?
 
-    @Option(
-        name: .customLong(Role.option + "-credential"),
-        help: .init("Read the \(Role.noun) from a systemd credential.", valueName: "name"))
+    @Option(long: Role.option + "-credential", "name", "Read the \(Role.noun) from a systemd credential.")
     var credential: String?
 
     @Flag(
@@ -137,24 +125,17 @@ struct NoKeyring: KeyringChoice {
 struct KeyringOptions<Role: KeyRole>: KeyringChoice {
     @Option(
         name: .customLong(Role.prefix + "keyring"),
-        help: .init("Take the \(Role.noun) from this keyring; the options above open it.", valueName: "path"),
-        completion: .file(), transform: PathArgument.literal)
+        path: "Take the \(Role.noun) from this keyring; the options above open it.")
     var path: String?
 
-    @Option(
-        name: .customLong(Role.prefix + "unlock"),
-        help: .init("How: \(UnlockMethod.names).", valueName: "method"))
+    @Option(long: Role.prefix + "unlock", "method", "How: \(UnlockMethod.names).")
     var method: UnlockMethod?
 }
 
-/// What opens a keyring.
-enum UnlockMethod: String, CaseIterable, ExpressibleByArgument {
-    case passphrase
-    case recovery
-    case identity
-    case command
-    case secret
+/// What opens a keyring, as in a configuration.
+typealias UnlockMethod = KeyReference.Unlock
 
+extension KeyReference.Unlock: ExpressibleByArgument {
     static let names = "passphrase (default), recovery, identity, command, or secret (of a file or credential)"
 
     /// What a person is asked for; nil for what cannot be typed.
@@ -167,7 +148,6 @@ enum UnlockMethod: String, CaseIterable, ExpressibleByArgument {
     }
 }
 
-/// The secret that authenticates a repository.
 enum RepositorySecretRole: KeyRole {
     static let noun = "repository secret"
     static let option = "repository-secret"
@@ -221,7 +201,6 @@ enum IdentityRole: KeyRole {
     static let formats: String? = nil
 }
 
-/// The recovery code that `key recover` reads.
 enum RecoveryRole: KeyRole {
     static let noun = "recovery code"
     static let formats: String? = nil
@@ -236,15 +215,13 @@ enum SlotSecretRole: KeyRole {
 
 /// The database that a command reads: its path, key and cipher settings.
 struct DatabaseOptions<Name: DatabaseArgument>: ParsableArguments {
-    @Argument(
-        help: .init(Name.help, valueName: Name.valueName), completion: .file(), transform: PathArgument.literal)
+    @Argument(path: Name.help, valueName: Name.valueName)
     var path: String
 
     @OptionGroup(title: "Key of \(Name.noun)") var key: KeyOptions<DatabaseKeyRole>
     @OptionGroup(title: "Cipher settings of \(Name.noun)") var cipher: CipherOptions<ReadSide>
 }
 
-/// The name of the database's argument.
 protocol DatabaseArgument {
     static var valueName: String { get }
     /// What headings call it.
@@ -262,7 +239,6 @@ enum SourceArgument: DatabaseArgument {
     static let help = "The database to read."
 }
 
-/// The database of a command that has only one.
 enum OnlyArgument: DatabaseArgument {
     static let valueName = "database"
     static let help = "The database."
@@ -280,5 +256,43 @@ enum PathArgument {
     /// The same file under a name that SQLite takes neither for a URI nor for a database in memory.
     static func literal(_ path: String) -> String {
         path.utf8.starts(with: "file:".utf8) || path.utf8.first == UInt8(ascii: ":") ? "./" + path : path
+    }
+}
+
+extension Argument {
+    /// An argument that names a file, in any way that a file can be named.
+    init(path help: String, valueName: String? = nil) where Value == String {
+        self.init(help: .init(help, valueName: valueName), completion: .file(), transform: PathArgument.literal)
+    }
+
+    init(path help: String, valueName: String? = nil) where Value == String? {
+        self.init(help: .init(help, valueName: valueName), completion: .file(), transform: PathArgument.literal)
+    }
+
+    init(wrappedValue: [String], path help: String, valueName: String? = nil) where Value == [String] {
+        self.init(
+            wrappedValue: wrappedValue, help: .init(help, valueName: valueName), completion: .file(),
+            transform: PathArgument.literal)
+    }
+}
+
+extension Option {
+    /// An option whose long name depends on what the command does with its value.
+    init<T: ExpressibleByArgument>(long name: String, _ valueName: String, _ help: String) where Value == T? {
+        self.init(name: .customLong(name), help: .init(help, valueName: valueName))
+    }
+
+    /// An option that names a file, in any way that a file can be named.
+    init(
+        name: NameSpecification = .long, path help: String, valueName: String = "path"
+    ) where Value == String? {
+        self.init(
+            name: name, help: .init(help, valueName: valueName), completion: .file(), transform: PathArgument.literal)
+    }
+
+    init(wrappedValue: [String], path help: String, valueName: String = "path") where Value == [String] {
+        self.init(
+            wrappedValue: wrappedValue, help: .init(help, valueName: valueName), completion: .file(),
+            transform: PathArgument.literal)
     }
 }

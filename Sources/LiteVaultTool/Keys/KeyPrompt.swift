@@ -66,7 +66,6 @@ struct Console {
         if isOwned { _ = LiteVaultSystem.close(descriptor) }
     }
 
-    /// Writes text to the terminal.
     func show(_ text: String) {
         let bytes = Array(text.utf8)
         // Standard input may be open for reading only.

@@ -2,7 +2,6 @@ internal import LiteVault
 internal import LiteVaultBackup
 internal import LiteVaultSystem
 
-/// Reads keys from their sources and decodes them.
 final class KeyReader: Sendable {
     private let reporter: Reporter
     /// The time after which a key command is killed with its process group; nil for no limit, as it may ask a person.

@@ -42,7 +42,6 @@ enum MisplacedKey {
                 + " or let litevault ask on the terminal. Change a key that you have passed as an argument.")
     }
 
-    /// Pragmas that take a key.
     private static let pragmas: Set<String> = ["key", "rekey", "hexkey", "hexrekey", "textkey", "textrekey"]
 
     /// Refuses a statement with a key: what is typed may end up in histories and logs.

@@ -2,15 +2,13 @@ internal import ArgumentParser
 internal import LiteVault
 internal import LiteVaultKeyring
 
-/// The keyring of a command, and what opens it.
 struct UnlockOptions: ParsableArguments {
-    @Argument(help: .init("The keyring.", valueName: "keyring"), completion: .file(), transform: PathArgument.literal)
+    @Argument(path: "The keyring.", valueName: "keyring")
     var path: String
 
     @OptionGroup(title: "Opening the keyring") var opening: OpeningOptions
 }
 
-/// What opens a keyring.
 struct OpeningOptions: ParsableArguments {
     @OptionGroup var key: KeyOptions<UnlockRole>
 
@@ -87,32 +85,5 @@ extension KeyringSlot {
     var line: String {
         let name = name.isEmpty ? "" : " '\(Format.visible(name))'"
         return "\(kind.rawValue)\(name), \(isBeingRemoved ? "being removed" : "added \(Format.time(added))")"
-    }
-}
-
-/// The slot that a command set, and its recovery code.
-struct SlotResult {
-    private let keyring: String
-    let slot: KeyringSlot
-    private let recoveryCode: String?
-    private let proof: KeyringProofSummary
-
-    init(_ path: String, _ keyring: UnlockedKeyring, _ slot: KeyringSlot, _ code: RecoveryCode?) throws {
-        (self.keyring, self.slot) = (path, slot)
-        recoveryCode = try code?.withText { String(decoding: $0, as: UTF8.self) }
-        proof = try KeyringProofSummary(keyring)
-    }
-
-    var members: Members {
-        ["keyring": keyring, "slot": slot.members, "recovery_code": recoveryCode, "keyring_proof": proof.members]
-    }
-
-    /// Shows the recovery code, the only time that anything does, and the fingerprint of the keyring.
-    func addLines(to report: inout Report) {
-        if let recoveryCode {
-            report.appendLine("Recovery code: \(recoveryCode)")
-            report.appendLine("It is shown only now, and it opens the keyring: print it, and lock it away.")
-        }
-        proof.add(to: &report)
     }
 }

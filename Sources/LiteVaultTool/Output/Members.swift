@@ -29,9 +29,7 @@ struct Members: JSONValue, ExpressibleByDictionaryLiteral {
     var json: String { "{" + all.map { Quoting.json($0.name) + ": " + $0.value.json }.joined(separator: ", ") + "}" }
 }
 
-/// A value of a member.
 protocol JSONValue: Sendable {
-    /// The value as JSON, on one line.
     var json: String { get }
 }
 

@@ -5,7 +5,6 @@ internal import LiteVaultSystem
 struct Report {
     /// The members of the JSON object that follow `schema` and `command`.
     private var members: Members = [:]
-    /// The lines of text output.
     private(set) var lines: [String] = []
     /// Whether the command has printed its result already, as it may be of any size.
     private(set) var isPrinted = false
@@ -27,10 +26,8 @@ struct Report {
         return report
     }
 
-    /// Adds members to the JSON object.
     mutating func add(_ members: Members) { self.members.append(members) }
 
-    /// Adds a line of text.
     mutating func appendLine(_ line: String) { lines.append(line) }
 
     /// Removes the lines, which the caller shows elsewhere.
@@ -54,14 +51,12 @@ struct Report {
 /// else.
 struct Reporter: Sendable {
     let terminal: Terminal
-    /// Whether results are JSON.
     let printsJSON: Bool
     /// Whether messages are JSON, with `--log json` also where results are text.
     let logsJSON: Bool
     let quiet: Bool
     let meter: ProgressMeter?
 
-    /// Prints the result of a command to standard output.
     func report(_ report: Report, of command: String) throws {
         if printsJSON { return try terminal.printResult(report.jsonLine(of: command)) }
         guard !quiet else { return }

@@ -12,7 +12,6 @@ final class Terminal: Sendable {
     private let outputIsTerminal: Bool
     /// Whether a result can be redrawn: standard output is a terminal that moves its cursor.
     let redraws: Bool
-    /// Whether messages are colored.
     let usesColor: Bool
     /// Whether standard error is the journal of systemd, which reads a message's priority from its start: sd-daemon(3).
     private let errorIsJournal: Bool
@@ -64,8 +63,6 @@ final class Terminal: Sendable {
     }
 
     /// Replaces everything on the screen with lines of the result.
-    ///
-    /// - Throws: as ``printResult(_:)``.
     func redraw(_ lines: [String]) throws(Failure) {
         // Home, then each line and the rest of its old one, then everything below: no flicker.
         let text = lines.map { Quoting.terminalLines($0) + "\u{1B}[K" }.joined(separator: "\n")
@@ -128,7 +125,6 @@ final class Terminal: Sendable {
     /// The width of the terminal that shows results, in columns; nil if standard output leads elsewhere, or its width is unknown.
     var resultWidth: Int? { outputIsTerminal ? Self.columns(of: STDOUT_FILENO) : nil }
 
-    /// The width of a terminal in columns; nil if unknown.
     static func columns(of descriptor: Int32) -> Int? {
         var size = winsize()
         guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
@@ -167,11 +163,9 @@ final class Terminal: Sendable {
     }
 }
 
-/// The progress of an operation.
 struct ProgressState: Equatable, Sendable {
     /// The current phase, as a present participle: `copying`, `verifying`.
     var phase: String
-    /// The completed units.
     var done: Int64
     /// The total of units; 0 if unknown.
     var total: Int64
@@ -192,7 +186,6 @@ struct ProgressState: Equatable, Sendable {
         return min(99, Int64(Double(max(0, done)) / Double(total) * 100))
     }
 
-    /// A line for a log.
     var line: String { (percent.map { "\(phase) \($0) %" } ?? phase) + paceText }
 
     /// `, 12.3 MB/s, 45 s left`; empty if unknown.

@@ -57,7 +57,6 @@ final class Interruption: Sendable {
         if signal != nil { throw Interrupted() }
     }
 
-    /// The signal that has arrived; nil if none has.
     var signal: Int32? {
         let received = state.withLock { $0.received }
         return received == 0 ? nil : received

@@ -67,12 +67,10 @@ extension SnapshotSelection {
     }
 }
 
-/// A database that a command reads.
 enum ReadableDatabase {
     case file(DatabaseFile, key: DatabaseKey?, settings: CipherSettings)
     case snapshot(SnapshotDatabase, SnapshotImage, Reporter)
 
-    /// Its size in bytes.
     var size: Int64 {
         switch self {
         case .file(let file, _, _): Preflight.size(file.path) ?? 0

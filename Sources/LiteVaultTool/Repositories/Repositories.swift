@@ -43,7 +43,6 @@ extension Session {
             path: isPlace ? first.path : "\(repository)/\(first.path)", remedy: first.advice.commandLineText)
     }
 
-    /// Prints the warnings of a repository.
     func warn(_ warnings: [RepositoryWarning]) {
         for warning in warnings.prefix(20) {
             reporter.warning("\(warning.message). \(warning.advice.commandLineText)", path: warning.path)

@@ -62,7 +62,6 @@ struct StoreOptions: ParsableArguments {
     ///
     /// - Parameters:
     ///   - reference: where the repository is. Its time limit does not count.
-    ///   - cache: the directory where the features of object stores are cached.
     ///   - timeLimit: how long the store may be silent, return errors or be locked; nil for its default.
     static func store(
         _ reference: RepositoryReference, cache: String, timeLimit: Duration? = nil
@@ -113,16 +112,11 @@ struct StoreOptions: ParsableArguments {
 /// How a store is reached, and how an object store keeps what is uploaded.
 struct PlaceOptions<Place: StorePlace>: ParsableArguments {
     @Option(
-        name: .customLong(Place.prefix + "s3-endpoint"),
-        help: Place.help(
-            "s3-endpoint", "Object-store endpoint (default: AWS_ENDPOINT_URL_S3, the profile's, Amazon's).",
-            value: "url"))
+        of: Place.self, "s3-endpoint", "url",
+        "Object-store endpoint (default: AWS_ENDPOINT_URL_S3, the profile's, Amazon's).")
     var endpoint: String?
 
-    @Option(
-        name: .customLong(Place.prefix + "s3-region"),
-        help: Place.help(
-            "s3-region", "Object-store region (default: AWS_REGION, the profile's, us-east-1).", value: "name"))
+    @Option(of: Place.self, "s3-region", "name", "Object-store region (default: AWS_REGION, the profile's, us-east-1).")
     var region: String?
 
     @Flag(
@@ -132,46 +126,31 @@ struct PlaceOptions<Place: StorePlace>: ParsableArguments {
                 "s3-path-style", "Put the bucket in the path of URLs, not in the host name.", resettable: false)))
     var usesPathStyle = false
 
-    @Option(
-        name: .customLong(Place.prefix + "s3-proxy"),
-        help: Place.help(
-            "s3-proxy", "Proxy of the object store, or none (default: HTTPS_PROXY, HTTP_PROXY).", value: "url"))
+    @Option(of: Place.self, "s3-proxy", "url", "Proxy of the object store, or none (default: HTTPS_PROXY, HTTP_PROXY).")
     var proxy: String?
 
     @Option(
-        name: .customLong(Place.prefix + "s3-storage-class"),
-        help: Place.help(
-            "s3-storage-class", "Storage class of packs, such as STANDARD_IA (default: the bucket's).", value: "name"))
+        of: Place.self, "s3-storage-class", "name",
+        "Storage class of packs, such as STANDARD_IA (default: the bucket's).")
     var storageClass: String?
 
     @Option(
-        name: .customLong(Place.prefix + "s3-encryption"),
-        help: Place.help(
-            "s3-encryption", "Encryption at rest by the store: AES256 or aws:kms (default: the bucket's).",
-            value: "name", resettable: true))
+        of: Place.self, "s3-encryption", "name",
+        "Encryption at rest by the store: AES256 or aws:kms (default: the bucket's).", resettable: true)
     var encryption: String?
 
-    @Option(
-        name: .customLong(Place.prefix + "s3-kms-key"),
-        help: Place.help("s3-kms-key", "Key for the encryption aws:kms (default: the account's).", value: "id"))
+    @Option(of: Place.self, "s3-kms-key", "id", "Key for the encryption aws:kms (default: the account's).")
     var key: String?
 
     @Option(
-        name: .customLong(Place.prefix + "s3-lock-mode"),
-        help: Place.help(
-            "s3-lock-mode", "Object lock of packs, manifests and segments: governance or compliance.",
-            value: "mode", resettable: true))
+        of: Place.self, "s3-lock-mode", "mode",
+        "Object lock of packs, manifests and segments: governance or compliance.", resettable: true)
     var lockMode: String?
 
-    @Option(
-        name: .customLong(Place.prefix + "s3-lock-days"),
-        help: Place.help("s3-lock-days", "Days of the object lock, from the upload of each object.", value: "days"))
+    @Option(of: Place.self, "s3-lock-days", "days", "Days of the object lock, from the upload of each object.")
     var lockDays: Int?
 
-    @Option(
-        name: .customLong(Place.prefix + "sftp-command"),
-        help: Place.help(
-            "sftp-command", "Shell command that connects to an SFTP server, instead of ssh.", value: "command"))
+    @Option(of: Place.self, "sftp-command", "command", "Shell command that connects to an SFTP server, instead of ssh.")
     var sftpCommand: String?
 
     /// Puts the given options in place of those that a reference has.
@@ -193,17 +172,16 @@ protocol StorePlace {
     static var prefix: String { get }
     /// The help of an option.
     ///
-    /// - Parameters:
-    ///   - option: its name without the prefix.
-    ///   - text: what it means.
-    ///   - resettable: whether its value may be `none`, for the copy only.
+    /// - Parameter resettable: whether its value may be `none`, for the copy only.
     static func help(_ option: String, _ text: String, resettable: Bool) -> String
 }
 
-extension StorePlace {
-    /// The help of an option with a value.
-    static func help(_ option: String, _ text: String, value: String, resettable: Bool = false) -> ArgumentHelp {
-        ArgumentHelp(help(option, text, resettable: resettable), valueName: value)
+extension Option {
+    /// An option about the repositories of a group.
+    init<T: ExpressibleByArgument, Place: StorePlace>(
+        of place: Place.Type, _ name: String, _ valueName: String, _ text: String, resettable: Bool = false
+    ) where Value == T? {
+        self.init(long: place.prefix + name, valueName, place.help(name, text, resettable: resettable))
     }
 }
 
@@ -213,7 +191,6 @@ enum BothPlaces: StorePlace {
     static func help(_: String, _ text: String, resettable: Bool) -> String { text }
 }
 
-/// The copy of a repository.
 enum CopyPlace: StorePlace {
     static let prefix = "to-"
     static func help(_ option: String, _: String, resettable: Bool) -> String {
@@ -221,7 +198,6 @@ enum CopyPlace: StorePlace {
     }
 }
 
-/// The local directories of repositories and schedules.
 struct LocalDirectoryOptions: ParsableArguments {
     @Option(
         name: .customLong("state-directory"),

@@ -30,7 +30,6 @@ extension RestoredKeyring {
     var writtenPath: String? { [.written, .replaced].contains(outcome) ? path : nil }
 }
 
-/// The owner of what is restored.
 struct OwnerOption: ParsableArguments {
     @Option(
         help: .init("Owner of the restored files (as root; default: root).", valueName: "user"))
@@ -72,7 +71,6 @@ struct RestoreOfMany {
         let database: String
         let state: State
         var destination: String?
-        /// What was restored, or would be.
         var found: RestoreResult?
         var failure: Failure?
 
@@ -106,7 +104,6 @@ struct RestoreOfMany {
         }
     }
 
-    /// Whether a database has a name, or matches a pattern.
     static func matches(_ name: String, _ snapshot: Snapshot) -> Bool {
         isSameText(name, snapshot.database) || fnmatch(name, snapshot.database, 0) == 0
     }
@@ -201,7 +198,6 @@ struct RestoreOfMany {
         }
     }
 
-    /// The path to restore a database to.
     private func destination(of newest: Snapshot) throws(Failure) -> String {
         guard let directory else {
             // Of a manifest, which anybody may have written who can write to the repository.

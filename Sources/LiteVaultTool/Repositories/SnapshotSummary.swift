@@ -1,14 +1,12 @@
 internal import LiteVaultBackup
 internal import LiteVaultSystem
 
-/// A snapshot in results.
 struct SnapshotSummary {
     private let snapshot: Snapshot
     /// The end of the log that was followed after the snapshot.
     private let followedUntil: String?
     let isDatedAhead: Bool
 
-    /// - Parameter followedUntil: the end of the log that was followed after the snapshot.
     init(_ snapshot: Snapshot, followedUntil: Date? = nil) {
         self.snapshot = snapshot
         self.followedUntil = followedUntil.map(Format.exactTime)
@@ -31,11 +29,9 @@ struct SnapshotSummary {
         ]
     }
 
-    /// The heading of a list.
     static let heading =
         "  ID                TAKEN (UTC)               \(rightAligned("SIZE"))  \(rightAligned("ADDED"))  VERIFIED"
 
-    /// One line of a list.
     var line: String {
         var line = "  \(snapshot.id)  \(Format.exactTime(snapshot.time))  "
         line += Self.rightAligned(Format.size(snapshot.size)) + "  "

@@ -3,7 +3,6 @@ internal import LiteVaultBackup
 internal import LiteVaultSchedule
 internal import LiteVaultSystem
 
-/// Times and durations in arguments.
 enum TimeArgument {
     /// Parses the value of `--at`.
     ///
@@ -45,9 +44,17 @@ enum TimeArgument {
     }
 }
 
+extension Option where Value == Duration {
+    /// An option with a duration, as ``TimeArgument/duration(parsing:)`` reads it.
+    init(wrappedValue: Duration, duration help: String) {
+        self.init(
+            wrappedValue: wrappedValue, help: .init(help, valueName: "time"),
+            transform: TimeArgument.duration(parsing:))
+    }
+}
+
 /// A time as `2026-11-21`, `2026-11-21T12:30`, `2026-11-21 12:30:05.123Z` or `2026-11-21T12:30:05+01:00`, and nothing else.
 private struct TimeText {
-    /// What is wrong with a text.
     struct Problem: Error {
         let text: String
         init(_ text: String) { self.text = text }
@@ -55,7 +62,6 @@ private struct TimeText {
 
     /// Seconds since 1970, as if the text were UTC.
     private(set) var seconds: Int
-    /// The fraction of a second.
     private(set) var fraction = 0.0
     /// By how many seconds its zone is ahead of UTC; nil without a zone.
     private(set) var offset: Int?

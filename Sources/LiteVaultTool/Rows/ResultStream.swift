@@ -37,7 +37,6 @@ final class ResultStream {
         try flushIfFull()
     }
 
-    /// Writes what was collected.
     func flush() throws {
         try pending.withUnsafeBytes(write)
         size += Int64(pending.count)

@@ -9,11 +9,9 @@ enum RowFormat: String, ExpressibleByArgument, CaseIterable {
     case table
     /// RFC 4180 with a line of names; NULL is an empty field.
     case csv
-    /// An array of objects.
     case json
     /// An object per line.
     case jsonl
-    /// A table of Markdown.
     case markdown
     /// Columns with lines around them, for terminals.
     case box
@@ -21,9 +19,7 @@ enum RowFormat: String, ExpressibleByArgument, CaseIterable {
     case line
     /// An array of objects, in which a blob is an object: `{"blob": "00ff"}`, which no text can be.
     case typedJSON = "typed-json"
-    /// Values with `|` between them.
     case list
-    /// Values with a tab between them.
     case tabs
     /// Literals of SQL with commas between them.
     case quote
@@ -33,7 +29,6 @@ enum RowFormat: String, ExpressibleByArgument, CaseIterable {
     /// The formats, for help texts.
     static let names = allCases.map(\.rawValue).joined(separator: ", ")
 
-    /// Creates a printer for the rows of one query.
     func printer(_ stream: ResultStream, _ names: [String], _ style: RowStyle = .init()) -> any RowPrinter {
         switch self {
         case .table: TablePrinter(stream, names, .plain, style)
@@ -66,7 +61,6 @@ struct RowStyle {
     var table = "table"
 }
 
-/// Prints the rows of a query as they come.
 protocol RowPrinter: AnyObject {
     func row(_ values: [StoredValue]) throws
     /// Prints what follows the last row, or what stands for no rows.
@@ -76,7 +70,6 @@ protocol RowPrinter: AnyObject {
 extension RowPrinter {
     func end() throws {}
 
-    /// Prints all rows of a result.
     func print(_ rows: [[StoredValue]]) throws {
         for row in rows { try self.row(row) }
         try end()
@@ -128,7 +121,6 @@ private final class ObjectPrinter: RowPrinter {
 }
 
 enum ValueText {
-    /// The value without quotes.
     static func plain(_ value: StoredValue) -> String {
         switch value {
         case .null: ""
@@ -139,7 +131,6 @@ enum ValueText {
         }
     }
 
-    /// The value as a literal of SQL.
     static func sql(_ value: StoredValue) -> String {
         switch value {
         case .null: "NULL"

@@ -101,7 +101,6 @@ extension PlacedStatement {
 }
 
 extension StringProtocol {
-    /// The text without spaces at its end.
     var trimmedEnd: String {
         var text = String(self)
         while text.last?.isWhitespace == true { text.removeLast() }

@@ -13,7 +13,6 @@ package struct InstalledService {
     private let unit: SystemdUnitName
     /// Why a file of it could not be read, with its path.
     private let unread: [String]
-    /// The timers that start it.
     private let timers: [String]
     /// Whether its file is that of a template.
     package let isInstance: Bool
@@ -39,7 +38,6 @@ package struct InstalledService {
         }
     }
 
-    /// The service that a timer starts.
     private static func started(by timer: SystemdUnitName, _ files: UnitFiles) -> String {
         let paths = ([files.path(of: timer.text)] + files.dropIns(of: timer.text)).compactMap(\.self)
         let settings = read(paths).texts.flatMap { Quoting.systemdSettings(in: $0) }
@@ -68,7 +66,6 @@ package struct InstalledService {
     }
 
     package var user: String { last("User") ?? "root" }
-    /// The name of its state directory.
     package var directoryName: String? { last("StateDirectory") }
     /// Whether it is among the administrator's units. One of a package exists whether it is wanted or not.
     package var isOwn: Bool { path.starts(withText: files.own + "/") }

@@ -69,9 +69,7 @@ struct JobReport {
 
     /// What is known of all jobs.
     ///
-    /// - Parameters:
-    ///   - services: what reads the repositories; nil if they are not contacted.
-    ///   - configured: when the configuration was changed.
+    /// - Parameter services: what reads the repositories; nil if they are not contacted.
     static func all(
         of configuration: ScheduleConfiguration, _ state: StateFile, _ services: ScheduleServices?, configured: Date
     ) throws -> [JobReport] {

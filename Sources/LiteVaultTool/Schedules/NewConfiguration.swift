@@ -8,9 +8,7 @@ internal import LiteVaultSystem
 
 /// A configuration with one job, to begin with, and the options that describe it.
 struct NewConfigurationOptions: ParsableArguments {
-    @Option(
-        help: .init("Database to back up, or a pattern in quotes; repeat for several.", valueName: "path"),
-        completion: .file(), transform: PathArgument.literal)
+    @Option(path: "Database to back up, or a pattern in quotes; repeat for several.")
     var source: [String] = []
 
     @Option(
@@ -19,9 +17,7 @@ struct NewConfigurationOptions: ParsableArguments {
         completion: .directory)
     var repository: String?
 
-    @Option(
-        help: .init("File with the secret of a new, sealed repository.", valueName: "file"), completion: .file(),
-        transform: PathArgument.literal)
+    @Option(path: "File with the secret of a new, sealed repository.", valueName: "file")
     var repositorySecretFile: String?
 
     @Option(help: .init("When to run (default: '*-*-* 04:00').", valueName: "calendar"))

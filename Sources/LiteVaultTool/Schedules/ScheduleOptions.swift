@@ -12,7 +12,7 @@ internal import LiteVaultSystem
 
 /// The configuration of a schedule, and the local directories that belong to it.
 struct ScheduleOptions: ParsableArguments {
-    @Argument(help: "The configuration file.", completion: .file(), transform: PathArgument.literal)
+    @Argument(path: "The configuration file.")
     var config: String
 
     @OptionGroup var directories: LocalDirectoryOptions
@@ -143,17 +143,13 @@ final class ScheduleKeys: Sendable {
     func reserveSource(of reference: KeyReference) throws { try reader.reserve(Self.source(reference)) }
 
     func secret(_ reference: KeyReference) throws -> RepositorySecret {
-        try mappingFailures {
-            let (buffer, format) = try read(reference)
-            return try buffer.repositorySecret(format)
-        }
+        try mappingFailures { try read(reference).repositorySecret(reference.format) }
     }
 
     func keys(_ reference: KeyReference) throws -> [DatabaseKey] {
         try mappingFailures {
             guard let path = reference.keyring else {
-                let (buffer, format) = try read(reference)
-                return [try buffer.databaseKey(format, from: Self.source(reference))]
+                return [try read(reference).databaseKey(reference.format, from: Self.source(reference))]
             }
             return try Keyring(path).unlock(with: unlock(reference)).databaseKeys()
         }
@@ -161,24 +157,22 @@ final class ScheduleKeys: Sendable {
 
     /// What opens the keyring of a reference.
     private func unlock(_ reference: KeyReference) throws -> KeyringUnlock {
-        let method = UnlockMethod(rawValue: reference.unlock.rawValue) ?? .passphrase
-        if method == .command, case .command(let text) = reference.source {
+        if reference.unlock == .command, case .command(let text) = reference.source {
             var command = ExternalCommand(text, limit: Self.commandLimit)
             command.discardsErrors = reporter.printsJSON
             return .command(command)
         }
-        return try KeyringUnlock(method, read(reference).0.keyMaterial())
+        return try KeyringUnlock(reference.unlock, read(reference).keyMaterial())
     }
 
-    private func read(_ reference: KeyReference) throws -> (SecretBuffer, KeyFormat) {
-        let format = KeyFormat(rawValue: reference.format.rawValue) ?? .passphrase
+    private func read(_ reference: KeyReference) throws -> SecretBuffer {
         let prompt = KeyPrompt(subject: "", confirms: false, terminal: reporter.terminal)
         let source = Self.source(reference)
         if case .environment = source {
-            return (try reader.read(source, format: format, prompt: prompt), format)
+            return try reader.read(source, format: reference.format, prompt: prompt)
         }
         let own = KeyReader(reporter, commandLimit: Self.commandLimit)
-        return (try own.read(source, format: format, prompt: prompt), format)
+        return try own.read(source, format: reference.format, prompt: prompt)
     }
 
     /// The runner reports errors of the library.

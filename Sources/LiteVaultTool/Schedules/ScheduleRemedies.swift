@@ -7,7 +7,6 @@ internal import LiteVaultSchedule
 struct ScheduleRemedies: Sendable {
     let local: LocalDirectories
 
-    /// The remedy of an error; nil if there is none.
     func text(_ error: VaultError, _ reference: RepositoryReference) -> String? {
         guard let advice = error.advice else { return error.commandLineRemedy }
         if case .returnOrRestart = advice {

@@ -18,7 +18,6 @@ package struct ServiceManager: Sendable {
 
     package init() {}
 
-    /// How a service ended.
     package struct Ending {
         /// systemd's word for it: `success`, `exit-code`, `signal`, `timeout`, …
         let result: String

@@ -29,7 +29,6 @@ package struct UnitInstallation: Sendable {
     private static let patience = Duration.seconds(60)
 
     private var service: String { "\(units.name).service" }
-    /// Where the service keeps its state.
     private var stateDirectory: String {
         configuration.stateDirectory ?? StateFile.serviceDirectory(units.directoryName)
     }
@@ -213,11 +212,6 @@ package struct UnitInstallation: Sendable {
         if units.timer != nil { try systemd.disable(service) }
     }
 
-    /// The units, and whether writing them would change their files.
-    func plannedUnits() throws -> [Unit] {
-        try files.map { Unit(path: $0.path, changed: !(try PublicText.isWritten($0.text, at: $0.path))) }
-    }
-
     /// The timer that is removed, as the service now follows logs; nil if there is none.
     func removedTimer() throws -> String? {
         guard units.timer == nil, try systemd.text(of: "\(units.name).timer").map(ServiceManager.isOurs) == true
@@ -244,7 +238,6 @@ package struct UnitInstallation: Sendable {
     struct Outcome {
         let ending: ServiceManager.Ending
         let jobs: [JobReport]
-        /// The jobs that have run.
         let ran: Set<String>
         /// The end of the service's log, if that says more than the jobs.
         let log: [String]?
@@ -316,7 +309,6 @@ package struct UnitInstallation: Sendable {
         try StateFile(directory: stateDirectory, configuration: configuration.name)
     }
 
-    /// When each job last started.
     private func starts() throws -> [String: Double] {
         let state = try state()
         let pairs = configuration.jobs.compactMap { job in
@@ -341,20 +333,16 @@ package struct UnitInstallation: Sendable {
 package struct InstallationSteps {
     /// The path of the configuration that was written.
     package var configuration: String?
-    /// The directories that were created.
     package var directories: [String] = []
     /// The units, written or found up to date.
     package var units: [UnitInstallation.Unit] = []
-    /// The units that were removed.
     package var removed: [String] = []
-    /// The unit that systemd has enabled.
     package var enabled: String?
     /// The service that systemd was asked to start.
     package var started: String?
 
     package init() {}
 
-    /// The files that were written.
     private var written: [String] { [configuration].compactMap(\.self) + units.filter(\.changed).map(\.path) }
 
     /// What was done and found, as phrases.

@@ -134,12 +134,10 @@ extension Failure {
         Failure(.wrongKind, "this database is not encrypted", path: path, remedy: remedy)
     }
 
-    /// An empty file where a database is required.
     static func isEmpty(_ path: String) -> Failure {
         Failure(.wrongKind, "the file is empty: it does not contain a database", path: path, remedy: "Check the path.")
     }
 
-    /// A file that is not a database of any kind.
     static func notADatabase(_ path: String) -> Failure {
         Failure(.wrongKind, "not a database", path: path, remedy: "'litevault info' shows what the file is.")
     }

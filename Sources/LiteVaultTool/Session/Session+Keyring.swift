@@ -48,15 +48,20 @@ extension Session {
     }
 
     /// Opens a keyring by the secret that the options name, or that a person types.
+    ///
+    /// - Parameter trusted: fingerprints of which one has to be its own; none for any keyring.
     func unlock<Role>(
-        _ keyring: String, _ options: KeyOptions<Role>, _ method: UnlockMethod, slot: Int? = nil
+        _ keyring: String, _ options: KeyOptions<Role>, _ method: UnlockMethod, slot: Int? = nil,
+        trusted: [KeyringFingerprint] = []
     ) throws -> UnlockedKeyring {
         try Preflight.requireSource(keyring)
         // Before anybody types a passphrase for a file of another kind.
         _ = try Keyring(keyring).slots()
         var unlock = try keyringUnlock(options, method, for: keyring)
         unlock.slot = slot
-        return try self.keyring(keyring).unlock(with: unlock)
+        var unlocked = try self.keyring(keyring).unlock(with: unlock)
+        try trustIfGiven(&unlocked, trusted)
+        return unlocked
     }
 
     /// Reads the secret of a slot from its source, or asks for it.
@@ -118,8 +123,6 @@ extension Session {
     }
 
     /// Reads, asks for or generates the secret of a slot that is about to be set.
-    ///
-    /// - Returns: the slot, and its recovery code, if it is one.
     func prepare(_ options: SlotOptions, for keyring: String) throws -> (slot: NewKeyringSlot, code: RecoveryCode?) {
         var code: RecoveryCode?
         var slot: NewKeyringSlot
@@ -174,5 +177,31 @@ extension KeyringUnlock {
         case .identity: self = .identity(try secret.withBytes { try KeyringIdentity(contentsOf: $0) })
         case .secret, .command: self = .secret(secret)
         }
+    }
+}
+
+extension Session {
+    /// Remembers a keyring in which a command set a slot, and reports the slot.
+    ///
+    /// - Parameters:
+    ///   - code: its recovery code, if it has one, which nothing else ever shows.
+    ///   - addDone: says what was done.
+    func report(
+        _ keyring: UnlockedKeyring, _ slot: KeyringSlot, _ code: RecoveryCode?, _ addDone: (inout Report) -> Void
+    ) throws -> Report {
+        keyring.remember(warning: reporter)
+        let recoveryCode = try code?.withText { String(decoding: $0, as: UTF8.self) }
+        let proof = try KeyringProofSummary(keyring)
+        var report = Report([
+            "keyring": keyring.keyring.path, "slot": slot.members, "recovery_code": recoveryCode,
+            "keyring_proof": proof.members,
+        ])
+        addDone(&report)
+        if let recoveryCode {
+            report.appendLine("Recovery code: \(recoveryCode)")
+            report.appendLine("It is shown only now, and it opens the keyring: print it, and lock it away.")
+        }
+        proof.add(to: &report)
+        return report
     }
 }

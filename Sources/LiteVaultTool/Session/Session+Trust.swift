@@ -9,7 +9,6 @@ extension Session {
 
     /// Makes sure that a keyring may have new data under its key. A person is asked, if there is one.
     ///
-    /// - Parameter trusted: the fingerprints that were given.
     /// - Throws: `key-rejected` when nothing shows that it is the right one, or it is not the one that was given.
     func requireProof(_ keyring: inout UnlockedKeyring, _ trusted: [KeyringFingerprint]) throws {
         try trustIfGiven(&keyring, trusted)

@@ -10,7 +10,6 @@ protocol VaultCommand: ParsableCommand {
     var output: OutputOptions { get }
     /// Whether messages on standard error are JSON even without `--json`.
     var logsJSON: Bool { get }
-    /// Does the work.
     func perform(_ session: Session) throws -> Report
 }
 
@@ -37,7 +36,6 @@ struct Session {
     let keys: KeyReader
     /// When the command began, or a person last answered, by the system's uptime.
     private let start = Locked(ProcessInfo.processInfo.systemUptime)
-    /// The warnings of the keys that were set.
     private let weakKeys = Locked<[Members]>([])
     /// The option that a passphrase with the form of a raw key lacks, if it is one.
     private let missingFormat = Locked<String?>(nil)
@@ -61,7 +59,6 @@ struct Session {
     /// The key that the options name, or that a person types.
     ///
     /// - Parameters:
-    ///   - path: the database, for the prompt.
     ///   - confirms: whether the key is about to be set, and has to be typed twice.
     ///   - trusted: the fingerprints of keyrings that are trusted for a key that is about to be set.
     /// - Throws: `usage` for more than one source, `key-rejected` without a key, and for a keyring that is not proven.
@@ -255,6 +252,5 @@ struct WrittenFile {
         return "\(size)in \(Format.duration(seconds))"
     }
 
-    /// How a converted copy was verified.
     static let comparison = "Verified: the new file was read back and compared with the source, schema and every row."
 }

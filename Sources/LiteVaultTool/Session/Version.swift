@@ -2,7 +2,6 @@ internal import LiteVault
 
 /// The versions of the tool and of the linked engine.
 enum Version {
-    /// The semantic version of this package.
     static let number = "0.1.0"
 
     /// `litevault 0.1.0 (SQLCipher 4.6.1, SQLite 3.46.1)`, and a line for each known defect of the engine.
@@ -11,7 +10,6 @@ enum Version {
             separator: "\n")
     }
 
-    /// The linked engine, in results.
     static var engine: Members {
         [
             "sqlite": sqlite, "sqlcipher": Nullable(sqlcipher),
@@ -19,7 +17,6 @@ enum Version {
         ]
     }
 
-    /// The known defects of the engine.
     static var defects: [String] {
         EngineInfo.linked.defects.sorted { $0.rawValue < $1.rawValue }.map { defect in
             switch defect {
@@ -36,7 +33,6 @@ enum Version {
         return "\(version.major).\(version.minor).\(version.point)"
     }
 
-    /// The linked SQLCipher; nil without encryption.
     private static var sqlcipher: String? {
         guard case .sqlcipher(let version) = EngineInfo.linked.encryption else { return nil }
         return version

@@ -32,7 +32,6 @@ struct CSVReader {
         (self.dialect, self.next) = (dialect, next)
     }
 
-    /// Reads a file in blocks.
     init(_ file: InputFile, _ dialect: Dialect) {
         var block: [UInt8] = []
         var position = 0

@@ -45,7 +45,6 @@ enum ShellCommandList {
         .init(".width", "[N …]", 0...1000, "the widths of columns; 0 is as wide as the values"),
     ]
 
-    /// The lines of '.help'.
     static var help: [String] {
         all.map { entry in
             let start = entry.arguments.isEmpty ? entry.name : entry.name + " " + entry.arguments

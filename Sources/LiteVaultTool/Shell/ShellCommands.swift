@@ -5,7 +5,6 @@ internal import LiteVaultCore
 internal import LiteVaultQuoting
 internal import LiteVaultSystem
 
-/// The commands of the shell that begin with a point.
 struct ShellCommands {
     let database: ShellDatabase
     let session: Session

@@ -1,5 +1,4 @@
 internal import LiteVault
-internal import LiteVaultCipher
 internal import LiteVaultCore
 internal import LiteVaultQuoting
 internal import LiteVaultSystem
@@ -105,10 +104,5 @@ struct ShellDatabase {
         try connection.all(
             "SELECT sql || ';' FROM sqlite_master WHERE sql IS NOT NULL AND (?1 IS NULL OR lower(tbl_name) = lower(?1)"
                 + " OR lower(name) = lower(?1)) ORDER BY rowid", with: name, as: String.self)
-    }
-
-    /// Whether a path is that of the database: its file must not be opened a second time, as closing it drops locks.
-    func isOwnFile(_ path: String) throws -> Bool {
-        try withErrorContext(path: path) { try FileMetadata.isSameFile(opening.path, path) }
     }
 }

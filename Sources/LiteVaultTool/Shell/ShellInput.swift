@@ -132,7 +132,6 @@ struct StatementBuffer {
     /// - Parameters:
     ///   - next: the line, without its end. What was recalled from the history may be several.
     ///   - number: its number; that of the first is 1.
-    /// - Returns: the statements in order.
     mutating func add(_ next: String, line number: Int) -> [PlacedStatement] {
         var position = bytes.count
         bytes.append(contentsOf: next.utf8)

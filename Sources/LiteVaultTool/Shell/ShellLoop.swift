@@ -118,7 +118,6 @@ final class ShellLoop {
         }
     }
 
-    /// Runs the next statement or command.
     private func step(_ database: ShellDatabase, _ commands: ShellCommands) throws -> Request? {
         if let statement = pending.popLast() {
             try run(statement, database)

@@ -51,7 +51,6 @@ struct ShellOpening {
         return connection
     }
 
-    /// Finds out whether a database that is only read can be read.
     func prove() throws {
         if isReadOnly { try DatabaseFile(path).read(key: key, settings: settings) { _ in } }
     }

@@ -13,7 +13,6 @@ final class ShellSettings {
     var showsChanges = false
     var showsPlans = false
     var echoes = false
-    /// The values of `.parameter`, by the names of parameters.
     private var parameters: [ExactText: StoredValue] = [:]
 
     init(_ format: RowFormat, bails: Bool?) { (self.format, self.bails) = (format, bails) }
@@ -80,10 +79,7 @@ final class ShellSettings {
 
     /// `.parameter set|unset|list|clear`
     ///
-    /// - Parameters:
-    ///   - words: the arguments.
-    ///   - text: the whole line, as it was typed.
-    /// - Returns: the lines to print.
+    /// - Parameter text: the whole line, as it was typed.
     func parameter(_ words: [String], _ text: String, _ connection: Connection) throws -> [String] {
         switch (words.first, words.count) {
         case ("set", 3...):

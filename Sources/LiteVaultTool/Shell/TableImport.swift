@@ -1,4 +1,5 @@
 internal import LiteVault
+internal import LiteVaultCipher
 internal import LiteVaultCore
 internal import LiteVaultQuoting
 internal import LiteVaultSystem
@@ -68,11 +69,10 @@ struct TableImport {
     }
 
     /// Inserts the records.
-    ///
-    /// - Returns: the lines to print.
     func run(_ database: ShellDatabase) throws -> [String] {
         try Preflight.requireSource(path)
-        guard try !database.isOwnFile(path) else {
+        // Opened a second time, it would drop the database's locks when it is closed.
+        guard try !withErrorContext(path: path, { try FileMetadata.isSameFile(database.opening.path, path) }) else {
             throw Failure(.usage, "this is the database itself", path: path, remedy: "Name a CSV file.")
         }
         guard let file = try? InputFile(path: path, allowsPipes: true) else {

@@ -191,10 +191,7 @@ extension TableBuilder {
         _ name: Expression<V>, primaryKey: Bool, check: Expression<Bool>? = nil, references table: any QueryType,
         _ other: Expression<V>
     ) where V.Datatype == Int64 {
-        declare(name, unique: false, check: check?.root) {
-            $0.primaryKey = primaryKey ? .default : nil
-            $0.references = (table, other.root)
-        }
+        declare(name, unique: false, check: check?.root, Self.key(primaryKey, table, other.root))
     }
 
     /// `"name" TYPE PRIMARY KEY NOT NULL CHECK … REFERENCES "table" ("other")`, with a condition that may be NULL
@@ -202,10 +199,7 @@ extension TableBuilder {
         _ name: Expression<V>, primaryKey: Bool, check: Expression<Bool?>, references table: any QueryType,
         _ other: Expression<V>
     ) where V.Datatype == Int64 {
-        declare(name, unique: false, check: check.root) {
-            $0.primaryKey = primaryKey ? .default : nil
-            $0.references = (table, other.root)
-        }
+        declare(name, unique: false, check: check.root, Self.key(primaryKey, table, other.root))
     }
 
     /// `"name" TYPE PRIMARY KEY CHECK … REFERENCES "table" ("other")`
@@ -213,10 +207,7 @@ extension TableBuilder {
         _ name: Expression<V?>, primaryKey: Bool, check: Expression<Bool>? = nil, references table: any QueryType,
         _ other: Expression<V>
     ) where V.Datatype == Int64 {
-        declare(name, unique: false, check: check?.root) {
-            $0.primaryKey = primaryKey ? .default : nil
-            $0.references = (table, other.root)
-        }
+        declare(name, unique: false, check: check?.root, Self.key(primaryKey, table, other.root))
     }
 
     /// `"name" TYPE PRIMARY KEY CHECK … REFERENCES "table" ("other")`, with a condition that may be NULL
@@ -224,10 +215,13 @@ extension TableBuilder {
         _ name: Expression<V?>, primaryKey: Bool, check: Expression<Bool?>, references table: any QueryType,
         _ other: Expression<V>
     ) where V.Datatype == Int64 {
-        declare(name, unique: false, check: check.root) {
-            $0.primaryKey = primaryKey ? .default : nil
-            $0.references = (table, other.root)
-        }
+        declare(name, unique: false, check: check.root, Self.key(primaryKey, table, other.root))
+    }
+
+    private static func key(
+        _ isPrimary: Bool, _ table: any QueryType, _ other: SQLNode
+    ) -> (inout ColumnDeclaration) -> Void {
+        { ($0.primaryKey, $0.references) = (isPrimary ? .default : nil, (table, other)) }
     }
 
     /// Adds a column.
