@@ -1,4 +1,5 @@
 import LiteVault
+import LiteVaultBackup
 
 /// What may happen in one step of a run.
 struct SimulatedEvent {
@@ -64,6 +65,13 @@ extension SimulatedEvent {
             },
             SimulatedEvent(2) { host, _ in try host.vacuum() },
             SimulatedEvent(2) { host, _ in try host.reopen() },
+            SimulatedEvent(1) { host, random in
+                switch Int.random(in: 0..<6, using: &random) {
+                case 0, 1: try host.replace()
+                case 2, 3: try host.changePageSize(to: [512, 1024, 4096, 8192].randomElement(using: &random) ?? 1024)
+                default: try host.changeKey()
+                }
+            },
         ]
     }
 
@@ -89,7 +97,7 @@ extension SimulatedEvent {
             SimulatedEvent(3) { host, _ in await host.kill() },
             SimulatedEvent(2) { host, random in
                 // What a follower does then: it tries again, with the same bytes.
-                host.store.fail(Bool.random(using: &random) ? .lostAnswer : .lostRequest)
+                host.store.fail([.lostAnswer, .lostRequest, .full].randomElement(using: &random) ?? .full)
                 host.log("the store fails once")
                 do {
                     if host.isFollowing, Bool.random(using: &random) {
@@ -97,7 +105,7 @@ extension SimulatedEvent {
                     } else {
                         try await host.poll()
                     }
-                } catch let error as VaultError where error.code == .io {
+                } catch let error as VaultError where error.code == .io || error.code == .noSpace {
                     host.log("failed")
                 }
                 host.store.recover()
@@ -132,7 +140,10 @@ extension SimulatedEvent {
             SimulatedEvent(1) { host, random in
                 if Bool.random(using: &random) { try await host.compact() } else { try await host.runSchedule() }
             },
-            SimulatedEvent(1) { host, random in try await host.forget(keeping: Int.random(in: 1...2, using: &random)) },
+            SimulatedEvent(1) { host, random in
+                let policy = RetentionPolicy.random(using: &random)
+                try await host.forget(by: policy) { Int.random(in: 0..<$0, using: &random) }
+            },
             SimulatedEvent(3) { host, random in try await host.verify(2) { Int.random(in: 0..<$0, using: &random) } },
         ]
     }
@@ -147,7 +158,10 @@ extension SimulatedEvent {
                 host.clock.step(step)
                 host.log("clock \(step)")
             },
-            SimulatedEvent(3) { host, random in host.clock.pass(Int64.random(in: 1...40_000, using: &random)) },
+            SimulatedEvent(3) { host, random in
+                let most: Int64 = Int.random(in: 0..<4, using: &random) == 0 ? 40_000_000 : 40_000
+                host.clock.pass(Int64.random(in: 1...most, using: &random))
+            },
             SimulatedEvent(1) { host, random in
                 if Int.random(in: 0..<4, using: &random) == 0 {
                     try await host.loseState()

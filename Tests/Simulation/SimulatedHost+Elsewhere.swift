@@ -64,7 +64,7 @@ extension SimulatedHost {
             }
             unchanged = update == .unchanged ? unchanged + 1 : 0
         }
-        let db = try Connection(directory + "/standby.db", readonly: true)
+        let db = try unlocked(directory + "/standby.db")
         defer { try? db.close() }
         guard try db.value("PRAGMA integrity_check", as: String.self) == "ok" else {
             throw Wrong(what: "the standby is damaged")

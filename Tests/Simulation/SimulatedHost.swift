@@ -54,13 +54,16 @@ final class SimulatedHost {
     private(set) var repository: Repository
     /// The database: another file after a promotion.
     private(set) var path: String
-    private var connection: Connection
+    var connection: Connection
+    /// The keys that the database has had, the last one its key of now; none if it is in plaintext.
+    var keys: [DatabaseKey] = []
     /// What the log had when the database was made, or what the last power loss left: no power loss takes that.
     var synced: LogIndex?
     /// The number of the last commit, by any host.
     private var numbered: Int64 = 0
     private var session: Session?
     let elsewhere = Elsewhere()
+    let retention = Retention()
     private var newest = 0
     private var label = Date(milliseconds: 0)
     /// Why the next base snapshot has a gap before it.
@@ -78,8 +81,10 @@ final class SimulatedHost {
     /// How often the clock was found behind.
     private(set) var remarks = 0
 
-    /// - Parameter isLarge: whether the database begins with many blocks of pages, of which later snapshots read few.
-    init(isConditional: Bool = true, isLarge: Bool = false) async throws {
+    /// - Parameters:
+    ///   - isLarge: whether the database begins with many blocks of pages, of which later snapshots read few.
+    ///   - key: the key of the database; nil for plaintext.
+    init(isConditional: Bool = true, isLarge: Bool = false, key: DatabaseKey? = nil) async throws {
         clock = SimulatedClock()
         store = SimulatedStore(clock, isConditional: isConditional)
         place = scratch.directory
@@ -87,7 +92,8 @@ final class SimulatedHost {
         repository.clock = clock.host
         self.repository = repository
         path = scratch.path("a.db")
-        connection = try Self.opened(path)
+        keys = key.map { [$0] } ?? []
+        connection = try Self.opened(path, keys)
         try connection.execute(
             "CREATE TABLE t(a, filler); CREATE TABLE state(n); INSERT INTO state VALUES (0)")
         if isLarge {
@@ -114,10 +120,32 @@ final class SimulatedHost {
 
     private static let settings = "PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = OFF; PRAGMA busy_timeout = 0"
 
-    private static func opened(_ path: String) throws -> Connection {
-        let connection = try Connection(path)
-        try connection.execute("PRAGMA journal_mode = WAL; \(settings)")
+    /// A connection of the application.
+    private static func opened(_ path: String, _ keys: [DatabaseKey]) throws -> Connection {
+        let connection = try keys.last.map { try Connection(path, key: $0) } ?? Connection(path)
+        try connection.execute(settings)
+        try connection.execute("PRAGMA journal_mode = WAL")
         return connection
+    }
+
+    /// Opens what was restored, with the key that it had then.
+    func unlocked(_ path: String) throws -> Connection {
+        for key in keys.dropFirst().reversed() {
+            do { return try Connection(path, key: key, readonly: true) } catch let error as VaultError
+                where error.code == .keyRejected
+            {}
+        }
+        return try keys.first.map { try Connection(path, key: $0, readonly: true) } ?? Connection(path, readonly: true)
+    }
+
+    /// The application closes its connection, which removes the log unless a follower holds it, and opens another one.
+    ///
+    /// - Parameter change: what happens to the file in between.
+    func reopen(_ change: () throws -> Void = {}) throws {
+        try connection.close()
+        defer { log("reopened") }
+        defer { if let new = try? Self.opened(path, keys) { connection = new } }
+        try change()
     }
 
     func log(_ event: String) { events.append("\(clock.shown % 100_000_000): \(event)") }
@@ -142,9 +170,8 @@ final class SimulatedHost {
     func commit(_ sql: String? = nil, isFresh: Bool = false) throws {
         numbered += 1
         let number = numbered
-        let writer = isFresh ? try Connection(path) : connection
+        let writer = isFresh ? try Self.opened(path, keys) : connection
         defer { if isFresh { try? writer.close() } }
-        try writer.execute(Self.settings)
         try writer.execute(
             "BEGIN; UPDATE state SET n = \(number); \(sql ?? "INSERT INTO t VALUES (\(number * 7), zeroblob(300))"); COMMIT"
         )
@@ -160,15 +187,6 @@ final class SimulatedHost {
     func vacuum() throws {
         try connection.execute("VACUUM")
         log("VACUUM")
-    }
-
-    /// Closes the last connection, which removes the log unless a follower holds it, and opens another one.
-    func reopen() throws {
-        try connection.close()
-        connection = try Connection(path)
-        try connection.execute(Self.settings)
-        _ = try Self.state(connection)
-        log("reopened")
     }
 
     /// The application writes to another file from now on, on another host, and nothing follows it yet.
@@ -206,7 +224,7 @@ final class SimulatedHost {
         repository = try await Repository.open(store, local: Self.directories(place))
         repository.clock = clock.host
         (newest, label, known, gap) = (0, Date(milliseconds: 0), Locked(0), nil)
-        connection = try Self.opened(path)
+        connection = try Self.opened(path, keys)
         latest = try Self.state(connection)
     }
 
@@ -376,6 +394,7 @@ final class SimulatedHost {
             label = max(label, snapshot.time)
         }
         acknowledge(snapshot.time.milliseconds, state, isExact: followed != nil)
+        retention.contents[snapshot.id] = state
         return snapshot
     }
 
@@ -417,16 +436,6 @@ final class SimulatedHost {
         if state.number >= newestAcknowledged?.number ?? 0 { newestAcknowledged = state }
     }
 
-    /// Forgets all but the newest snapshots: what was acknowledged before the oldest kept one no longer counts.
-    func forget(keeping last: Int) async throws {
-        var policy = RetentionPolicy()
-        policy.last = last
-        _ = try await repository.writable().forget(policy)
-        _ = try await repository.writable().prune(grace: .zero)
-        try await noteRetention()
-        log("forgot all but \(last)")
-    }
-
     /// The schedule's jobs that are due are run, with the same tool and memory as everything else on this host.
     func runSchedule() async throws {
         let configuration = try ScheduleConfiguration(text: Self.schedule(path), path: directory + "/schedule.yml")
@@ -465,8 +474,8 @@ final class SimulatedHost {
         """
     }
 
-    /// What retention has left can be restored.
-    private func noteRetention() async throws {
+    /// What was acknowledged before the newest snapshot that retention has left no longer counts: the segments may be gone.
+    func noteRetention() async throws {
         let left = try await repository.snapshots(database: "a.db")
         oldest = left.map { $0.time.milliseconds }.max() ?? 0
         acknowledged.removeAll { $0.label < oldest }
@@ -489,7 +498,7 @@ final class SimulatedHost {
             for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: destination + suffix) }
         }
         let result = try await repository.restore(selection, to: destination)
-        let db = try Connection(destination)
+        let db = try unlocked(destination)
         defer { try? db.close() }
         let verdict = try db.value("PRAGMA integrity_check", as: String.self)
         guard verdict == "ok" else { throw Wrong(what: "\(selection): \(verdict)") }

@@ -10,6 +10,8 @@ final class SimulatedStore: ObjectStore {
         case lostAnswer
         /// It is not carried out.
         case lostRequest
+        /// It is not carried out: there is no room.
+        case full
     }
 
     private struct Content {
@@ -100,6 +102,7 @@ final class SimulatedStore: ObjectStore {
                 fault = content.faults.removeFirst()
             }
             if case .lostRequest = fault { throw VaultError(.io, "no answer", path: name) }
+            if case .full = fault { throw VaultError(.noSpace, "there is no room", path: name) }
             let holds =
                 switch condition {
                 case .none: true

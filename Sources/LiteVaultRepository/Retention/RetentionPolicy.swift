@@ -45,7 +45,8 @@ extension RetentionPolicy {
     /// newest one that did not fail is kept.
     ///
     /// No rule reads a clock: time is what the clocks said when the snapshots were taken. A snapshot that is out of order among these, because a clock
-    /// was ahead or behind, uses up no period, and is as old as the one after it.
+    /// was ahead or behind, uses up no period, and is as old as the one after it. The one that shows this is kept with it, so that the same rules
+    /// remove nothing more the next time; rules that only count snapshots do not need that.
     ///
     /// - Parameters:
     ///   - snapshots: the snapshots of one database, in order.
@@ -53,12 +54,14 @@ extension RetentionPolicy {
     package func decide(_ snapshots: [Snapshot], now: Date) -> [RetentionDecision] {
         let times = snapshots.map(\.taken)
         let newest = times.last ?? now
-        var latest = Date.distantPast
-        let isInOrder = times.map { time in
-            guard time >= latest, time <= newest else { return false }
-            latest = time
-            return true
+        var latest: Int?
+        // What each one comes after, although that is dated later.
+        let later = times.indices.map { index in
+            let before = latest.flatMap { times[index] < times[$0] ? $0 : nil }
+            if before == nil, times[index] <= newest { latest = index }
+            return before
         }
+        let isInOrder = times.indices.map { later[$0] == nil && times[$0] <= newest }
         var reasons: [Int: [String]] = [:]
         func keep(_ index: Int, _ reason: String) { reasons[index, default: []].append(reason) }
         let newestFirst = Array(snapshots.indices.reversed())
@@ -86,6 +89,10 @@ extension RetentionPolicy {
                 if age - (pause > within.seconds ? pause : 0) <= within.seconds { keep(index, "within") }
             }
         }
+        var counting = RetentionPolicy()
+        counting.last = last
+        // Without it, that one would be in order the next time, and use up a period of another.
+        for index in reasons.keys where self != counting { later[index].map { keep($0, "before a clock step") } }
         return snapshots.indices.map {
             RetentionDecision(
                 snapshot: snapshots[$0], keeps: reasons[$0] != nil, reasons: reasons[$0] ?? [],

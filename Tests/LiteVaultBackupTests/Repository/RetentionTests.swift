@@ -274,6 +274,21 @@ import Testing
         #expect(try kept(right) { $0.within = .seconds(86_400) } == [0] + behind.map { $0.clock } + [1])
     }
 
+    @Test func `H-CLOCK-21 the same rules remove nothing more the second time, although what showed a clock step was not counted`()
+        throws
+    {
+        let hour = 1.0 / 24
+        // The clock was ahead at 12:15, or behind at 10:00.
+        let hours: [Double] = [-4, 0.25, -2, 0.75]
+        let times = hours.map { (day: $0 * hour, clock: Optional($0 * hour)) }
+        let once = try kept(times) { $0.hourly = 2 }
+        #expect(once == hours.map { $0 * hour })
+        #expect(try kept(once.map { (day: $0, clock: Optional($0)) }) { $0.hourly = 2 } == once)
+        // Rules that count need no time.
+        #expect(try kept(times) { $0.last = 2 } == [-2 * hour, 0.75 * hour])
+        #expect(try kept(times) { ($0.last, $0.hourly) = (2, 1) } == [0.25 * hour, -2 * hour, 0.75 * hour])
+    }
+
     @Test func `H-CLOCK-18 after one snapshot dated ahead rules go by what the clock said, not by the labels that follow it`()
         throws
     {
