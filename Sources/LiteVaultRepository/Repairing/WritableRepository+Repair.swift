@@ -131,7 +131,7 @@ final class Repair {
     /// Rebuilds the forget record from the existing snapshots. Snapshots that somebody else removed then count as
     /// forgotten.
     private func repairForgetRecord(_ before: DatabaseSurvey, _ lost: [DatabaseSurvey.Unreadable]) async throws {
-        let name = RepositoryFormat.forgetRecord(before.database)
+        let (database, name) = (before.database, RepositoryFormat.forgetRecord(before.database))
         let found =
             if options.dryRun {
                 try await recordGone(before, lost, replacing: nil)
