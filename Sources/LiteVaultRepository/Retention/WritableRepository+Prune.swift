@@ -31,19 +31,23 @@ extension WritableRepository {
     ) async throws -> PruneResult {
         try await withRoom(isKept: !dryRun) {
             try await withLease("prune", for: "removing from the repository") { lease in
-                try await prune(grace: grace, dryRun: dryRun, progress: progress, holding: lease)
+                if dryRun { return try await prune(grace: grace, progress: progress, replacing: nil) }
+                return try await store.changing(RepositoryFormat.pendingDeletions, holding: lease) {
+                    try await prune(grace: grace, progress: progress, replacing: $0)
+                }
             }
         }
     }
 
+    /// - Parameter version: the list of pending deletions, to be replaced; nil if nothing is to be changed.
     private func prune(
-        grace: Duration, dryRun: Bool, progress: BackupProgress.Report, holding lease: Lease
+        grace: Duration, progress: BackupProgress.Report, replacing version: ObjectVersion?
     ) async throws -> PruneResult {
         // In this order: a scheduled pack belongs to a writer that acquired its lease before. If that has ended, its
         // manifest is found below; if not, its lease is. Tests/Protocol proves it, without relying on clocks.
         let trees = try await store.list("tree/").filter { RepositoryFormat.isPack($0.name) }
         let packs = try await store.list("data/").filter { RepositoryFormat.isPack($0.name) } + trees
-        let writers = try await writers(endingOthers: !dryRun)
+        let writers = try await writers(endingOthers: version != nil)
         let (now, grace) = (try await store.now().timeIntervalSince1970, grace.seconds)
         let used = try await repository.usedPacks()
         // A damaged list is started over: only packs scheduled by this run or a later one are deleted then.
@@ -84,7 +88,7 @@ extension WritableRepository {
         result.sparse = sparse.count
         result.removed = going.count
         result.removedBytes = going.lazy.map(\.size).sum
-        if dryRun { return result }
+        guard let version else { return result }
         // Copies on this machine: problems with them do not stop pruning.
         try? repository.sweepCache(trees)
         // Packs deleted now stay on the list until they are confirmed to be gone. The rest is left to a later run.
@@ -99,11 +103,11 @@ extension WritableRepository {
         if list.damaged != before.damaged || !list.packs.isEmpty || !list.sparse.isEmpty || !before.packs.isEmpty
             || !before.sparse.isEmpty
         {
-            try await put(list, as: RepositoryFormat.pendingDeletions, condition: .none)
+            try await put(list, replacing: version)
         }
         for (index, pack) in going.enumerated() {
             try progress(BackupProgress(.removing, Int64(index), of: Int64(going.count)))
-            if index % 100 == 0 { try await lease.confirm() }
+            if index % 100 == 0 { try await version.lease?.confirm() }
             try await store.remove(pack.name)
         }
         try await store.removeLeftovers()
