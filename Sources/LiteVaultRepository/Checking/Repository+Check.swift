@@ -130,11 +130,13 @@ extension Repository {
                 for result in results { found.results[result.snapshot.hash.hexadecimal] = result.verification }
                 do { try await writable.record(found, database) } catch let error as VaultError where error.isDamage {
                     isRecorded = false
+                    report.recordingError = error
                 }
             }
             report.isRecorded = isRecorded
         } catch {
-            // The repository is read-only: the report says so, as it does of results that are damaged.
+            // The repository is read-only, for example: the report says so, as it does of results that are damaged.
+            report.recordingError = error as? VaultError
         }
     }
 }
