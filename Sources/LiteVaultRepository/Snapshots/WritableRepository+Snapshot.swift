@@ -100,6 +100,10 @@ extension WritableRepository {
             RoomToRemove(store)?.keep()
             if let token { options.followed?.finish(token, snapshot: snapshot.id) }
             plan.warnings += UnrestorableSnapshot.all(of: plan.known + [snapshot]).compactMap(\.warning)
+            // Another path has been told of already.
+            if !plan.warnings.contains(where: \.continuesHistory), let warning = snapshot.warning(continuing: plan.known) {
+                plan.warnings.append(warning)
+            }
             return SnapshotResult(
                 snapshot: snapshot, packs: sink.spool.packs.count,
                 read: min(Int64(sink.blockCount - sink.kept) * Int64(blockSize), sink.byteCount),
