@@ -34,7 +34,8 @@ extension Repository {
     /// - Returns: what was restored.
     /// - Throws: `VaultError` `cannotCreate`, `damaged`, `io`, `noSpace`; `noInput` if there is no such state; `damaged` if
     ///   segments are missing or damaged, with a ``BrokenLogError`` as its cause that has the newest reachable time; `busy` if
-    ///   the database to replace is in use, `unsupported` if that cannot be found out. The destination is as it was then.
+    ///   the database to replace is in use, or retention keeps removing what was selected; `unsupported` if it cannot be found out whether the database
+    ///   is in use. The destination is as it was then.
     @discardableResult
     public func restore(
         _ selection: SnapshotSelection, database: String? = nil, to destination: String,

@@ -344,7 +344,7 @@ extension RepositoryWarning {
 /// Options for taking a snapshot.
 public struct SnapshotOptions: Sendable {
     /// The database's name in the repository; nil takes the last component of the path: of a symbolic link its own name, not that
-    /// of the file it leads to.
+    /// of the file it leads to. Databases of several machines need different names in one repository.
     public var database: String?
     /// Whether a database without encryption may be stored.
     public var allowsPlaintext = false
