@@ -253,8 +253,13 @@ import Testing
         #expect(dry.status == 0)
         #expect(try dry.json()["recorded"] as? Bool == false)
         #expect(try verification() == nil)
+        // For people as well.
+        let told = try workspace.tool.run(["check", "--read-only", "--repository", "place/repository"])
+        #expect(told.status == 0 && told.output.contains("nothing, as --read-only asks for"), "\(told.output)")
         #expect(try workspace.tool.run(["check"] + words).json()["recorded"] as? Bool == true)
         #expect(try verification()?["passed"] as? Bool == true)
+        let silent = try workspace.tool.run(["check", "--repository", "place/repository"])
+        #expect(silent.status == 0 && !silent.output.contains("recorded"), "\(silent.output)")
         // The exit status still says what was found.
         let packs = workspace.path("place/repository/data")
         let pack = try #require(

@@ -95,6 +95,8 @@ public struct CheckReport: Sendable {
     var damaged: [String: Set<String>] = [:]
     /// Whether the results were recorded in the repository.
     public internal(set) var isRecorded = false
+    /// Why they were not, if they were to be; nil if they were.
+    package internal(set) var recordingError: VaultError?
 
     /// Whether no problem was found, and none is known from more thorough checks.
     public var isIntact: Bool { problems.isEmpty && recorded.isEmpty }

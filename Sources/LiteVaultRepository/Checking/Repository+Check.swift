@@ -138,11 +138,13 @@ extension Repository {
                 found.known = before
                 do { try await writable.record(found, database) } catch let error as VaultError where error.isDamage {
                     isRecorded = false
+                    report.recordingError = error
                 }
             }
             report.isRecorded = isRecorded
         } catch {
-            // The repository is read-only: the report says so, as it does of results that are damaged.
+            // The repository is read-only, for example: the report says so, as it does of results that are damaged.
+            report.recordingError = error as? VaultError
         }
     }
 }

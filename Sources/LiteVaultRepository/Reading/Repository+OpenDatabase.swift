@@ -24,7 +24,7 @@ extension Repository {
     ///   - warning: called with each problem in the repository that does not affect the state.
     /// - Throws: `VaultError` `noInput` if there is no such state; `damaged` if a block or segment that is needed is missing or
     ///   damaged; `keyRejected` or `wrongKind` if the key does not open the database; `unsupported` if segments have more than a million
-    ///   different pages: restore that state; `io`, `noSpace`.
+    ///   different pages: restore that state; `busy` if retention keeps removing what was selected; `io`, `noSpace`.
     public func openDatabase(
         _ selection: SnapshotSelection = .latest, database: String? = nil, key: DatabaseKey? = nil,
         settings: CipherSettings = .init(), options: ReadingOptions = .init(),

@@ -74,6 +74,20 @@ extension Repository {
         return try fence(document, name, database) != nil
     }
 
+    /// Whether a snapshot that was read before is still stored. Retention removes its manifest, or puts a fence in its place, before it removes the
+    /// segments that continue it: while this is true, no listing made before lacks one of them for that reason.
+    ///
+    /// - Throws: what the store throws.
+    func isStored(_ snapshot: Snapshot) async throws -> Bool {
+        do {
+            if case .snapshot = try await object(snapshot.object, snapshot.manifest.database) { return true }
+            return false
+        } catch let error as VaultError where error.isDamage {
+            // What is damaged now was not removed.
+            return error.code != .missing
+        }
+    }
+
     /// The fence in a document; nil if it is something else.
     func fence(_ document: SealedDocument, _ name: String, _ database: String) throws -> Fence? {
         struct Kind: CheckedDocument {

@@ -147,7 +147,7 @@ final class Lease: Sendable {
             } else if isNamed {
                 try await repository.requireIdentity()
             }
-            let tag = try await put(
+            let tag = try await claim(
                 record, as: name, in: store, condition: supportsConditionalWrites ? condition : .none)
             let lease = Lease(
                 name: name, store: store, supportsConditionalWrites: supportsConditionalWrites, announced: announced,
@@ -191,6 +191,26 @@ final class Lease: Sendable {
         _ record: Record, as name: String, in store: any ObjectStore, condition: PutCondition = .none
     ) async throws -> ETag {
         try await store.put(name, bytes: Decoding.bytes(record, path: name), condition: condition)
+    }
+
+    /// Stores the record of a new holder.
+    ///
+    /// A refused write may have been made all the same: the client of a store sends a request again that was not answered, and the second one
+    /// finds what the first has stored.
+    ///
+    /// - Throws: `VaultError` `conflict` if another process was first; what the store throws.
+    private static func claim(
+        _ record: Record, as name: String, in store: any ObjectStore, condition: PutCondition
+    ) async throws -> ETag {
+        do {
+            return try await put(record, as: name, in: store, condition: condition)
+        } catch let error as VaultError where error.code == .conflict {
+            // Read the tag first, as in write(released:).
+            guard let present = try await store.attributes(name),
+                try await holder(name, store)?.holder == record.holder
+            else { throw error }
+            return present.tag
+        }
     }
 
     /// The current or last holder; nil if that cannot be read.

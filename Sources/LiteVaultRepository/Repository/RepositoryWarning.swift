@@ -23,7 +23,7 @@ public struct RepositoryWarning: Sendable, Equatable {
     /// What to do about it, as a value that a program can phrase in terms of its own commands.
     public let advice: Remedy
 
-    /// Whether it says that a snapshot continues the history of another file.
+    /// Whether it says that a snapshot continues the history of another file, or of another machine's database.
     package fileprivate(set) var continuesHistory = false
 
     /// What to do about it, in the library's words.
@@ -87,6 +87,36 @@ extension Snapshot {
             advice: .text(
                 "If that file was moved or restored to here, there is nothing to do. Otherwise give the database a name of its own, or "
                     + "another repository: retention counts the snapshots of both files together."))
+        warning.continuesHistory = true
+        return warning
+    }
+}
+
+extension Snapshot {
+    /// The notice that it seems to be of another database than the snapshot before it, which was taken on another machine; nil if it continues
+    /// that one, or nothing tells.
+    ///
+    /// The machine alone tells nothing: containers get a name with each start, and machines are renamed. Nor does the content: a rekey or a VACUUM
+    /// replaces all of it. Both together do, unless the names of machines have changed before and this one is new: then they are those of containers.
+    ///
+    /// - Parameter earlier: the snapshots of the database before it, in order.
+    package func warning(continuing earlier: [Snapshot]) -> RepositoryWarning? {
+        guard let last = earlier.last, last.line == line, !isSameText(last.host, host) else { return nil }
+        let history = earlier.filter { $0.line == line }
+        let hasReturned = history.contains { isSameText($0.host, host) }
+        guard hasReturned || history.allSatisfy({ isSameText($0.host, last.host) }) else { return nil }
+        // A change of a small file may replace all of its blocks.
+        let isReplaced = hasReturned && manifest.changedBlocks == manifest.blocks
+        guard manifest.salt != last.manifest.salt || manifest.rewritten || isReplaced else { return nil }
+        var warning = RepositoryWarning(
+            .notice, .cannotCreate, path: source,
+            message:
+                "its name '\(database)' in the repository seems to have the history of two databases: snapshot \(id), taken "
+                + "on \(host), has nearly nothing of the one before it, \(last.id), taken on \(last.host)",
+            advice: .text(
+                "If it is one database, which was rekeyed or rewritten on a machine that was renamed or took the place of the "
+                    + "other, there is nothing to do. Otherwise give each machine a repository of its own, or each database a "
+                    + "name of its own: retention counts the snapshots of both together, and a restore takes the newest."))
         warning.continuesHistory = true
         return warning
     }

@@ -34,7 +34,8 @@ extension Repository {
     /// - Returns: what was restored.
     /// - Throws: `VaultError` `cannotCreate`, `damaged`, `io`, `noSpace`; `noInput` if there is no such state; `damaged` if
     ///   segments are missing or damaged, with a ``BrokenLogError`` as its cause that has the newest reachable time; `busy` if
-    ///   the database to replace is in use, `unsupported` if that cannot be found out. The destination is as it was then.
+    ///   the database to replace is in use, or retention keeps removing what was selected; `unsupported` if it cannot be found out whether the database
+    ///   is in use. The destination is as it was then.
     @discardableResult
     public func restore(
         _ selection: SnapshotSelection, database: String? = nil, to destination: String,
@@ -84,36 +85,52 @@ extension Repository {
     /// A snapshot, the segments that lead from it to the selected state, and whether fewer of them will do.
     typealias Plan = (snapshot: Snapshot, row: SegmentChain, takesLess: Bool)
 
-    /// Does what is planned, and plans it once more if a segment is gone that the plan has.
+    /// Does what is planned, and plans it again if a segment is gone that the plan has, unless that is still planned then.
     func withPlan<T>(
         _ selection: SnapshotSelection, _ database: String?, _ warning: (RepositoryWarning) -> Void,
         _ body: (Plan) async throws -> T
     ) async throws -> T {
-        do {
-            return try await body(plan(selection, database, warning))
-        } catch let error as VaultError {
-            // A large segment that is read late may have been joined and removed since it was listed.
-            guard let broken = error.cause as? BrokenLogError, try await store.attributes(broken.object) == nil else {
-                throw error
+        var gone: Set<String> = []
+        while true {
+            let isFirst = gone.isEmpty
+            do {
+                return try await body(plan(selection, database) { if isFirst { warning($0) } })
+            } catch let error as VaultError {
+                // A large segment that is read late may have been joined since it was listed, or removed by retention with its snapshot.
+                guard let broken = error.cause as? BrokenLogError, gone.count < Self.listings,
+                    gone.insert(broken.object).inserted, try await store.attributes(broken.object) == nil
+                else { throw error }
             }
-            return try await body(plan(selection, database, { _ in }))
         }
     }
 
     /// Chooses the snapshot of a state, and the segments that lead from it to that state.
+    ///
+    /// Retention may remove the chosen snapshot meanwhile, and the segments that continue it, which it records: they are not missing then, and the
+    /// segments that were found would lead to an older state. So the snapshot has to be there when they are known, or another one is chosen.
     func plan(
         _ selection: SnapshotSelection, _ database: String?, _ warning: (RepositoryWarning) -> Void
     ) async throws -> Plan {
-        let selected = try await select(selection, database)
-        let chosen = selected.snapshot
-        selected.warnings.forEach(warning)
-        var time: Date?
-        if case .id = selection { return (chosen, SegmentChain(snapshot: chosen.time, wanted: nil), false) }
-        if case .at(let limit) = selection { time = limit }
-        let takesLess = selection == .latestReachable
-        let row = try await segments(after: chosen, among: selected.others, until: time, cut: selected.cut)
-        if let obstacle = row.obstacle, !takesLess { throw obstacle.error }
-        return (chosen, row, takesLess)
+        var told: [RepositoryWarning] = []
+        for _ in 0..<Self.listings {
+            let selected = try await select(selection, database)
+            let chosen = selected.snapshot
+            for one in selected.warnings where !told.contains(one) {
+                told.append(one)
+                warning(one)
+            }
+            var time: Date?
+            if case .id = selection { return (chosen, SegmentChain(snapshot: chosen.time, wanted: nil), false) }
+            if case .at(let limit) = selection { time = limit }
+            let takesLess = selection == .latestReachable
+            let row = try await segments(after: chosen, among: selected.others, until: time, cut: selected.cut)
+            guard try await isStored(chosen) else { continue }
+            if let obstacle = row.obstacle, !takesLess { throw obstacle.error }
+            return (chosen, row, takesLess)
+        }
+        throw VaultError(
+            .busy, "retention removes each snapshot that is selected before its followed log is read",
+            path: store.location, remedy: "Try again.")
     }
 
     private func restore(
@@ -242,7 +259,10 @@ extension Repository {
             do {
                 frames = try await fetched.frames(of: segment)
             } catch let error as VaultError where error.isDamage {
-                if asFarAsWhole { break }
+                if asFarAsWhole {
+                    // One that is gone since it was listed was joined, or removed with its snapshot: the caller plans again.
+                    guard error.code == .missing, try await store.attributes(segment.name.object) == nil else { break }
+                }
                 throw row.broken(at: segment.name, error, reachable: row.date(through: count)).error
             }
             try withErrorContext(path: segment.name.object) { try body(segment.name, segment.opened(at: frames)) }

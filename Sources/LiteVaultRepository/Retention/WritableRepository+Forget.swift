@@ -117,8 +117,10 @@ extension Repository {
         let problems = leftOut.values.map(\.nothingRemoved)
         if all.isEmpty, let first = problems.first { throw first }
         for problem in problems { warning(RepositoryWarning(problem, store.location)) }
-        // For the remark on dates alone: either clock may be wrong.
-        let now = min(clock.time(), try await store.now())
+        // For the remark on dates alone: either clock may be wrong. Where objects are files, only a repository that can be written has one.
+        let own = clock.time()
+        let now: Date
+        do { now = min(own, try await store.now()) } catch is VaultError { now = own }
         return all.byDatabase.flatMap { policy.decide($0, now: now) }
     }
 

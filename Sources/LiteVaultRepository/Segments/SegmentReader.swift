@@ -113,6 +113,9 @@ package struct SegmentReader: Sendable {
         // Segments of the line before cannot be placed: a promoted database has a log of its own.
         let cut = snapshot.line == nil ? nil : try await repository.survey(database).cut(of: snapshot)
         let row = try await repository.segments(after: snapshot, among: [snapshot], until: nil, cut: cut)
+        guard try await repository.isStored(snapshot) else {
+            return (.broken("its snapshot was removed by retention"), newest)
+        }
         if let obstacle = row.obstacle { throw obstacle.error }
         guard let fetched = row.fetched, !row.segments.isEmpty else { return (.nothing, newest) }
         return (.segments(row.segments, fetched), newest)

@@ -101,6 +101,10 @@ extension WritableRepository {
             RoomToRemove(store)?.keep()
             if let token { options.followed?.finish(token, snapshot: snapshot.id) }
             plan.warnings += UnrestorableSnapshot.all(of: plan.known + [snapshot]).compactMap(\.warning)
+            // Another path has been told of already.
+            if !plan.warnings.contains(where: \.continuesHistory), let warning = snapshot.warning(continuing: plan.known) {
+                plan.warnings.append(warning)
+            }
             return SnapshotResult(
                 snapshot: snapshot, packs: sink.spool.packs.count,
                 read: min(Int64(sink.blockCount - sink.kept) * Int64(blockSize), sink.byteCount),
@@ -342,7 +346,7 @@ extension RepositoryWarning {
 /// Options for taking a snapshot.
 public struct SnapshotOptions: Sendable {
     /// The database's name in the repository; nil takes the last component of the path: of a symbolic link its own name, not that
-    /// of the file it leads to.
+    /// of the file it leads to. Databases of several machines need different names in one repository.
     public var database: String?
     /// Whether a database without encryption may be stored.
     public var allowsPlaintext = false

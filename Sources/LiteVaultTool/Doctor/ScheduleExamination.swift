@@ -243,12 +243,13 @@ struct ScheduleExamination {
         of list: SourceList, in snapshots: SnapshotList, _ job: BackupJob, _ success: Double?,
         into findings: inout Findings
     ) {
-        let newest = Dictionary(snapshots.map { (ExactText($0.database), $0) }) { $1 }
+        let histories = Dictionary(grouping: snapshots) { ExactText($0.database) }
         let delay = Recurrence.delay(job.name, host: Self.host, jitter: job.jitter)
         var oldest: Date?
         var isLate = false
         for (path, name) in list.databases {
-            guard let last = newest[ExactText(name)] else {
+            let history = histories[ExactText(name)] ?? []
+            guard let last = history.last else {
                 findings.problem(
                     .snapshot, "has no snapshot", path: path,
                     remedy: "Run 'litevault schedule run-due' now, and see 'schedule status'.")
@@ -256,7 +257,7 @@ struct ScheduleExamination {
             }
             let time = last.taken
             oldest = min(oldest ?? time, time)
-            if let warning = last.warning(continuedBy: path) {
+            if let warning = last.warning(continuedBy: path) ?? last.warning(continuing: Array(history.dropLast())) {
                 findings.warning(.snapshot, warning.message, path: warning.path, remedy: warning.remedy)
             }
             // One run may be under way; a second one that is due means that the first did not happen.

@@ -188,6 +188,39 @@ import Testing
         try await requireAllRestorable(hooked, image)
     }
 
+    /// The client of a store sends a request again that was not answered. The store has carried it out, and refuses the second one.
+    @Test(arguments: [false, true])
+    func `H-OBJ-21 a lease that was taken by a request whose answer was lost is held, and released`(isKnown: Bool) async throws {
+        let store = HookedStore(base)
+        let (other, hooked) = (try await open(base, machine: "a"), try await open(store, machine: "b"))
+        var image = try TestImage(scratch.path("a.db"), blocks: 10)
+        if isKnown {
+            // Both leases exist, and are replaced.
+            try await other.snapshot(image)
+            _ = try await other.writable().forget(keepLast)
+        }
+        let works: [(lease: String, work: @Sendable (TestImage) async throws -> Void)] = [
+            ("leases/" + other.databaseID("a.db"), { image in try await hooked.snapshot(image) }),
+            ("leases/prune", { _ in _ = try await hooked.writable().forget(keepLast) }),
+        ]
+        for (lease, work) in works {
+            try image.change(block: 1)
+            let once = OnceOnly()
+            store.setHooks(after: { call, name in
+                guard call == "put", name == lease else { return }
+                try await once { throw VaultError(.conflict, "another writer was first", path: name) }
+            })
+            try await work(image)
+            store.setHooks()
+            let record = String(decoding: try await base.get(lease), as: UTF8.self)
+            #expect(record.contains("\"released\":true"), "\(record)")
+        }
+        // Nobody has to wait for them.
+        try await other.snapshot(image)
+        _ = try await other.writable().forget(keepLast)
+        try await requireAllRestorable(other, image)
+    }
+
     private final class Count: @unchecked Sendable {  // its lock guards the number
         private let lock = NSLock()
         private(set) var value = 0

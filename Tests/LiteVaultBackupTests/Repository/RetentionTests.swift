@@ -27,6 +27,27 @@ import Testing
         #expect(await StoreCalls.code { _ = try await repository.writable().forget(.init()) } == .config)
     }
 
+    /// The clock of a directory is the time of a file that is written in it.
+    @Test func `what retention would remove is told of a repository that cannot be written`() async throws {
+        var image = try TestImage(scratch.path("a.db"), blocks: 8)
+        for block in 0..<3 {
+            try image.change(block: block)
+            try await self.repository().snapshot(image)
+        }
+        let fixed = AlteredStore(DirectoryStore(scratch.path("repository"))) {
+            $0.put = { _, name, _, _ in throw VaultError(.io, "open failed: Read-only file system", path: name) }
+            $0.clock = { _ in throw VaultError(.io, "open failed: Read-only file system", path: ".clock") }
+        }
+        let repository = try await Repository.open(
+            fixed, local: LocalDirectories(state: nil, cache: scratch.path("cache"), spool: scratch.path("spool")))
+        let decisions = try await repository.decide(policy { $0.last = 2 })
+        #expect(decisions.map(\.keeps) == [false, true, true] && decisions.allSatisfy { !$0.isDatedAhead })
+        // And that a check records nothing there, with the reason.
+        let report = try await repository.check()
+        #expect(report.isIntact && !report.isRecorded)
+        #expect(report.recordingError?.message == "open failed: Read-only file system")
+    }
+
     /// What the stores of this package return as a listing has each name once; one of somebody else's may not.
     @Test func `H-OBJ-19 in a store that lists each object twice, forget removes nothing that it says it keeps`() async throws {
         var image = try TestImage(scratch.path("a.db"), blocks: 8)
