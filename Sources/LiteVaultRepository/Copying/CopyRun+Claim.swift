@@ -8,31 +8,32 @@ extension CopyRun {
     /// it has: storing it again does not help while a process that is suspended may delete that name later.
     ///
     /// Pruning records which packs it has chosen before it deletes any, on condition that nobody has replaced the list since it was read. So a pack that is only
-    /// scheduled is taken off the list, and what was chosen by a run that did not end is not relied on.
+    /// scheduled is taken off the list, and what was chosen by a run that did not end is not relied on. The list is stored in any case: a pruning that has read it
+    /// before could schedule packs otherwise, with a time before this copy, and the next one choose them. Tests/Protocol has a model of it.
     ///
     /// - Parameter lease: that for removing from the copy.
     /// - Throws: `VaultError` `busy` if a snapshot needs a pack that was chosen, or if another process has taken the lease.
     func claim(_ needed: Set<String>, of plans: [Plan], _ lease: Lease) async throws {
-        guard let writable else { return }
+        // Packs of snapshots that are there already are stored again where they are gone, whatever is listed.
+        guard let writable, plans.contains(where: { !$0.snapshots.isEmpty }) else { return }
         let name = RepositoryFormat.pendingDeletions
         // Before the list is read: it is replaced only if nobody else has replaced it since.
-        guard let present = try await writable.store.attributes(name) else { return }
+        let tag = try await writable.store.attributes(name)?.tag
         var list: PendingDeletions
         do { list = try await writable.repository.pendingDeletions() } catch let error as VaultError where error.isDamage {
             // Pruning starts it over, and deletes nothing that it listed.
             result.warnings.append(RepositoryWarning(error, name, advice: .rebuild))
             return
         }
-        let scheduled = list.packs.filter { needed.contains($0.name) }
-        let chosen = Set(scheduled.filter { $0.chosen != nil }.map(\.name))
+        let chosen = Set(list.packs.filter { $0.chosen != nil && needed.contains($0.name) }.map(\.name))
         if !chosen.isEmpty { try await requireNone(of: chosen, plans) }
-        let free = Set(scheduled.map(\.name)).subtracting(chosen)
-        guard !free.isEmpty else { return }
-        list.packs.removeAll { free.contains($0.name) }
-        try await writable.replacePendingDeletions(present.tag, with: list, holding: lease)
+        list.packs.removeAll { needed.contains($0.name) && $0.chosen == nil }
+        // A tag may be one of the content, which has to differ.
+        list.run = list.nextRun
+        try await writable.replacePendingDeletions(tag, with: list, holding: lease)
     }
 
-    /// Requires that no snapshot to be copied needs one of these packs. Those that the copy has already get them again, where they are gone.
+    /// Requires that no snapshot to be copied needs one of these packs.
     private func requireNone(of chosen: Set<String>, _ plans: [Plan]) async throws {
         for plan in plans {
             for snapshot in plan.snapshots {

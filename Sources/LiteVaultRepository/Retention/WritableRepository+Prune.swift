@@ -84,7 +84,6 @@ extension WritableRepository {
             listed[pack.name] = first ?? .init(name: pack.name, since: now, run: run)
             let isOld = first.map { $0.since + grace <= now && ($0.run ?? run) < firstSeen && $0.run != run } ?? false
             if isOld { going.append(pack) } else { result.pending += 1 }
-            if isOld { listed[pack.name]?.chosen = now }
         }
         result.sparse = sparse.count
         result.removed = going.count
@@ -92,6 +91,11 @@ extension WritableRepository {
         if dryRun { return result }
         // Copies on this machine: problems with them do not stop pruning.
         try? repository.sweepCache(trees)
+        // Now, as finding them may have taken long.
+        if !going.isEmpty {
+            let chosen = try await store.now().timeIntervalSince1970
+            for pack in going { listed[pack.name]?.chosen = chosen }
+        }
         // Packs deleted now stay on the list until they are gone. The rest is left to a later run.
         let order = listed.values.sorted { ($0.chosen ?? .infinity, $0.since) < ($1.chosen ?? .infinity, $1.since) }
         let fitting = Array(order.prefix(RepositoryFormat.listedPacks))
