@@ -6,7 +6,7 @@ internal import LiteVaultSystem
 ///
 /// Nothing in the copy refers to an object that is not there yet: packs come first, then the record of what retention removed
 /// here, segments, and manifests. The lease for removing is held meanwhile, because packs that an interrupted run has left
-/// may be scheduled for deletion.
+/// may be scheduled for deletion: see ``claim(_:of:_:)``.
 final class CopyRun {
     let source: Repository
     /// Nil if there is no copy yet and nothing is to be stored.
@@ -43,11 +43,14 @@ final class CopyRun {
         // After the manifests: what they need was stored before them.
         packs.source = try await Self.packs(source.store)
         let needed = plans.reduce(into: Set<String>()) { $0.formUnion($1.packs) }
+        if let lease { try await claim(needed, of: plans, lease) }
         let absent = try await absent(of: needed)
         let failed = try await copy(packs: absent, lease)
         for plan in plans {
             try await separately(plan.database, of: databases) { try await finish(plan, without: failed, lease) }
         }
+        // Another process that took the lease may have removed what the manifests need.
+        try await lease?.confirm()
         return result
     }
 
@@ -129,7 +132,7 @@ final class CopyRun {
     /// The sequences of snapshots whose block maps can be read, and the packs that they need.
     ///
     /// - Parameter there: the sequences that the copy has.
-    private func intact(
+    func intact(
         _ snapshots: [Snapshot], _ database: String, _ packs: inout Set<String>, there: Set<Int> = []
     ) async throws -> Set<Int> {
         var data: Set<PackID> = []

@@ -36,7 +36,7 @@ extension WritableRepository {
     /// content of snapshots is recorded in the copy, as found of the original.
     ///
     /// Manifests are stored last, oldest first, so a copy that is interrupted at any time is intact, and the next one continues. Nobody can
-    /// remove snapshots or packs from the copy meanwhile.
+    /// remove snapshots or packs from the copy meanwhile. Packs that a pruning of the copy has scheduled for deletion are taken off its list.
     ///
     /// - Parameters:
     ///   - store: an empty place, or one that holds a copy of this repository.
@@ -48,7 +48,8 @@ extension WritableRepository {
     /// - Returns: what was copied. Damage is part of it: snapshots that need a damaged object are left out, the others are copied, and so
     ///   are the other databases if the copy of one is damaged or differs.
     /// - Throws: `VaultError` `config` if `store` is the place of this repository, or one inside the other; `conflict` if it holds another
-    ///   repository, or other snapshots under the same numbers; `busy` if another process copies or removes there;
+    ///   repository, or other snapshots under the same numbers; `busy` if another process copies or removes there, or took
+    ///   the lease meanwhile, as it was not renewed in time, or if a pruning of the copy that was killed or suspended may still delete a pack that is needed;
     ///   `keyRejected` without the secret of a repository that has one.
     public func copy(
         to store: any ObjectStore, database: String? = nil, acceptsReplacement: Bool = false, dryRun: Bool = false,

@@ -10,6 +10,9 @@ struct PendingDeletions: CheckedDocument {
         var since: Double
         /// The pruning run that scheduled it; absent in lists of older versions.
         var run: Int?
+        /// When a pruning run last chose it to be deleted, by the store's clock; absent if none did, or if that run ended. Otherwise it may be
+        /// suspended, and delete the pack at any time.
+        var chosen: Double?
     }
 
     /// A writer that was active.
@@ -47,6 +50,7 @@ struct PendingDeletions: CheckedDocument {
         for writer in writers ?? [] { try require("run", writer.run, in: 0...Self.runs) }
         for pack in packs {
             try require("since", seconds: pack.since)
+            try require("chosen", seconds: pack.chosen)
             try require("run", pack.run, in: 0...Self.runs)
         }
     }
@@ -58,16 +62,23 @@ struct PendingDeletions: CheckedDocument {
     /// correct by itself.
     var nextRun: Int { min(run ?? 0, Self.runs - 1) + 1 }
 
-    /// When, and in which run, each scheduled pack was scheduled. A pack without a run counts as scheduled now.
+    /// When, and in which run, each scheduled pack was scheduled. A pack without a run counts as scheduled now. A run that chose it longer
+    /// than the grace period ago counts as ended.
     ///
     /// The grace period starts over when the store's clock was set back, and again when it shows what it had shown before: by then, times that
     /// were read while it was behind are too long ago.
     ///
-    /// - Parameter isBehind: whether the clock shows less than it had shown.
-    func listed(run: Int, now: Double, isBehind: Bool) -> [String: Pack] {
+    /// - Parameters:
+    ///   - grace: the grace period in seconds.
+    ///   - isBehind: whether the clock shows less than it had shown.
+    func listed(run: Int, now: Double, grace: Double, isBehind: Bool) -> [String: Pack] {
         let startsOver = shown != nil && !isBehind
-        let rows = packs.map {
-            ($0.name, Pack(name: $0.name, since: startsOver ? now : min($0.since, now), run: min($0.run ?? run, run)))
+        let rows = packs.map { pack in
+            var known = pack
+            known.since = startsOver ? now : min(pack.since, now)
+            known.run = min(pack.run ?? run, run)
+            known.chosen = pack.chosen.map { startsOver ? now : min($0, now) }.flatMap { $0 + grace > now ? $0 : nil }
+            return (pack.name, known)
         }
         return Dictionary(rows) { first, _ in first }
     }

@@ -24,7 +24,8 @@ extension WritableRepository {
     ///     or was behind and is set right, it starts over. One that is set forward ends it.
     ///   - dryRun: whether to report only, without changing anything.
     /// - Throws: `VaultError` `damaged` if a manifest or a block map cannot be read or is missing, because it may need any pack, or if a
-    ///   forget record cannot be read, which tells what is missing; nothing is deleted then. `busy` if another process removes snapshots or packs.
+    ///   forget record cannot be read, which tells what is missing; nothing is deleted then. `busy` if another process removes snapshots or packs,
+    ///   or took the lease meanwhile, as it was not renewed in time.
     @discardableResult
     public func prune(
         grace: Duration = .seconds(86_400), dryRun: Bool = false, progress: @escaping BackupProgress.Report = { _ in }
@@ -60,13 +61,14 @@ extension WritableRepository {
         let shown = max(times.max() ?? now, before.shown ?? now)
         // Not by the seconds that some stores round a time to.
         let isBehind = now < shown - 300
-        let known = before.listed(run: run, now: now, isBehind: isBehind)
+        let known = before.listed(run: run, now: now, grace: grace, isBehind: isBehind)
         let seen = before.seen(writers.map(\.holder), run: run)
         let firstSeen = seen.map(\.run).min() ?? .max
         let began = writers.map(\.acquired).min() ?? .infinity
 
         var result = PruneResult()
-        var listed: [PendingDeletions.Pack] = []
+        // What a run has chosen that did not end stays on the list, even if it is gone: that run may only be suspended.
+        var listed = known.filter { $1.chosen != nil }
         var going: [ObjectAttributes] = []
         var sparse: [String] = []
         for pack in packs {
@@ -81,7 +83,7 @@ extension WritableRepository {
             // blocks again. One second of tolerance for stores that report whole seconds.
             if pack.modified.timeIntervalSince1970 >= began - 1 { continue }
             let first = known[pack.name]
-            listed.append(first ?? .init(name: pack.name, since: now, run: run))
+            listed[pack.name] = first ?? .init(name: pack.name, since: now, run: run)
             let isOld = first.map { $0.since + grace <= now && ($0.run ?? run) < firstSeen && $0.run != run } ?? false
             if isOld { going.append(pack) } else { result.pending += 1 }
         }
@@ -91,26 +93,41 @@ extension WritableRepository {
         guard let version else { return result }
         // Copies on this machine: problems with them do not stop pruning.
         try? repository.sweepCache(trees)
-        // Packs deleted now stay on the list until they are confirmed to be gone. The rest is left to a later run.
-        let fitting = Array(listed.sorted { $0.since < $1.since }.prefix(RepositoryFormat.listedPacks))
+        // Now, as finding them may have taken long.
+        if !going.isEmpty {
+            let chosen = try await store.now().timeIntervalSince1970
+            for pack in going { listed[pack.name]?.chosen = chosen }
+        }
+        // Packs deleted now stay on the list until they are gone. The rest is left to a later run.
+        let order = listed.values.sorted { ($0.chosen ?? .infinity, $0.since) < ($1.chosen ?? .infinity, $1.since) }
+        let fitting = Array(order.prefix(RepositoryFormat.listedPacks))
         let present = Set(packs.map(\.name))
         let damaged = before.damaged?.filter(present.contains).prefix(RepositoryFormat.listedPacks - fitting.count)
         let rest = RepositoryFormat.listedPacks - fitting.count - (damaged?.count ?? 0)
-        let list = PendingDeletions(
+        var list = PendingDeletions(
             repository: repository.config.id, packs: fitting, sparse: Array(sparse.prefix(rest)),
             damaged: damaged?.isEmpty == false ? damaged.map(Array.init) : nil, run: run, writers: seen,
             shown: isBehind ? min(shown, Timestamp.limit) : nil)
         if list.damaged != before.damaged || !list.packs.isEmpty || !list.sparse.isEmpty || !before.packs.isEmpty
             || !before.sparse.isEmpty
         {
+            // Nothing is deleted if a copy has taken packs off the list meanwhile.
             try await put(list, replacing: version)
         }
         for (index, pack) in going.enumerated() {
             try progress(BackupProgress(.removing, Int64(index), of: Int64(going.count)))
-            if index % 100 == 0 { try await version.lease?.confirm() }
+            if index % 100 == 0 { try await version.lease?.confirm() } else { try await version.lease?.confirmIfDue() }
             try await store.remove(pack.name)
         }
         try await store.removeLeftovers()
+        guard !going.isEmpty else { return result }
+        let ended = Set(going.map(\.name).filter { known[$0]?.chosen == nil })
+        list.packs.removeAll { ended.contains($0.name) }
+        try await store.changing(RepositoryFormat.pendingDeletions, holding: version.lease) { [list] stored in
+            // The version is that of the list above if the lease is held after it was read.
+            try await version.lease?.confirm()
+            try await put(list, replacing: stored)
+        }
         return result
     }
 
