@@ -10,6 +10,7 @@ package final class FollowedPages: Sendable {
     package struct Token: Sendable {
         fileprivate let run: Int
         fileprivate let epoch: Int
+        fileprivate let overwritten: Int
     }
 
     /// The pages named between two snapshots.
@@ -49,6 +50,11 @@ package final class FollowedPages: Sendable {
         var polls = (begun: 0, completed: 0, awaited: 0)
         /// Wakes who polls the log; nil if nobody does.
         var wake: (@Sendable () -> Void)?
+        /// How often something other than the log was found to have written to the database, and how many of these times a stored snapshot has read
+        /// all of it since.
+        var overwritten = (found: 0, read: 0)
+        /// Why no snapshot is to be taken now.
+        var refusal: VaultError?
 
         mutating func restart() {
             (run, epochs, first, unfinished) = (run + 1, [Epoch()], 0, Epoch())
@@ -155,13 +161,26 @@ package final class FollowedPages: Sendable {
     /// The label of the last segment that was read, in milliseconds since 1970; 0 before the first.
     package var newestLabel: Int64 { shared.withLock { Int64(clamping: $0.label) } }
 
+    /// Records that something other than its log has written to the database, so that neither the log nor what was read of it shows what changed.
+    package func noteOverwritten() { shared.withLock { $0.overwritten.found += 1 } }
+
+    /// Records why no snapshot is to be taken, or that one may be.
+    package func refuse(_ error: VaultError?) { shared.withLock { $0.refusal = error } }
+
     // MARK: Snapshots
+
+    /// Why no snapshot is to be taken now: the database has the log of another one beside it. Nil if one may be taken.
+    package var refusal: VaultError? { shared.withLock { $0.refusal } }
+
+    /// Whether a snapshot has to read all of the database: something other than its log has written to it, and no snapshot has been stored since.
+    package var isOverwritten: Bool { shared.withLock { $0.overwritten.found > $0.overwritten.read } }
 
     /// Begins a snapshot, before its image is taken: the image has everything that was added before.
     package func beginSnapshot() -> Token {
         shared.withLock { shared in
             shared.epochs.append(Epoch())
-            return Token(run: shared.run, epoch: shared.first + shared.epochs.count - 1)
+            return Token(
+                run: shared.run, epoch: shared.first + shared.epochs.count - 1, overwritten: shared.overwritten.found)
         }
     }
 
@@ -202,6 +221,7 @@ package final class FollowedPages: Sendable {
     /// Records a snapshot that was stored. What only earlier ones need is forgotten.
     package func finish(_ token: Token, snapshot: String) {
         shared.withLock { shared in
+            shared.overwritten.read = max(shared.overwritten.read, token.overwritten)
             guard token.run == shared.run, token.epoch >= shared.first else { return }
             shared.epochs.removeFirst(token.epoch - shared.first)
             (shared.first, shared.newest) = (token.epoch, (snapshot, token.epoch))

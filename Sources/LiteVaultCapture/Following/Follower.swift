@@ -28,6 +28,11 @@ package final class Follower {
     private var start: FollowerStart?
     /// Why the log does not continue from where it was to be read on; nil if it does, or before it was found.
     package private(set) var discontinuity: String?
+    /// Whether the last poll has found that something other than its log wrote to the database file. What a snapshot would not read, as the log
+    /// does not name it, may be different then.
+    package private(set) var isOverwritten = false
+    /// The files that were held last, until others are.
+    private var former: FollowedFiles?
 
     package var isAttached: Bool { hold != nil }
 
@@ -68,9 +73,10 @@ package final class Follower {
 
     /// Reads the log once, and passes the frames committed since the last poll to the sink.
     ///
-    /// - Throws: what the sink throws, and `VaultError` for a lasting condition (`noInput`, `unsupported`, `io`). No
+    /// - Throws: what the sink throws, and `VaultError` for a lasting condition (`noInput`, `unsupported`, `io`; ``leftLog``). No
     ///   lock is held then, and the next call begins a new run.
     package func poll(into sink: inout some WALSegmentSink) throws -> FollowerOutcome {
+        isOverwritten = false
         do {
             guard let hold else { return try attach(&sink) }
             // Before the log is read: what had been committed by then is in the segment.
@@ -81,6 +87,7 @@ package final class Follower {
             return .read(frames: frames)
         } catch let gap as LogLostError {
             end(gap.reason)
+            isOverwritten = gap.isOverwritten
             return .gap(gap.reason)
         } catch {
             end("\(error)")
@@ -92,20 +99,28 @@ package final class Follower {
     package func stop() { end("the follower was stopped") }
 
     private func end(_ reason: String) {
+        former = hold?.files ?? former
         hold = nil
         lastGap = reason
     }
+
+    /// The error that the log of a database that was replaced is beside the new file: SQLite would copy it into that. Nil if it is not, or if a
+    /// connection has used the two together.
+    package var leftLog: VaultError? { hold == nil ? former?.leftLog(at: path) : nil }
 
     private func attach(_ sink: inout some WALSegmentSink) throws -> FollowerOutcome {
         let attached: FollowerHold
         do {
             attached = try FollowerHold(path, limits: limits, from: start)
         } catch let lost as LogLostError {
+            if let leftLog { throw leftLog }
             return .waiting(lost.reason)
         }
+        former = nil
         if let start {
             self.start = nil
-            discontinuity = attached.discontinuity
+            discontinuity = attached.discontinuity?.reason
+            isOverwritten = attached.discontinuity?.isOverwritten ?? false
             if discontinuity == nil {
                 (run, sequence) = (start.run, start.sequence)
                 wasBusy = false
@@ -196,193 +211,4 @@ package protocol WALSegmentSink {
 
     /// Discards the segment that was begun.
     mutating func abandon()
-}
-
-/// The locks that a follower holds, and how far it has read the log.
-final class FollowerHold {
-    /// Frames committed since the last poll.
-    struct Pending {
-        let reader: WALReader
-        let last: UInt32
-        /// The commits that the index has counted.
-        let commits: UInt32
-    }
-
-    private let file: SourceFile
-    private let log: LocalFile
-    private let index: WALIndex
-    private let limits: FollowerLimits
-    private let identity: [[UInt64]?]
-    /// The read mark whose lock is held: 0 if all frames read are checkpointed, otherwise an unused one.
-    private var mark: Int
-    /// The position in the log up to which it has been read; its salts are valid even before the log has a header on
-    /// disk.
-    private(set) var position: LogPosition
-    private var reader: WALReader?
-    /// Why the log does not continue from where it was to be read on; nil if it does.
-    private(set) var discontinuity: String?
-
-    var logBytes: Int64 { Int64(position.frame) * Int64(reader?.frameLength ?? 0) }
-
-    /// See ``Follower/isPressing``.
-    var isPressing: Bool {
-        // Without a header the next poll finds out why.
-        guard let header = index.header() else { return true }
-        let length = Int64(WALReader.frameHeaderLength + header.pageSize)
-        guard Int64(header.lastFrame) * length > limits.logBytes / 4 else { return false }
-        let read = header.salts == position.salts ? position.frame : 0
-        let unread = Int64(header.lastFrame) - Int64(read)
-        return index.backfilled == header.lastFrame || unread * length > limits.logBytes / 16
-    }
-
-    /// Takes the locks; the position is that of the last commit.
-    ///
-    /// - Parameter start: where to read on, if the log continues from there; otherwise ``discontinuity`` says why it does not.
-    /// - Throws: ``LogLostError`` while there is no log to follow.
-    init(_ path: String, limits: FollowerLimits, from start: FollowerStart? = nil) throws {
-        let file = try SourceFile(path: path)
-        try SourceVolume.requireLocal(file.path)
-        // Without a log the database may be in rollback-journal mode, where the lock would keep others from writing.
-        guard LocalFile.exists(file.path + "-wal") else {
-            throw LogLostError(reason: "there is no write-ahead log")
-        }
-        let identity = Self.identity(file.path)
-        guard try file.lockShared() else { throw LogLostError(reason: "the database is locked exclusively") }
-        guard let log = try LocalFile(ifExists: file.path + "-wal"), try file.size() > 0 else {
-            throw LogLostError(reason: "there is no write-ahead log")
-        }
-        guard let region = try Self.map(file) else { throw LogLostError(reason: "the log has no index yet") }
-        let index = WALIndex(region: region, file: file)
-        guard let mark = try Self.takeUnusedMark(index) else { throw LogLostError(reason: "all read marks are in use") }
-        guard let header = Self.header(index) else { throw LogLostError(reason: "the log's index is not initialised") }
-        guard Self.identity(file.path) == identity else { throw LogLostError(reason: "the database was replaced") }
-        position = .init(salts: header.salts, frame: header.lastFrame)
-        (self.file, self.log, self.index, self.limits, self.identity, self.mark) =
-            (file, log, index, limits, identity, mark)
-        if header.lastFrame > 0 {
-            guard let reader = try WALReader(log), reader.salts == header.salts else {
-                throw LogLostError(reason: "the log does not match its index")
-            }
-            self.reader = reader.continued(at: header.lastFrame, sums: header.frameChecksum)
-        }
-        if let start {
-            switch try LogContinuation(log: log, header: header, path: file.path).outcome(from: start.mark) {
-            case .continues(let position, let reader): (self.position, self.reader) = (position, reader)
-            case .ends(let reason): discontinuity = reason
-            }
-        }
-        try requireRoom()
-    }
-
-    /// The frames committed since the last poll; nil if there are none.
-    func poll() throws -> Pending? {
-        guard Self.identity(file.path) == identity else {
-            throw LogLostError(reason: "the database or its log was replaced")
-        }
-        guard let header = Self.header(index) else { throw LogLostError(reason: "the log's index was lost") }
-        if header.salts != position.salts {
-            // Under mark 0 the log can be reset at most once before any of it is checkpointed; without a frame nothing
-            // could be lost yet.
-            guard mark == 0 || position.frame == 0 else { throw LogLostError(reason: "the log was reset") }
-            position = .init(salts: header.salts, frame: 0)
-            reader = nil
-        }
-        guard header.lastFrame >= position.frame else { throw LogLostError(reason: "the log was truncated") }
-        guard header.lastFrame > position.frame else {
-            try settle(header)
-            return nil
-        }
-        if reader == nil { reader = try WALReader(log) }
-        guard let reader, reader.salts == header.salts, reader.pageSize == header.pageSize else {
-            throw LogLostError(reason: "the log does not match its index")
-        }
-        return Pending(reader: reader, last: header.lastFrame, commits: header.commits)
-    }
-
-    /// Reads the frames.
-    ///
-    /// - Returns: what lets another follower continue after them.
-    func read(_ pending: Pending, _ body: (UnsafeRawBufferPointer) throws -> Void) throws -> LogEnd? {
-        var reader = pending.reader
-        guard try reader.read(through: pending.last, { frames, _ in try body(frames) }) else {
-            throw LogLostError(reason: "a frame of the log is damaged")
-        }
-        position = .init(salts: position.salts, frame: pending.last)
-        self.reader = reader
-        return LogEnd(sums: reader.sums, commits: pending.commits, path: file.path)
-    }
-
-    /// Switches to the lock that hinders other connections least.
-    func settle() throws {
-        if let header = Self.header(index) { try settle(header) }
-        try requireRoom()
-    }
-
-    private func settle(_ header: WALIndexHeader) throws {
-        let isRead = header.salts == position.salts && header.lastFrame == position.frame
-        let isDone = isRead && header.lastFrame > 0 && index.backfilled == header.lastFrame
-        if mark != 0, isDone {
-            guard try file.lockSlot(IndexLock.read(0), exclusively: false) else { return }
-            file.barrier()
-            // Frames were committed meanwhile: read them first.
-            guard index.header() == header else { return file.unlockSlot(IndexLock.read(0)) }
-            file.unlockSlot(IndexLock.read(mark))
-            mark = 0
-        } else if mark == 0, !isDone, position.frame > 0, let other = try Self.takeUnusedMark(index) {
-            // Frames of this log were read: it may now be checkpointed, but not reset.
-            file.unlockSlot(IndexLock.read(0))
-            mark = other
-        }
-    }
-
-    private func requireRoom() throws {
-        if logBytes > limits.logBytes {
-            throw LogLostError(reason: "the log reached the limit of \(limits.logBytes) bytes")
-        }
-    }
-
-    /// Shares the lock of a mark that blocks no checkpoint; nil if all are in use.
-    private static func takeUnusedMark(_ index: WALIndex) throws -> Int? {
-        // From the last mark: readers start with the first.
-        for number in stride(from: IndexLock.markCount - 1, through: 1, by: -1) {
-            let slot = IndexLock.read(number)
-            guard try index.file.lockSlot(slot, exclusively: true) else { continue }
-            index.setMark(number, to: WALIndex.unused)
-            index.file.unlockSlot(slot)
-            guard try index.file.lockSlot(slot, exclusively: false) else { continue }
-            index.file.barrier()
-            if index.mark(number) == WALIndex.unused { return number }
-            // A reader set it in between.
-            index.file.unlockSlot(slot)
-        }
-        return nil
-    }
-
-    private static func header(_ index: WALIndex) -> WALIndexHeader? {
-        for _ in 0..<50 {
-            if let header = index.header() { return header }
-            SystemThread.sleep(seconds: 0.0002)
-        }
-        return nil
-    }
-
-    private static func map(_ file: SourceFile) throws -> UnsafeMutableRawPointer? {
-        do {
-            return try file.mapIndex()
-        } catch let error as VaultError where error.code == .busy {
-            return nil
-        }
-    }
-
-    /// The files at the paths, by device and inode.
-    private static func identity(_ path: String) -> [[UInt64]?] {
-        [path, path + "-wal"].map { name in
-            (try? FileMetadata(path: name, followingLinks: true)).map { [$0.device, $0.inode] }
-        }
-    }
-}
-
-/// The log cannot be followed, or not without a gap.
-struct LogLostError: Error {
-    let reason: String
 }

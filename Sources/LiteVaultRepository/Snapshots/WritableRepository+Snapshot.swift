@@ -140,10 +140,11 @@ extension WritableRepository {
         /// The newest readable snapshot.
         var previous: Snapshot? { known.last }
 
-        /// What the image is compared with; nil if the previous one is of another file, or its blocks cannot be found.
+        /// What the image is compared with; nil if the previous one is of another file, its blocks cannot be found, or something other than its log has
+        /// written to the file.
         func basis(_ followed: FollowedPages?) -> CaptureBasis? {
             guard let previous, case let last = previous.manifest, blockMap != nil, last.host == host,
-                isSameText(last.source, source), last.line == line
+                isSameText(last.source, source), last.line == line, followed?.isOverwritten != true
             else {
                 return nil
             }

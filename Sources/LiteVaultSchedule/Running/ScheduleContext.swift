@@ -141,6 +141,8 @@ struct SnapshotTaker: Sendable {
         options.gap = gap
         options.fullReadInterval = unchanged?.fullReadInterval(path, named: name) ?? job.fullRead
         options.followed = coordinator.followed.value[SnapshotCoordinator.key(job.repository, name)]
+        // A database with the log of another one is a state that nobody has committed.
+        if let refusal = options.followed?.refusal { throw refusal }
         options.progress = BackupProgress.untilCancelled
         // Before the snapshot: what changes later is in neither of them, or in the snapshot only.
         let mark = unchanged.flatMap { _ in SourceMark(path) }

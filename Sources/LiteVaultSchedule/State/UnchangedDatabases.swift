@@ -188,11 +188,16 @@ package struct SourceMark: Sendable {
 
     /// Marks a database as it is now; nil if there is none, if it has a rollback journal, or if one of its files was changed in the
     /// last two seconds or is dated in the future.
+    ///
+    /// - Parameter path: the database. SQLite has the log and the journal beside the file that a link leads to; a keyring may be beside either.
     package init?(_ path: String, before now: Date = Date()) {
+        guard let file = try? FileMetadata.resolvedPath(path) else { return nil }
         var values: [Int64] = []
-        for suffix in ["", "-wal", "-journal", ".keys"] {
+        var names = ["", "-wal", "-journal", ".keys"].map { (suffix: $0, path: file + $0) }
+        if file != path { names.append((suffix: ".keys", path: path + ".keys")) }
+        for (suffix, name) in names {
             var status = stat()
-            guard stat(path + suffix, &status) == 0 else {
+            guard stat(name, &status) == 0 else {
                 guard errno == ENOENT, !suffix.isEmpty else { return nil }
                 values.append(-1)
                 continue

@@ -1,0 +1,47 @@
+internal import LiteVaultSystem
+
+/// The database and the log that a path leads to, by device and inode.
+struct FollowedFiles: Equatable {
+    private struct Identity: Equatable {
+        let device: UInt64
+        let inode: UInt64
+
+        /// Nil if there is no file.
+        init?(_ path: String) {
+            guard let file = try? FileMetadata(path: path, followingLinks: true) else { return nil }
+            (device, inode) = (file.device, file.inode)
+        }
+    }
+
+    private let database: Identity
+    private let log: Identity
+
+    /// Looks them up; nil if one is missing.
+    ///
+    /// - Parameter path: the database. A link is followed: SQLite has the log beside the file that it leads to.
+    init?(at path: String) {
+        guard let resolved = try? FileMetadata.resolvedPath(path), let database = Identity(resolved),
+            let log = Identity(resolved + "-wal")
+        else { return nil }
+        (self.database, self.log) = (database, log)
+    }
+
+    /// The error that this log is beside another database by now, so that SQLite would copy its commits into that; nil if it is not.
+    ///
+    /// - Parameter path: the database.
+    func leftLog(at path: String) -> VaultError? {
+        guard let now = FollowedFiles(at: path), now.database != database, now.log == log,
+            let resolved = try? FileMetadata.resolvedPath(path), let file = try? LocalFile(ifExists: resolved + "-wal"),
+            var reader = try? WALReader(file), (try? reader.read(through: 1) { _, _ in }) == true
+        else { return nil }
+        return VaultError(
+            .cannotCreate,
+            "the database was replaced, but the log of the former file is still beside it: SQLite would copy that into the new file when it is opened",
+            path: path,
+            remedy: "Keep the database closed, and remove its -wal and -shm files before it is opened.",
+            cause: LeftLogError())
+    }
+}
+
+/// The cause of the error that the log of another database is beside a file.
+package struct LeftLogError: Error {}
