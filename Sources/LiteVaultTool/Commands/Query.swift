@@ -132,7 +132,7 @@ struct Query: VaultCommand {
         let bytes = try InputFile(descriptor: STDIN_FILENO).readToEnd()
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw Failure(
-                .usage, "the SQL text is not text in UTF-8",
+                .usage, "standard input is not text in UTF-8",
                 remedy: "Convert it; bytes that are no text are a literal such as x'00ff'.")
         }
         return text
