@@ -229,6 +229,32 @@ import Testing
         #expect(try workspace.names() == ["a.db"])
     }
 
+    @Test func `H-SEC-34 SQL on standard input that is not UTF-8 is refused, and stores no repaired text`() throws {
+        let before = try workspace.bytes("a.db")
+        for text in ["INSERT INTO t (s) VALUES ('caf?')", "SELECT 1 -- caf?"] {
+            // "é" of Latin-1.
+            let bytes = Data(text.utf8.map { $0 == UInt8(ascii: "?") ? 0xE9 : $0 })
+            let run = try workspace.tool.run(["query", "a.db", "-", "--write"], bytes: bytes)
+            #expect(run.status == 64 && run.errors.contains("UTF-8"), "\(run.errors)")
+            #expect(try workspace.tool.run(["shell", "a.db"], bytes: bytes + Data(";".utf8)).status == 64)
+        }
+        #expect(try workspace.bytes("a.db") == before)
+        let written = try workspace.tool.run(["query", "a.db", "-", "--write"], input: "INSERT INTO t (s) VALUES ('café')")
+        #expect(written.status == 0, "\(written.errors)")
+    }
+
+    @Test(arguments: [
+        ("SELECT 1 AS n, NULL AS s UNION ALL SELECT 2, ''", "n,s\r\n1,\r\n2,\"\"\r\n"),
+        // Readers skip empty lines: no row may be lost.
+        ("SELECT NULL AS s UNION ALL SELECT ''", "s\r\n\"\"\r\n\"\"\r\n"),
+    ])
+    func `NULL is an empty field in CSV, except in a row of one column, as help says`(_ sql: String, _ csv: String) throws {
+        #expect(try workspace.tool.run("query", "a.db", sql, "--format", "csv").output == csv)
+        let help = try workspace.tool.run("query", "--help").output
+        #expect(
+            help.split(whereSeparator: \.isWhitespace).joined(separator: " ").contains("a row of one column has \"\" for NULL"))
+    }
+
     @Test func `a reader that closes the pipe ends the query`() throws {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/bin/sh")

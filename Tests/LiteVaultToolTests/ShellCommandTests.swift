@@ -184,6 +184,21 @@ import Testing
         #expect(run.output.hasSuffix("\nchanges: 1   total_changes: 1\n") && run.errors.contains("Run time: "))
     }
 
+    @Test(arguments: [
+        ("'it''s'", "it's"), ("\"a\"\"b\" ''", "a\"b "), ("''''", "'"), ("'a b''c d' x", "a b'c d x"), ("'a\"\"b'", "a\"\"b"),
+        // For SQL, a combining mark does not change the quote before it.
+        ("'a b'\u{301} c", "a b\u{301} c"),
+    ])
+    func `a doubled quote within quotes stands for itself`(_ typed: String, _ printed: String) throws {
+        #expect(try shell(".print \(typed)\n").output == printed + "\n")
+    }
+
+    @Test func `a file with a quote in its name is named with a doubled one`() throws {
+        #expect(try shell(".output 'it''s.txt'\nSELECT 1 AS x;\n").status == 0)
+        #expect(exists("it's.txt") && !exists("its.txt"))
+        #expect(try shell(".print 'it''\n").errors.contains("a quote is not closed"))
+    }
+
     @Test(.enabled(if: EngineInfo.linked.isAtLeast(3, 38))) func `an error shows the place with line, column and a caret`() throws {
         let script = try shell("SELECT 1 x; SELECT n,\n  nope FROM t;\n")
         let place = "error: line 1: no such column: nope\n  nope FROM t;\n  ^ line 2, column 3\nhint:"

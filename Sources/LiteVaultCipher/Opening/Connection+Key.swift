@@ -117,6 +117,18 @@ extension Connection {
     }
 }
 
+// MARK: What SQL must not change
+
+extension Connection {
+    /// Keeps SQL from now on from changing keys, cipher settings (those of the process as well), SQLCipher's logs and, of an encrypted
+    /// database, the place of temporary data and the page size: such statements fail with `SQLITE_AUTH`, and
+    /// ``refusedPragma`` says which. Reading them stays possible. An engine without encryption has none of these, and rejects nothing.
+    package func guardSettings() throws {
+        guard CipherEngine.version != nil else { return }
+        settingsGuard = SettingsGuard(encryptedPageSize: try hasKey() ? Int(pageSize()) : nil)
+    }
+}
+
 // MARK: Locations
 
 extension Connection.Location {

@@ -6,6 +6,10 @@ internal import LiteVaultEngine
 /// The clients of the authorizer: those that may reject statements, and those that are notified.
 final class Authorizer {
     var refusesKeys = false
+    /// Rejects what changes settings; nil rejects nothing.
+    fileprivate var settingsGuard: SettingsGuard?
+    /// The pragma that the guard rejected last.
+    fileprivate var refusedPragma: ProtectedPragma?
     /// Above 0 while this library's own statements may access keys, whatever is set for others.
     fileprivate var trust = 0
     var reads: ReadCollector?
@@ -13,7 +17,10 @@ final class Authorizer {
     /// Notified of changes of the schema.
     var observer: (any ConnectionObserver)?
 
-    fileprivate var isNeeded: Bool { refusesKeys || reads != nil || writes != nil || observer != nil }
+    /// Whether it has any client.
+    var isNeeded: Bool {
+        refusesKeys || settingsGuard != nil || reads != nil || writes != nil || observer != nil
+    }
 }
 
 /// The name of a table, as compared by SQLite: ignoring the case of ASCII letters.
@@ -63,8 +70,9 @@ private func authorize(
     if let observer = authorizer.observer, let change = SchemaChange(action, first, second, schema) {
         observer.willChangeSchema(change)
     }
-    guard authorizer.refusesKeys, authorizer.trust == 0 else { return SQLITE_OK }
-    return refusesKeyStatement(action, first, second) ? SQLITE_DENY : SQLITE_OK
+    guard authorizer.trust == 0 else { return SQLITE_OK }
+    if action == SQLITE_PRAGMA, authorizer.refusesSetting(first, second) { return SQLITE_DENY }
+    return authorizer.refusesKeys && refusesKeyStatement(action, first, second) ? SQLITE_DENY : SQLITE_OK
 }
 
 extension Connection {
@@ -85,6 +93,22 @@ extension Connection {
         }
     }
 
+    /// What SQL that a person or a script gives may not change, with `SQLITE_AUTH`; nil, the default, rejects nothing. As
+    /// ``refusesKeyStatements``, it applies to statements prepared afterwards.
+    package var settingsGuard: SettingsGuard? {
+        get { reading { _ in authorizer.settingsGuard } ?? nil }
+        set {
+            reading { db in
+                authorizer.settingsGuard = newValue
+                finalizeCache()
+                installAuthorizer(db)
+            }
+        }
+    }
+
+    /// The pragma that ``settingsGuard`` rejected last; nil if it has rejected none.
+    package var refusedPragma: ProtectedPragma? { reading { _ in authorizer.refusedPragma } ?? nil }
+
     /// Runs a block of this library that may access keys, whatever is set for others. Called under the lock.
     func trusted<T>(_ body: () throws -> T) rethrows -> T {
         authorizer.trust += 1
@@ -93,11 +117,16 @@ extension Connection {
     }
 }
 
-/// `cipher_…` pragmas are recognized by their prefix.
-private let refusedPragmas: Set<String> = SQLRedaction.keyPragmas.union([
-    "cipher", "rekey_cipher", "kdf_iter", "fast_kdf_iter", "rekey_kdf_iter", "temp_store", "temp_store_directory",
-    "writable_schema", "data_store_directory",
-])
+extension Authorizer {
+    /// Whether the guard rejects a pragma, which it remembers then.
+    fileprivate func refusesSetting(_ name: UnsafePointer<CChar>?, _ value: UnsafePointer<CChar>?) -> Bool {
+        guard let settingsGuard, let name, let pragma = ProtectedPragma(String(cString: name)),
+            settingsGuard.refuses(pragma, value: value.map { String(cString: $0) })
+        else { return false }
+        refusedPragma = pragma
+        return true
+    }
+}
 
 private let refusedFunctions: Set<String> = ["sqlcipher_export", "load_extension"]
 
@@ -108,8 +137,9 @@ private func refusesKeyStatement(
     switch action {
     case SQLITE_ATTACH: return true
     case SQLITE_PRAGMA:
-        let pragma = name(first)
-        return refusedPragmas.contains(pragma) || pragma.hasPrefix("cipher_")
+        guard let pragma = ProtectedPragma(name(first)) else { return false }
+        // It is none of a plaintext database.
+        return pragma.subject != .pageSize
     case SQLITE_FUNCTION: return refusedFunctions.contains(name(second))
     default: return false
     }

@@ -101,7 +101,7 @@ extension Connection {
         try? withLock { () -> WrittenColumns? in
             guard let db else { return nil }
             let collector = WriteCollector()
-            let wasInstalled = authorizer.observer != nil || authorizer.refusesKeys
+            let wasInstalled = authorizer.isNeeded
             authorizer.writes = collector
             // Installing it again would make the engine prepare every statement again.
             if !wasInstalled { installAuthorizer(db) }

@@ -124,6 +124,8 @@ extension Repository {
         let name = path.starts(withText: "/") ? path : "./" + path
         let connection = try key.map { try Connection(name, key: $0, settings: settings) } ?? Connection(name)
         defer { try? connection.close() }
+        // An assertion comes from a configuration, and reads: it could name files into which SQLCipher writes content.
+        connection.refusesKeyStatements = true
         return assertions.compactMap { sql in
             do {
                 let value = try connection.untypedValue(sql)
@@ -133,9 +135,10 @@ extension Repository {
             } catch {
                 let message = "\(error)"
                 // Of no database: as thorough a check without it may replace the failure.
-                let isMalformed = ["syntax error", "incomplete input", "unrecognized token"].contains {
-                    message.contains($0)
-                }
+                let isRefused = (error as? DatabaseError)?.resultCode.primary == .authorization
+                let isMalformed =
+                    isRefused
+                    || ["syntax error", "incomplete input", "unrecognized token"].contains { message.contains($0) }
                 return (isMalformed ? nil : sql, "assertion cannot be evaluated: \(sql): \(message)")
             }
         }

@@ -11,10 +11,11 @@ struct Query: VaultCommand {
         """
         Reads the database without writing a byte, pending log included, even if it is in use. With --write the \
         statement may change the database. SQL is one statement; '-' reads it from standard input. The key never \
-        belongs in SQL: PRAGMA key and ATTACH … KEY are refused. The options below give it.
+        belongs in SQL: PRAGMA key and ATTACH … KEY are refused. The options below give it. Cipher settings are read by SQL, and \
+        not changed.
 
-        Rows are printed as they come, so a result may be of any size; --quiet does not silence them. NULL is an empty \
-        field in CSV and null in JSON. A blob is x'…' in hexadecimal digits, and {"blob": "…"} in typed-json. On a terminal, \
+        Rows are printed as they come, so a result may be of any size; --quiet does not silence them. NULL is null in JSON and an \
+        empty field in CSV, where a row of one column has "" for NULL as for an empty text: readers skip empty lines. A blob is x'…' in hexadecimal digits, and {"blob": "…"} in typed-json. On a terminal, \
         wide values take several lines.
 
         With --repository a snapshot is read where it is, without a restore: only the blocks that the statement needs are \
@@ -84,8 +85,7 @@ struct Query: VaultCommand {
             try made.map { .file(DatabaseFile(path), key: $0.key, settings: $0.settings) }
             ?? (source.location == nil
                 ? session.suggestingCreate { try session.open(database, source) } : session.open(database, source))
-        let sql =
-            sql == "-" ? String(decoding: try InputFile(descriptor: STDIN_FILENO).readToEnd(), as: UTF8.self) : sql
+        let sql = sql == "-" ? try Self.inputText() : sql
         try MisplacedKey.refuse(inStatement: sql)
         let stream = ResultStream(session.terminal)
         var changed: Int?
@@ -97,7 +97,7 @@ struct Query: VaultCommand {
                 let token = Interruption.shared.onEnd(immediately: true) {}
                 defer { Interruption.shared.remove(token) }
                 changed = try opened.read { connection in
-                    try reportingRefusals(sql) { try print(connection, sql, values, stream) }
+                    try run(connection, sql, values, stream)
                 }
             }
             try stream.flush()
@@ -118,9 +118,36 @@ struct Query: VaultCommand {
         connection.lockTimeout = .seconds(5)
         // The engine would write temporary data to plaintext files.
         try connection.execute("PRAGMA temp_store = MEMORY")
-        let changed = try reportingRefusals(sql) { try print(connection, sql, values, stream) }
+        let changed = try run(connection, sql, values, stream)
         try connection.close()
         return changed
+    }
+
+    /// Standard input.
+    ///
+    /// - Throws: `usage` for text that is not UTF-8: a repaired one would store other values than it has.
+    private static func inputText() throws -> String {
+        let bytes = try InputFile(descriptor: STDIN_FILENO).readToEnd()
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw Failure(
+                .usage, "standard input is not text in UTF-8",
+                remedy: "Convert it; bytes that are no text are a literal such as x'00ff'.")
+        }
+        return text
+    }
+
+    /// Runs the statement on an open database and prints its rows.
+    ///
+    /// - Returns: as ``print(_:_:_:_:)``.
+    /// - Throws: as ``GivenSQL``; `usage` for what the engine refuses.
+    private func run(
+        _ connection: Connection, _ sql: String, _ values: [(name: String, value: (any Binding)?)],
+        _ stream: ResultStream
+    ) throws -> Int? {
+        try connection.guardSettings()
+        return try reportingRefusals(sql) {
+            try GivenSQL.run(sql, on: connection) { try print(connection, sql, values, stream) }
+        }
     }
 
     /// Turns the engine's refusal of the statement into a usage error, which shows the place in its text.

@@ -14,7 +14,8 @@ struct Shell: VaultCommand {
         On a terminal, lines are edited with the usual keys: arrows recall earlier statements, Ctrl-R searches them, Tab completes \
         names and words of SQL, Ctrl-C forgets the statement or stops one that runs, Ctrl-D ends the shell. Statements with a key are never kept.
 
-        The key never belongs in SQL: PRAGMA key and ATTACH … KEY are refused. With --read-only nothing is written, and \
+        The key never belongs in SQL: PRAGMA key and ATTACH … KEY are refused. Cipher settings are read by SQL, and not changed: \
+        pragmas that would change them, or send temporary data of an encrypted database to files, are refused. With --read-only nothing is written, and \
         all statements see one state of the database, which holds up checkpoints meanwhile.
         """,
         examples: [

@@ -42,7 +42,8 @@ enum MisplacedKey {
                 + " or let litevault ask on the terminal. Change a key that you have passed as an argument.")
     }
 
-    private static let pragmas: Set<String> = ["key", "rekey", "hexkey", "hexrekey", "textkey", "textrekey"]
+    /// Whether a name is that of a pragma that takes a key.
+    private static func isKeyPragma(_ name: String) -> Bool { ProtectedPragma(name)?.subject == .key }
 
     /// Refuses a statement with a key: what is typed may end up in histories and logs.
     ///
@@ -62,9 +63,7 @@ enum MisplacedKey {
         // PRAGMA NAME, or PRAGMA SCHEMA . NAME
         let names = words.dropFirst(words.dropFirst(2).first == "." ? 3 : 1)
         // A parameter cannot be a name, but `:key` is meant to be one.
-        guard let name = names.first?.drop(while: { ":@$#?".contains($0) }), pragmas.contains(String(name)) else {
-            return
-        }
+        guard let name = names.first?.drop(while: { ":@$#?".contains($0) }), isKeyPragma(String(name)) else { return }
         throw refusal("Give the key by an option, in the shell to '.open'; 'litevault rekey' changes a key.")
     }
 
@@ -83,7 +82,7 @@ enum MisplacedKey {
         if ran { return false }
         return containsText(foldedName(text), "key=") || words.contains("attach")
             || text.utf8.first == UInt8(ascii: ".") && containsText(text, " -")
-            || words.contains { word in pragmas.contains(word) || word.hasPrefix("pragm") || word.hasSuffix("key") }
+            || words.contains { word in isKeyPragma(word) || word.hasPrefix("pragm") || word.hasSuffix("key") }
     }
 
     /// Whether a statement gives a value to a pragma that is not one of SQLite or SQLCipher: `PRAGMA keyy = 'secret'`.

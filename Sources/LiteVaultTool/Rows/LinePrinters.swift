@@ -6,7 +6,8 @@ internal import LiteVaultQuoting
 /// Values with a sign between them, in a line for each row.
 final class SeparatedPrinter: RowPrinter {
     enum Style {
-        /// RFC 4180 with a line of names; NULL is an empty field, and an empty text is in quotes.
+        /// RFC 4180 with a line of names; NULL is an empty field, and an empty text is in quotes. In a row of one column both are in
+        /// quotes.
         case csv
         case list
         case tabs
@@ -58,7 +59,7 @@ final class SeparatedPrinter: RowPrinter {
 
     private func line(_ fields: [String]) throws {
         let text = fields.joined(separator: separator)
-        // A line with one empty field would be an empty line, which readers skip.
+        // A line with one empty field would be an empty line, which readers skip: an empty text is better than no row.
         try stream.append((style == .csv && fields == [""] ? "\"\"" : text) + ending)
     }
 }

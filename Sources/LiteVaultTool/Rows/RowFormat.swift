@@ -7,7 +7,7 @@ internal import LiteVaultSystem
 enum RowFormat: String, ExpressibleByArgument, CaseIterable {
     /// Columns under their names, for people.
     case table
-    /// RFC 4180 with a line of names; NULL is an empty field.
+    /// RFC 4180 with a line of names; NULL is an empty field, and `""` in a row of one column.
     case csv
     case json
     /// An object per line.

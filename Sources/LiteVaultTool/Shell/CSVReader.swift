@@ -1,6 +1,7 @@
 internal import LiteVaultSystem
 
-/// Reads CSV by RFC 4180, a record at a time. An empty field is nil, as `query` prints NULL; an empty text is in quotes.
+/// Reads CSV by RFC 4180, a record at a time. An empty field is nil, as `query` prints NULL in a row of several; an
+/// empty text is in quotes.
 struct CSVReader {
     /// What separates fields and records.
     struct Dialect {

@@ -70,30 +70,40 @@ struct ShellCommands {
         }
     }
 
-    /// Words between spaces; quotes keep spaces in a word, and are doubled to stand for themselves.
+    /// Words between spaces; quotes keep spaces in a word, and are doubled within it to stand for themselves.
     ///
     /// - Parameter keepsOpenQuote: whether the text has quotes of its own, which need not be paired by these rules.
     private static func words(_ line: String, keepsOpenQuote: Bool) throws(Failure) -> [String] {
         var words: [String] = []
-        var word: String?
-        var quote: Character?
-        for character in line {
+        var word: String.UnicodeScalarView?
+        var quote: Unicode.Scalar?
+        var rest = line.unicodeScalars[...]
+        // A combining mark behind a quote does not make another sign of it.
+        while let sign = rest.popFirst() {
             if let open = quote {
-                if character == open { quote = nil } else { word?.append(character) }
-            } else if character == "'" || character == "\"" {
-                quote = character
-                word = word ?? ""
-            } else if character.isWhitespace {
-                if let word { words.append(word) }
+                if sign != open {
+                    word?.append(sign)
+                } else if rest.first == open {
+                    word?.append(sign)
+                    rest.removeFirst()
+                } else {
+                    quote = nil
+                }
+            } else if sign == "'" || sign == "\"" {
+                quote = sign
+                word = word ?? .init()
+            } else if sign.properties.isWhitespace {
+                if let word { words.append(String(word)) }
                 word = nil
             } else {
-                word = (word ?? "") + String(character)
+                word = word ?? .init()
+                word?.append(sign)
             }
         }
         guard quote == nil || keepsOpenQuote else {
             throw Failure(.usage, "a quote is not closed", remedy: "Put names with spaces in quotes.")
         }
-        return words + (word.map { [$0] } ?? [])
+        return words + (word.map { [String($0)] } ?? [])
     }
 
     private static func target(_ arguments: [String]) throws -> ShellTarget {

@@ -8,8 +8,20 @@ struct ShellDatabase {
     let connection: Connection
     let opening: ShellOpening
 
+    /// From here on, no statement changes what protects the database.
+    init(connection: Connection, opening: ShellOpening) throws {
+        try connection.guardSettings()
+        (self.connection, self.opening) = (connection, opening)
+    }
+
     /// Runs one statement and prints its rows.
+    ///
+    /// - Throws: as ``GivenSQL``; `usage` for one that changes a database that is only read; what the engine throws.
     func run(_ sql: String, _ settings: ShellSettings, _ stream: ResultStream) throws {
+        try GivenSQL.run(sql, on: connection) { try execute(sql, settings, stream) }
+    }
+
+    private func execute(_ sql: String, _ settings: ShellSettings, _ stream: ResultStream) throws {
         if opening.isReadOnly,
             let word = SQLTokens(sql).first(where: { $0.kind == .word }).map({ foldedName($0.text) }),
             ["begin", "commit", "end", "rollback", "savepoint", "release"].contains(word)
@@ -68,12 +80,14 @@ struct ShellDatabase {
     /// The plan of a statement, as a tree.
     func explain(_ sql: String) throws -> [String] {
         var depths: [Int64: Int] = [:]
-        return try connection.all("EXPLAIN QUERY PLAN \(sql: sql)") { row in
-            // Before SQLite 3.24 the steps have no parents.
-            let isTree = row.columnNames[1] == "parent"
-            let depth = try isTree ? depths[row.get(1, as: Int64.self), default: -1] + 1 : 0
-            depths[try row.get(0, as: Int64.self)] = depth
-            return String(repeating: "  ", count: depth) + Format.visible(try row.get(3, as: String.self))
+        return try GivenSQL.run(sql, on: connection) {
+            try connection.all("EXPLAIN QUERY PLAN \(sql: sql)") { row in
+                // Before SQLite 3.24 the steps have no parents.
+                let isTree = row.columnNames[1] == "parent"
+                let depth = try isTree ? depths[row.get(1, as: Int64.self), default: -1] + 1 : 0
+                depths[try row.get(0, as: Int64.self)] = depth
+                return String(repeating: "  ", count: depth) + Format.visible(try row.get(3, as: String.self))
+            }
         }
     }
 

@@ -40,7 +40,7 @@ import Testing
 
     @Test(arguments: [
         "SELECT 1", "INSERT INTO t VALUES (1)", "PRAGMA user_version = 1", "CREATE TABLE u(x)",
-        "PRAGMA foreign_keys = ON",
+        "PRAGMA foreign_keys = ON", "PRAGMA page_size = 8192",
     ])
     func `other statements run as ever`(sql: String) throws {
         db.refusesKeyStatements = true
@@ -74,5 +74,40 @@ import Testing
         db.refusesKeyStatements = true
         let error = #expect(throws: DatabaseError.self) { try db.attach(.inMemory, as: "a") }
         #expect(error?.resultCode == .authorization)
+    }
+
+    @Test(arguments: [
+        ("key = 'x'", "key"), ("main.rekey('x')", "rekey"), ("CIPHER_USE_HMAC = OFF", "cipher_use_hmac"), ("kdf_iter = 1", "kdf_iter"),
+        ("cipher_default_page_size = 8192", "cipher_default_page_size"), ("cipher_migrate", "cipher_migrate"),
+        ("cipher_profile = 'file'", "cipher_profile"), ("temp_store = FILE", "temp_store"), ("temp_store = 1", "temp_store"),
+        ("temp_store_directory = '/'", "temp_store_directory"), ("main.page_size = 8192", "page_size"),
+    ])
+    func `the guard of settings rejects what changes them, and knows what it was`(pragma: String, name: String) throws {
+        db.settingsGuard = SettingsGuard(encryptedPageSize: 4096)
+        #expect(db.refusedPragma == nil)
+        for sql in ["PRAGMA ", "EXPLAIN PRAGMA "] {
+            let error = #expect(throws: DatabaseError.self) { try db.execute(sql + pragma) }
+            #expect(error?.resultCode == .authorization)
+            #expect(db.refusedPragma?.name == name)
+        }
+        db.settingsGuard = nil
+        try db.execute("PRAGMA user_version = 1")
+    }
+
+    @Test(arguments: [
+        "PRAGMA cipher_version", "PRAGMA cipher_use_hmac", "PRAGMA kdf_iter", "PRAGMA temp_store", "PRAGMA temp_store = MEMORY",
+        "PRAGMA temp_store(2)", "PRAGMA page_size", "PRAGMA page_size = 4096", "PRAGMA writable_schema = ON", "ATTACH ':memory:' AS a",
+        "INSERT INTO t VALUES (1)",
+    ])
+    func `the guard of settings lets them be read, and other statements run`(sql: String) throws {
+        db.settingsGuard = SettingsGuard(encryptedPageSize: 4096)
+        try db.run(SQL(sql: sql))
+        #expect(db.refusedPragma == nil)
+    }
+
+    @Test(arguments: ["PRAGMA temp_store = FILE", "PRAGMA page_size = 8192"])
+    func `of a plaintext database, temporary data and page size are not guarded`(sql: String) throws {
+        db.settingsGuard = SettingsGuard(encryptedPageSize: nil)
+        try db.run(SQL(sql: sql))
     }
 }

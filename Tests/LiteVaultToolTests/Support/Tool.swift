@@ -53,6 +53,11 @@ struct Tool {
 
     /// Runs `litevault` to its end.
     func run(_ arguments: [String], input: String = "") throws -> Run {
+        try run(arguments, bytes: Data(input.utf8))
+    }
+
+    /// Runs `litevault` to its end, with bytes as standard input that need not be text.
+    func run(_ arguments: [String], bytes: Data) throws -> Run {
         let process = Process()
         process.executableURL = Self.executable
         process.arguments = arguments
@@ -63,7 +68,7 @@ struct Tool {
         process.standardOutput = output
         process.standardError = errors
         try process.run()
-        try? standardInput.fileHandleForWriting.write(contentsOf: Data(input.utf8))
+        try? standardInput.fileHandleForWriting.write(contentsOf: bytes)
         try? standardInput.fileHandleForWriting.close()
         // Both pipes are drained at the same time: a process blocked on the one would never end the other.
         let drained = DispatchGroup()
