@@ -24,7 +24,7 @@ extension Quoting {
     package static func appendSQLText(_ utf8: [UInt8], replacing special: [UInt8], to result: inout [UInt8]) {
         let found = special.filter(utf8.contains)
         let isShort = found.isEmpty || utf8.lazy.filter(found.contains).count <= 100
-        let tokens = isShort ? [:] : freeTokens(found, in: utf8)
+        let tokens: [UInt8: String] = isShort ? [:] : freeTokens(found, in: utf8)
         for _ in tokens { result.append(contentsOf: "replace(".utf8) }
         result.append(singleQuote)
         for byte in utf8 {

@@ -121,7 +121,7 @@ struct RowMerge {
         guard shapes.0.columns.elementsEqual(shapes.1.columns, by: isSameText),
             shapes.0.rowidAlias == shapes.1.rowidAlias
         else { return false }
-        let encoding = try encoding(of: left, right)
+        let encoding = try Self.encoding(of: left, right)
         let (one, other) = (try left.prepare(shapes.0.selection), try right.prepare(shapes.1.selection))
         defer {
             one.clear()

@@ -1,5 +1,6 @@
 internal import LiteVault
 internal import LiteVaultCore
+internal import LiteVaultSystem
 
 /// A statement, and where its text begins in what was typed or read.
 struct PlacedStatement {

@@ -137,7 +137,8 @@ struct TableImport {
         }
         guard !reader.hasReturn else {
             throw Failure(
-                .usage, "the names of the columns contain a CR: the lines of the file may end with that alone", path: path,
+                .usage, "the names of the columns contain a CR: the lines of the file may end with that alone",
+                path: path,
                 remedy: "Convert its line ends to LF.")
         }
         let list = names.map(quoted).joined(separator: ", ")
