@@ -4,10 +4,56 @@ package func quoted(_ identifier: String) -> String {
 }
 
 extension Quoting {
-    /// A text as an SQL literal. The engine's parser ends a literal at a NUL, so a text with one is written as bytes.
+    /// A text as an SQL literal. The engine's parser ends a literal at a NUL, so a text with one is an expression in parentheses:
+    /// `('a' || char(0) || 'b')`. Its bytes as a blob that is cast would be another text in a database in UTF-16.
     package static func sqlText(_ text: String) -> String {
-        guard !text.utf8.contains(0) else { return "CAST(\(sqlBlob(text.utf8)) AS TEXT)" }
-        return "'" + escaped(text) { $0 == singleQuote ? "''" : nil } + "'"
+        guard text.utf8.contains(0) else { return "'" + escaped(text) { $0 == singleQuote ? "''" : nil } + "'" }
+        var result = [UInt8(ascii: "(")]
+        appendSQLText(Array(text.utf8), replacing: [0], to: &result)
+        result.append(UInt8(ascii: ")"))
+        return String(decoding: result, as: UTF8.self)
+    }
+
+    /// Appends a text as an SQL expression in which bytes that a reader of SQL would not keep are written as numbers:
+    /// `'a' || char(0) || 'b'`. An expression with more than 100 of them puts each back by `replace`, because each `||` is a level of the
+    /// expression, of which the engine takes 1,000.
+    ///
+    /// - Parameters:
+    ///   - utf8: the text. Bytes that are not UTF-8 are copied as they are.
+    ///   - special: what is written as a number, from 0 to 127.
+    package static func appendSQLText(_ utf8: [UInt8], replacing special: [UInt8], to result: inout [UInt8]) {
+        let found = special.filter(utf8.contains)
+        let isShort = found.isEmpty || utf8.lazy.filter(found.contains).count <= 100
+        let tokens: [UInt8: String] = isShort ? [:] : freeTokens(found, in: utf8)
+        for _ in tokens { result.append(contentsOf: "replace(".utf8) }
+        result.append(singleQuote)
+        for byte in utf8 {
+            if found.contains(byte) {
+                result.append(contentsOf: (tokens[byte] ?? "' || char(\(byte)) || '").utf8)
+            } else {
+                if byte == singleQuote { result.append(byte) }
+                result.append(byte)
+            }
+        }
+        result.append(singleQuote)
+        for byte in found {
+            if let token = tokens[byte] { result.append(contentsOf: ", '\(token)', char(\(byte)))".utf8) }
+        }
+    }
+
+    /// A text for each of some bytes that is nowhere in another one.
+    private static func freeTokens(_ bytes: [UInt8], in utf8: [UInt8]) -> [UInt8: String] {
+        let text = String(decoding: utf8, as: UTF8.self)
+        var number = 0
+        var tokens: [UInt8: String] = [:]
+        for byte in bytes {
+            while tokens[byte] == nil {
+                let token = "{\(number)}"
+                number += 1
+                if !containsText(text, token) { tokens[byte] = token }
+            }
+        }
+        return tokens
     }
 
     package static func sqlBlob(_ bytes: some Sequence<UInt8>) -> String {

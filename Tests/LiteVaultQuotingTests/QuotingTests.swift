@@ -19,6 +19,18 @@ import Testing
         }
     }
 
+    @Test(arguments: ["UTF-8", "UTF-16le", "UTF-16be"])
+    func `H-TXT-12 a text with NUL comes back from SQLite, whatever its encoding and its length`(encoding: String) throws {
+        let db = try Connection()
+        try db.execute("PRAGMA encoding = '\(encoding)'; CREATE TABLE t (x)")
+        for text in HostileText.all.map({ $0 + "\0" }) + ["a\0b", "\0", String(repeating: "\0{0}'", count: 3000)] {
+            let sql = Quoting.sqlText(text)
+            try expectSame(db.value("SELECT \(sql: sql) COLLATE NOCASE", as: String.self), text)
+            try db.execute("DROP TABLE IF EXISTS d; CREATE TABLE d (a, x DEFAULT \(sql)); INSERT INTO d (a) VALUES (1)")
+            try expectSame(db.value("SELECT x FROM d", as: String.self), text)
+        }
+    }
+
     @Test func `every text comes back from SQLite as the name of a table, a column and an alias`() throws {
         let db = try Connection()
         for text in HostileText.all {

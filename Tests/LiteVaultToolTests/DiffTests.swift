@@ -172,6 +172,42 @@ import Testing
         try expectScript(from: "a.db", to: "b.db")
     }
 
+    /// "é" is one character, and "e" with an accent: one key for Swift, and two for the engine. So are a text that is not valid and its repair.
+    @Test(arguments: [
+        ("UTF-8", ["c3a9"], ["65cc81"], [1, 1, 0]), ("UTF-8", ["80", "c3a9"], ["c3a9"], [0, 1, 0]),
+        ("UTF-8", ["80", "efbfbd"], ["81", "efbfbd"], [1, 1, 0]), ("UTF-16le", ["00d8"], ["01d8"], [1, 1, 0]),
+        ("UTF-16le", ["fffe6100", "6100"], ["6100"], [0, 1, 0]), ("UTF-16be", ["fffe6100", "6100"], ["fffe6100"], [0, 1, 0]),
+        ("UTF-16be", ["feff", "d800"], ["d800", "dc00"], [1, 1, 0]),
+    ])
+    func `H-TXT-13 texts are one key if their bytes are the same, valid or not`(
+        encoding: String, left: [String], right: [String], expected: [Int]
+    ) throws {
+        for (name, keys) in [("a.db", left), ("b.db", right)] {
+            try make(
+                name,
+                "PRAGMA encoding = '\(encoding)'; CREATE TABLE w (k TEXT PRIMARY KEY, v) WITHOUT ROWID; INSERT INTO w VALUES "
+                    + keys.map { "(CAST(x'\($0)' AS TEXT), 1)" }.joined(separator: ", "))
+        }
+        #expect(try counts(tables("a.db", "b.db")["w"]) == expected)
+        try expectScript(from: "a.db", to: "b.db")
+        try expectScript(from: "b.db", to: "a.db")
+    }
+
+    @Test(arguments: ["UTF-16le", "UTF-16be"])
+    func `H-TXT-11 the SQL text finds rows by keys that are not valid UTF-16`(encoding: String) throws {
+        for (name, value) in [("a.db", 1), ("b.db", 2)] {
+            let rows = DumpTests.unusual.enumerated().map { "(CAST(x'\($1)' AS TEXT), \($0), \(value))" }
+            try make(
+                name,
+                """
+                PRAGMA encoding = '\(encoding)'; CREATE TABLE w (k TEXT, n, v, PRIMARY KEY (k COLLATE NOCASE, n)) WITHOUT ROWID;
+                INSERT INTO w VALUES \(rows.joined(separator: ", "))
+                """)
+        }
+        #expect(try counts(tables("a.db", "b.db")["w"]) == [0, 0, DumpTests.unusual.count])
+        try expectScript(from: "a.db", to: "b.db")
+    }
+
     @Test func `the rows of a virtual table are compared by its own tables`() throws {
         let sql = "CREATE VIRTUAL TABLE search USING fts4(body); INSERT INTO search VALUES ('hello'), ('world');"
         try make("a.db", sql)

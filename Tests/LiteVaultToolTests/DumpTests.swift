@@ -92,6 +92,46 @@ import Testing
         #expect(try copy.value("SELECT hex(x) FROM t", as: String.self) == "E900000" + "03DD811DD")
     }
 
+    /// `CAST(x'…' AS TEXT)` is the one literal for half of a character, for U+FFFE and for U+FFFF. A text that begins with a byte order mark
+    /// keeps it.
+    static let unusual = ["00d8", "00d86100", "00dc3d00", "d8", "feff", "ffff", "fffe6100", "feff6100", "61006200", "6100000062000d00", "3dd811dd", ""]
+
+    @Test(arguments: ["UTF-16le", "UTF-16be"])
+    func `H-TXT-11 text in UTF-16 keeps its bytes, valid or not`(encoding: String) throws {
+        let values = Self.unusual.map { "(CAST(x'\($0)' AS TEXT))" }.joined(separator: ", ")
+        try make("a.db", "PRAGMA encoding = '\(encoding)'; CREATE TABLE t (x); INSERT INTO t VALUES \(values)")
+        let text = try dump("a.db")
+        // Nothing was repaired on the way here.
+        #expect(!text.contains("\u{FFFD}"))
+        #expect(try workspace.tool.run("shell", "b.db", "--create", input: text).status == 0)
+        let (source, copy) = (try Connection(workspace.path("a.db")), try Connection(workspace.path("b.db")))
+        let sql = "SELECT typeof(x) || hex(CAST(x AS BLOB)) FROM t ORDER BY rowid"
+        #expect(try copy.all(SQL(sql: sql), as: String.self) == source.all(SQL(sql: sql), as: String.self))
+        #expect(try copy.value("PRAGMA encoding", as: String.self) == encoding)
+    }
+
+    /// The engine keeps the table when the last table with AUTOINCREMENT is dropped, and no statement creates it.
+    @Test(arguments: ["", "INSERT INTO sqlite_sequence VALUES ('é', 7), ('u', 'text');"])
+    func `H-DUMP-11 a database that had a table with AUTOINCREMENT has a dump that can be run`(rows: String) throws {
+        try make(
+            "a.db",
+            """
+            CREATE TABLE t (a INTEGER PRIMARY KEY AUTOINCREMENT); CREATE TABLE u (x, "autoincrement" DEFAULT 'autoincrement' /* AUTOINCREMENT */);
+            INSERT INTO u (x) VALUES (5); DROP TABLE t; CREATE TABLE litevault_sequence (x); \(rows)
+            """)
+        let text = try dump("a.db")
+        try make("empty.db", "PRAGMA user_version = 0; CREATE TABLE u (x); DROP TABLE u")
+        for run in [
+            try workspace.tool.run("shell", "b.db", "--create", input: text),
+            try workspace.tool.run("shell", "c.db", "--create", input: try workspace.tool.run("diff", "empty.db", "a.db", "--sql").output),
+        ] { #expect(run.status == 0, "\(run.errors)") }
+        #expect(try dump("b.db") == text)
+        for name in ["b.db", "c.db"] {
+            #expect(try workspace.tool.run("diff", "a.db", name).status == 0)
+            #expect(try workspace.tool.run("query", name, "SELECT x FROM u", "--format", "csv").output == "x\r\n5\r\n")
+        }
+    }
+
     @Test func `every real number is read back as the same number`() throws {
         var generator = SystemRandomNumberGenerator()
         var numbers = (0..<2000).map { _ in Double(bitPattern: generator.next()) }.filter(\.isFinite)

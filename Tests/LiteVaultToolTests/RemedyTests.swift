@@ -30,6 +30,26 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        ["verify", "notes.db"], ["info", "notes.db"], ["dump", "notes.db"], ["stats", "notes.db"], ["backup", "notes.db", "new.db"],
+        ["vacuum", "notes.db"], ["query", "notes.db", "SELECT * FROM note"], ["shell", "notes.db"], ["diff", "notes.db", "notes.db"],
+        ["encrypt", "notes.db", "new.db", "--key-file", "key"],
+    ])
+    func `H-VER-21 a schema of a newer engine is answered with that, and not with a backup`(arguments: [String]) throws {
+        let database = try Connection(workspace.path("notes.db"))
+        try database.execute(
+            """
+            CREATE TRIGGER g AFTER INSERT ON note BEGIN SELECT 1; END; PRAGMA writable_schema = ON;
+            UPDATE sqlite_master SET sql = 'CREATE TRIGGER g AFTER INSERT ON note BEGIN SOMETHING NEW; END' WHERE name = 'g';
+            """)
+        try database.close()
+        let run = try workspace.tool.run(arguments, input: arguments == ["shell", "notes.db"] ? "SELECT * FROM note;\n" : "")
+        #expect(run.status == 69, "\(run.status) \(run.errors)")
+        guard arguments[0] != "encrypt" || EngineInfo.linked.encrypts else { return }
+        #expect(run.errors.contains("newer version of SQLite") && !"\(run.output)\(run.errors)".lowercased().contains("damaged"), "\(run.errors)")
+        #expect(try !workspace.names().contains("new.db"))
+    }
+
     @Test(
         .enabled(if: EngineInfo.linked.encrypts, "the engine does not encrypt"),
         arguments: [

@@ -64,6 +64,64 @@ import Testing
         #expect(run.output.split(separator: "\n").dropFirst().joined(separator: "\n") == rows, "\(run.output)")
     }
 
+    @Test(arguments: [
+        // A CR belongs to the end of a line, or of the file, only where it is the last byte before it.
+        ("n,s\n3,a\rb\r\n4,\"c\"\r", "3|61'0D'62 4|63"), ("n,s\r\n3,\r\ra\r\r\n\r\n4,\"x\r\ny\"\n", "3|'0D0D'61'0D' 4|78'0D0A'79"),
+        // So does a byte order mark to the start of the file, whatever is behind it.
+        ("\u{FEFF}n,s\n3,\u{FEFF}x\n", "3|EFBBBF78"), ("\u{FEFF}\"n\",\"s\"\r\n3,x\r\n", "3|78"), ("\u{FEFF}", ""), ("\u{FEFF}\n", ""),
+    ])
+    func `H-TXT-14 .import keeps each byte of a field, and no byte order mark`(text: String, rows: String) throws {
+        try workspace.write(text, to: "rows")
+        let read = "SELECT n || '|' || hex(s) FROM t WHERE n > 2 ORDER BY n;\n"
+        let run = try shell(".mode list\n.headers off\n.import rows t\n\(read)")
+        let wanted = rows.replacingOccurrences(of: "'", with: "").split(separator: " ").joined(separator: "\n")
+        guard !rows.isEmpty else { return #expect(run.status == 64 && run.errors.contains("first line"), "\(run.errors)") }
+        #expect(run.status == 0 && run.output.split(separator: "\n").dropFirst().joined(separator: "\n") == wanted, "\(run.output) \(run.errors)")
+    }
+
+    @Test(arguments: ["--skip 0 -csv", "--csv --skip 0"])
+    func `H-TXT-14 a byte order mark is not a part of the first value`(options: String) throws {
+        try workspace.write("\u{FEFF}3,x\n4,y\n", to: "rows")
+        try workspace.write("\u{FEFF}\"id\",\"name\"\n1,a\n", to: "quoted")
+        let run = try shell(
+            ".mode list\n.headers off\n.import \(options) rows t\nSELECT hex(n), s FROM t WHERE s IN ('x', 'y');\n"
+                + ".import --csv quoted new\nSELECT id, name FROM new;\n")
+        #expect(run.status == 0 && run.output == "2 rows imported.\n33|x\n34|y\n1 row imported.\n1|a\n", "\(run.output) \(run.errors)")
+    }
+
+    @Test func `H-TXT-14 a file whose lines end with CR alone is refused, and no table is made of it`() throws {
+        try workspace.write("id,name\r1,a\r2,b\r", to: "rows")
+        let run = try shell(".import --csv rows new\n")
+        #expect(run.status == 64 && run.errors.contains("CR") && run.errors.contains("Convert its line ends"), "\(run.errors)")
+        #expect(try shell(".tables\n").output == "t\n")
+        // A name in quotes may have one.
+        try workspace.write("\"i\rd\"\r\n1\r\n", to: "quoted")
+        #expect(try shell(".mode list\n.headers off\n.import --csv quoted new\nSELECT * FROM new;\n").output == "1 row imported.\n1\n")
+    }
+
+    @Test(arguments: ["UTF-8", "UTF-16le", "UTF-16be"], ["quote", "insert"])
+    func `H-TXT-12 a text with NUL is printed as SQL that stands for it in each encoding`(encoding: String, mode: String) throws {
+        let database = try Connection(workspace.path("nul.db"))
+        try database.execute("PRAGMA encoding = '\(encoding)'; CREATE TABLE t (s)")
+        try database.run("INSERT INTO t VALUES (?)", with: "a\0b'é")
+        try database.run("INSERT INTO t VALUES (?)", with: String(repeating: "\0{0}", count: 1500))
+        try database.close()
+        for format in [".mode \(mode)", ""] {
+            let rows = try format.isEmpty
+                ? workspace.tool.run("query", "nul.db", "SELECT s FROM t", "--format", mode).output
+                : workspace.tool.run("shell", "nul.db", input: "\(format) t\nSELECT s FROM t;\n").output
+            let lines = rows.split(separator: "\n")
+            let statements = mode == "insert" ? lines.map(String.init) : lines.dropFirst().map { "INSERT INTO t VALUES (\($0));" }
+            try? FileManager.default.removeItem(atPath: workspace.path("copy.db"))
+            try FileManager.default.copyItem(atPath: workspace.path("nul.db"), toPath: workspace.path("copy.db"))
+            let text = statements.joined(separator: "\n").replacingOccurrences(of: "\"query\"", with: "t") + "\n"
+            #expect(try workspace.tool.run("shell", "copy.db", input: text).status == 0)
+            let copy = try Connection(workspace.path("copy.db"))
+            #expect(try copy.value("SELECT count(*) FROM t", as: Int.self) == 4)
+            #expect(try copy.value("SELECT count(DISTINCT hex(s)) FROM t", as: Int.self) == 2)
+        }
+    }
+
     @Test func `.import takes the separator that was set, or that of the format`() throws {
         try workspace.write("n;s\n3;\"a;b\"\n", to: "semicolons")
         try workspace.write("n\ts\n4\ttab,\n", to: "tabs")

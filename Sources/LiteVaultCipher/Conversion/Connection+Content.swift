@@ -107,7 +107,7 @@ extension DatabaseError {
     }
 
     /// Whether a check of the structure ends with it when the engine cannot read the database.
-    var isUnreadable: Bool { [1, 7, 11, 26].contains(code) }
+    var isUnreadable: Bool { [1, 7, 11, 26].contains(code) && !isUnreadableDefinition }
 
     /// Whether a page that cannot be read may be the reason.
     ///
@@ -115,7 +115,8 @@ extension DatabaseError {
     /// statement has the same code and a text of its own.
     var mayBeDamage: Bool {
         switch resultCode.primary {
-        case .corrupt, .notADatabase, .outOfMemory: true
+        case .corrupt: !isUnreadableDefinition
+        case .notADatabase, .outOfMemory: true
         case .error:
             message.isEmpty || message == String(cString: sqlite3_errstr(SQLITE_ERROR))
                 || message.hasPrefix("malformed ")

@@ -48,7 +48,7 @@ package struct ContentComparator {
     }
 
     private static func order(_ one: SchemaObject, _ other: SchemaObject) -> Bool {
-        (one.type, one.name) < (other.type, other.name)
+        one.type != other.type ? one.type < other.type : isBefore(one.name, other.name)
     }
 
     private func compareRows(

@@ -1,5 +1,6 @@
 package import LiteVaultCore
 internal import LiteVaultEngine
+internal import LiteVaultSystem
 
 /// Copies all content of the main database of a connection into an attached, empty one, between any two formats: plain,
 /// encrypted, of different page sizes.
@@ -75,11 +76,15 @@ package struct ContentCopier {
         // Without a text: the index of a constraint, which its table has created.
         guard let sql = object.sql else { return }
         // As the engine stores them, the texts begin with these words, and the name follows.
-        guard let verb = ["CREATE TABLE ", "CREATE INDEX ", "CREATE UNIQUE INDEX "].first(where: { sql.hasPrefix($0) })
-        else {
-            throw VaultError(.unsupported, "The definition of the \(object.type) '\(object.name)' cannot be read")
+        // A name may begin with a combining mark, which is one character with the space before it.
+        let verbs = ["CREATE TABLE ", "CREATE INDEX ", "CREATE UNIQUE INDEX "]
+        guard let verb = verbs.first(where: { sql.starts(withText: $0) }) else {
+            throw VaultError(
+                .unsupported, "The definition of the \(object.type) '\(object.name)' cannot be read",
+                remedy: "A copy of the file (backup, rekey) keeps it as it is.")
         }
-        do { try connection.execute(verb + schema + "." + sql.dropFirst(verb.count)) } catch let error as DatabaseError
+        let rest = String(decoding: sql.utf8.dropFirst(verb.utf8.count), as: UTF8.self)
+        do { try connection.execute(verb + schema + "." + rest) } catch let error as DatabaseError
             where error.code == SQLITE_ERROR
         {
             throw VaultError(

@@ -160,7 +160,7 @@ struct SchemaContent {
     /// Indexes, views and triggers that have a statement, in the order of their creation.
     let others: [SchemaObject]
     /// The rows of `sqlite_sequence`; a name may have several.
-    let sequence: [ExactText: [String]]
+    let sequence: [ExactText: [ExactText]]
     let hasSequence: Bool
 
     init(_ connection: Connection) throws {
@@ -171,11 +171,12 @@ struct SchemaContent {
         virtualTables = named.filter { !$0.hasPages }
         others = all.filter { $0.type != "table" && $0.sql != nil }
         hasSequence = all.contains(where: \.isSequenceTable)
-        var sequence: [ExactText: [String]] = [:]
+        var sequence: [ExactText: [ExactText]] = [:]
         if hasSequence {
             // In old engines, quote() of a number returns a number.
             try connection.forEach("SELECT name, CAST(quote(seq) AS TEXT) FROM sqlite_sequence ORDER BY rowid") { row in
-                sequence[ExactText(try row.get(0, as: String?.self) ?? ""), default: []].append(try row.get(1))
+                sequence[ExactText(try row.get(0, as: String?.self) ?? ""), default: []].append(
+                    ExactText(try row.get(1)))
             }
         }
         self.sequence = sequence

@@ -9,7 +9,7 @@ package struct DifferenceScript {
     private let new: SchemaContent
     private let difference: ContentDifference
     private let write: (borrowing SQLText) throws -> Void
-    private let isUTF8: Bool
+    private let encoding: TextEncoding
 
     /// Writes the text.
     ///
@@ -32,7 +32,7 @@ package struct DifferenceScript {
         try withoutActuallyEscaping(write) { write in
             let script = try DifferenceScript(
                 old: SchemaContent(left), new: SchemaContent(right), difference: difference, write: write,
-                isUTF8: right.value("PRAGMA encoding", as: String.self) == "UTF-8")
+                encoding: TextEncoding(of: right))
             try script.writeAll()
         }
     }
@@ -89,9 +89,13 @@ package struct DifferenceScript {
     /// The engine makes the table with the first one that has AUTOINCREMENT, and changes it with every insertion.
     private func writeSequence() throws {
         guard new.hasSequence || old.hasSequence else { return }
-        if old.hasSequence || !new.sequence.isEmpty { try line("DELETE FROM sqlite_sequence;") }
+        if old.hasSequence {
+            try line("DELETE FROM sqlite_sequence;")
+        } else if !new.sequence.isEmpty {
+            for statement in SchemaObject.emptySequence(after: Array(new.tables.values)) { try line(statement) }
+        }
         guard !new.sequence.isEmpty else { return }
-        var text = SQLText(isUTF8: isUTF8)
+        var text = SQLText(encoding)
         try new.connection.forEach("SELECT name, seq FROM sqlite_sequence ORDER BY rowid") { row in
             try text.set(row, 0..<2, after: "INSERT INTO sqlite_sequence (name, seq) VALUES (")
             try write(text)
@@ -111,7 +115,7 @@ package struct DifferenceScript {
             return try line("DELETE FROM \(quoted(table.name));")
         }
         guard table.removed + table.changed > 0 else { return }
-        var text = SQLText(isUTF8: isUTF8)
+        var text = SQLText(encoding)
         let start = "DELETE FROM \(quoted(table.name)) WHERE "
         try RowMerge(key, old.connection, new.connection).forEach { change, row, _ in
             guard change != .added else { return }
@@ -134,7 +138,7 @@ package struct DifferenceScript {
         if table.definition != nil, let sql = object.sql { try line(sql + ";") }
         let isWhole = table.definition != nil || !table.isMatched
         guard isWhole || table.added + table.changed > 0 else { return }
-        var text = SQLText(isUTF8: isUTF8)
+        var text = SQLText(encoding)
         guard let key = try RowKey(table.name, in: new.connection) else {
             let shape = try TableShape(table.name, in: new.connection)
             let start = Self.insertion(table.name, shape.columns.map(quoted))

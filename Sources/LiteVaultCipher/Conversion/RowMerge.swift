@@ -77,6 +77,8 @@ struct RowMerge {
     private let key: RowKey
     private let left: Connection
     private let right: Connection
+    /// The encoding of text in both; nil if they have different ones.
+    private let encoding: TextEncoding?
     /// Compare one column of the key each, as the table does.
     private let comparisons: [Statement]
 
@@ -84,6 +86,7 @@ struct RowMerge {
         self.key = key
         self.left = left
         self.right = right
+        encoding = try Self.encoding(of: left, right)
         comparisons = try key.columns.map { column in
             let values = "?1 COLLATE \(quoted(column.collation))"
             return try left.prepare("SELECT CASE WHEN \(values) = ?2 THEN 0 WHEN \(values) < ?2 THEN -1 ELSE 1 END")
@@ -102,7 +105,7 @@ struct RowMerge {
             let order = hasOne && hasOther ? try compare(one, other) : hasOne ? -1 : 1
             if let change: ContentDifference.Change = order < 0 ? .removed : order > 0 ? .added : nil {
                 try body(change, one, other)
-            } else if try !Self.areEqual(one, other) {
+            } else if try !Self.areEqual(one, other, encoding) {
                 try body(.changed, one, other)
             }
             // After its end a statement would start again.
@@ -114,20 +117,29 @@ struct RowMerge {
     /// Whether two tables have the same columns and rows, in the same order.
     static func isEqual(_ table: String, _ left: Connection, _ right: Connection) throws -> Bool {
         let shapes = (try TableShape(table, in: left), try TableShape(table, in: right))
-        guard shapes.0.columns == shapes.1.columns, shapes.0.rowidAlias == shapes.1.rowidAlias else { return false }
+        guard shapes.0.columns.elementsEqual(shapes.1.columns, by: isSameText),
+            shapes.0.rowidAlias == shapes.1.rowidAlias
+        else { return false }
+        let encoding = try Self.encoding(of: left, right)
         let (one, other) = (try left.prepare(shapes.0.selection), try right.prepare(shapes.1.selection))
         defer {
             one.clear()
             other.clear()
         }
         while try one.advance() {
-            guard try other.advance(), try areEqual(one, other) else { return false }
+            guard try other.advance(), try areEqual(one, other, encoding) else { return false }
         }
         return try !other.advance()
     }
 
-    private static func areEqual(_ one: Statement, _ other: Statement) throws -> Bool {
-        try other.withPrepared { one.isCurrentRowEqual(to: RowView($0)) }
+    private static func encoding(of left: Connection, _ right: Connection) throws -> TextEncoding? {
+        let (one, other) = (try TextEncoding(of: left), try TextEncoding(of: right))
+        return one == other ? one : nil
+    }
+
+    /// Text is compared as it is stored if both have one encoding: converted, two invalid ones may be the same.
+    private static func areEqual(_ one: Statement, _ other: Statement, _ encoding: TextEncoding?) throws -> Bool {
+        try other.withPrepared { one.isCurrentRowEqual(to: RowView($0), textAsStored: encoding != nil) }
     }
 
     /// The order of two keys: negative if the left one is first.
@@ -136,16 +148,31 @@ struct RowMerge {
             let (a, b) = (try Self.value(of: one, 0, as: Int64.self), try Self.value(of: other, 0, as: Int64.self))
             return a < b ? -1 : a == b ? 0 : 1
         }
-        if try Self.areEqual(one, other) { return 0 }
+        if try Self.areEqual(one, other, encoding) { return 0 }
         for (index, column) in key.columns.enumerated() {
-            let a = try Self.value(of: one, index, as: StoredValue.self)
-            let b = try Self.value(of: other, index, as: StoredValue.self)
+            let (a, b) = (try parameter(one, index), try parameter(other, index))
             if a == b { continue }
             var order = 0
             try comparisons[index].forEach(with: a, b) { order = try $0.get(0) }
             if order != 0 { return column.isDescending ? -order : order }
         }
         return 0
+    }
+
+    /// A column of the key, exactly: of "é" in two spellings, and of texts that are not valid, the engine knows the order.
+    private func parameter(_ statement: Statement, _ index: Int) throws -> ExactParameter {
+        if let encoding {
+            return ExactParameter(value: try Self.value(of: statement, index, as: ExactValue.self), encoding: encoding)
+        }
+        let value: ExactValue =
+            switch try Self.value(of: statement, index, as: StoredValue.self) {
+            case .null: .null
+            case .integer(let number): .integer(number)
+            case .real(let number): .real(number)
+            case .text(let text): .text(Array(text.utf8))
+            case .blob(let bytes): .blob(bytes)
+            }
+        return ExactParameter(value: value, encoding: .utf8)
     }
 
     private static func value<V: ColumnValue>(of statement: Statement, _ index: Int, as type: V.Type) throws -> V {

@@ -27,6 +27,24 @@ struct SchemaObject: Equatable {
     /// The engine creates and maintains it for AUTOINCREMENT.
     var isSequenceTable: Bool { type == "table" && name == "sqlite_sequence" }
 
+    /// Whether it is a table with AUTOINCREMENT: a keyword that is no name without quotes.
+    var isCounted: Bool {
+        isStoredTable && SQLTokens(sql ?? "").contains { $0.kind == .word && isSameName($0.text, "AUTOINCREMENT") }
+    }
+
+    /// Statements that make an empty `sqlite_sequence`, which no statement can create: the engine does with the first table that has
+    /// AUTOINCREMENT, and keeps it when that one is dropped.
+    ///
+    /// - Parameter tables: those that were created before. If none of them has AUTOINCREMENT, a table that has it is created and dropped.
+    static func emptySequence(after tables: [SchemaObject]) -> [String] {
+        let removal = "DELETE FROM sqlite_sequence;"
+        guard !tables.contains(where: \.isCounted) else { return [removal] }
+        let used = Set(tables.map { SQLName($0.name) })
+        var name = "litevault_sequence"
+        while used.contains(SQLName(name)) { name += "_" }
+        return ["CREATE TABLE \(name) (id INTEGER PRIMARY KEY AUTOINCREMENT);", "DROP TABLE \(name);", removal]
+    }
+
     /// All objects of the main database, in the order of their creation.
     static func all(of connection: Connection) throws -> [SchemaObject] {
         try connection.all("SELECT type, name, tbl_name, rootpage, sql FROM sqlite_master ORDER BY rowid") { row in

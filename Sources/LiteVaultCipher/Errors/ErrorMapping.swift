@@ -54,6 +54,11 @@ extension VaultError {
             return (.busy, "The database is locked", "Another connection is using it. Try again.")
         case .full:
             return (.noSpace, "The disk is full", "Free space and try again.")
+        case .corrupt where error.isUnreadableDefinition:
+            return (
+                .unsupported, "\(EngineInfo.linked.sqliteVersion) cannot read the schema: \(error.message)",
+                "A newer version of SQLite may have written it: use that version. If none can read it, restore a backup."
+            )
         case .corrupt, .notADatabase, .constraint:
             return (.damaged, "The database is damaged: \(error.message)", "Verify it, and restore a backup.")
         case .error where error.message == "unsupported file format":

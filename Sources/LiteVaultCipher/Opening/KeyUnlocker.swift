@@ -96,7 +96,8 @@ struct KeyUnlocker: ConnectionUnlocker {
             _ = try connection.value("SELECT count(*) FROM sqlite_master", as: StoredValue.self)
         } catch let error as DatabaseError {
             // The results of engines for a wrong key: error, no memory, read-only, corrupt, not a database.
-            guard [1, 7, 8, 11, 26].contains(error.code) else { throw error }
+            // A definition in the schema was read, and with it the first page.
+            guard [1, 7, 8, 11, 26].contains(error.code), !error.isUnreadableDefinition else { throw error }
             guard explainsFailure else { throw UnlockFailure.undecided(path: path, cause: error) }
             throw try UnlockFailure(
                 key: key, settings: settings, held: connection.cipherSettings(), engine: engine, path: path,

@@ -17,7 +17,7 @@ extension DatabaseFile {
     /// - Returns: the problems found. A damaged database is a result, not an error, and so are foreign keys that refer to missing rows
     ///   (``DatabaseFile/VerificationReport/foreignKeyViolations``).
     /// - Throws: ``VaultError`` when the database cannot be verified: `keyRejected` for a wrong key, unless some page proves
-    ///   the key; `noInput`, `wrongKind`, `busy`, `io` and others.
+    ///   the key; `unsupported` if the engine cannot parse the schema, which a newer SQLite may have written, and no page is damaged; `noInput`, `wrongKind`, `busy`, `io` and others.
     public func verify(
         key: DatabaseKey? = nil, settings: CipherSettings = .init(), progress: Progress.Report? = nil
     ) throws -> VerificationReport {
@@ -40,6 +40,8 @@ extension DatabaseFile {
             }
         } catch let error as VaultError where error.code == .damaged {
             try verification.examineUnopened(error)
+        } catch let error as VaultError where (error.cause as? DatabaseError)?.isUnreadableDefinition == true {
+            try verification.examinePages(besides: error)
         }
         return verification.report
     }

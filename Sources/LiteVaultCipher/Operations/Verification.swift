@@ -41,6 +41,17 @@ struct Verification {
         report.add(.structure, "The engine cannot read the database: \(error.message)")
     }
 
+    /// Authenticates the pages of a file whose schema the engine cannot parse.
+    ///
+    /// - Throws: the error, unless pages are damaged. If none is, this says nothing about the database but that it needs another engine.
+    mutating func examinePages(besides error: VaultError) throws {
+        let engineFile = try EngineFile(path: file.path)
+        report.fileSize = try engineFile.size()
+        if let authenticator = try authenticator(engineFile) { try authenticate(engineFile, authenticator) }
+        guard !report.isIntact else { throw error }
+        report.add(.structure, "The engine cannot read the database: \(error.message)")
+    }
+
     private mutating func authenticate(_ engineFile: EngineFile, _ authenticator: PageAuthenticator) throws {
         let pages = try authenticator.report(
             size: engineFile.size(), read: { try engineFile.read(at: $0, count: $1) },

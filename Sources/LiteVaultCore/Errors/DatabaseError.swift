@@ -94,6 +94,8 @@ extension DatabaseError: CustomStringConvertible {
                 + "transactions that read and then write with '.immediate', and run this one again"
         case .busy: "another connection holds a lock; set a busy timeout or try again"
         case .notADatabase: "it is encrypted, or the key is wrong, or it is not a database"
+        case .corrupt where isUnreadableDefinition:
+            "a newer version of SQLite may have written its schema: use that version"
         case .corrupt: "it is damaged; verify it and restore a backup"
         case .cantOpen: "check that the file and its directory exist and can be opened"
         case .full: "free disk space and try again"
@@ -101,6 +103,21 @@ extension DatabaseError: CustomStringConvertible {
         case .ioError: "the operating system could not read or write it"
         default: nil
         }
+    }
+}
+
+extension DatabaseError {
+    /// Whether the engine cannot parse a definition in the schema: `malformed database schema (NAME) - near "X": syntax error`.
+    ///
+    /// Its code is that of damage. But a newer version of SQLite may have written the definition, and then nothing is damaged.
+    package var isUnreadableDefinition: Bool {
+        guard resultCode.primary == .corrupt, message.utf8.starts(with: "malformed database schema (".utf8) else {
+            return false
+        }
+        return [
+            ": syntax error", ") - incomplete input", ") - unrecognized token: ", ") - unknown table option: ",
+            ") - unknown datatype for ",
+        ].contains { containsText(message, $0) }
     }
 }
 

@@ -97,27 +97,33 @@ package struct RowColumnReader {
 
 extension RowView {
     /// Whether all columns are equal to those of another row, in storage class and content.
-    package func isEqual(to other: borrowing RowView) -> Bool {
+    ///
+    /// - Parameter textAsStored: whether the bytes of texts are compared in the encoding of their databases, which has to be the same. If not,
+    ///   they are converted to UTF-8, also for later readers of the row, and different texts that are not valid may be equal.
+    package func isEqual(to other: borrowing RowView, textAsStored: Bool) -> Bool {
         let count = sqlite3_column_count(statement)
         guard count == sqlite3_column_count(other.statement) else { return false }
         for index in 0..<count
-        where !areEqual(sqlite3_column_value(statement, index), sqlite3_column_value(other.statement, index)) {
+        where !areEqual(
+            sqlite3_column_value(statement, index), sqlite3_column_value(other.statement, index), textAsStored)
+        {
             return false
         }
         return true
     }
 }
 
-private func areEqual(_ left: OpaquePointer, _ right: OpaquePointer) -> Bool {
+private func areEqual(_ left: OpaquePointer, _ right: OpaquePointer, _ textAsStored: Bool) -> Bool {
     let type = sqlite3_value_type(left)
     guard type == sqlite3_value_type(right) else { return false }
     switch type {
     case SQLITE_INTEGER: return sqlite3_value_int64(left) == sqlite3_value_int64(right)
     case SQLITE_FLOAT: return sqlite3_value_double(left).bitPattern == sqlite3_value_double(right).bitPattern
-    case SQLITE_TEXT:
+    case SQLITE_TEXT where !textAsStored:
         return areEqual(
             left, right, UnsafeRawPointer(sqlite3_value_text(left)), UnsafeRawPointer(sqlite3_value_text(right)))
-    case SQLITE_BLOB: return areEqual(left, right, sqlite3_value_blob(left), sqlite3_value_blob(right))
+    case SQLITE_TEXT, SQLITE_BLOB:
+        return areEqual(left, right, sqlite3_value_blob(left), sqlite3_value_blob(right))
     default: return true
     }
 }

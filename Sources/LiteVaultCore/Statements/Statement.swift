@@ -339,8 +339,10 @@ extension Statement {
 
 extension Statement {
     /// Whether the current row is equal to a row of another statement, in storage classes and content.
-    package func isCurrentRowEqual(to row: borrowing RowView) -> Bool {
+    ///
+    /// - Parameter textAsStored: see ``RowView/isEqual(to:textAsStored:)``.
+    package func isCurrentRowEqual(to row: borrowing RowView, textAsStored: Bool) -> Bool {
         guard let prepared else { return false }
-        return RowView(prepared).isEqual(to: row)
+        return RowView(prepared).isEqual(to: row, textAsStored: textAsStored)
     }
 }

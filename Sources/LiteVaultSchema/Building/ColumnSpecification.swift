@@ -96,9 +96,9 @@ public final class ColumnSpecification {
     @discardableResult
     public func defaults(to value: (any Value)?) -> Self {
         let node = value?.node ?? .value(nil)
-        // The one literal that is an expression: a string that contains NUL.
-        defaultValue = node.sql.hasPrefix("CAST") ? node.inParentheses : node
-        isDefaultConstant = true
+        defaultValue = node
+        // The one literal that is an expression, in parentheses: a string that contains NUL.
+        isDefaultConstant = node.sql.utf8.first != UInt8(ascii: "(")
         return self
     }
 

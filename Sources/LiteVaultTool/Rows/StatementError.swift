@@ -1,5 +1,6 @@
 internal import LiteVault
 internal import LiteVaultCore
+internal import LiteVaultSystem
 
 /// A statement, and where its text begins in what was typed or read.
 struct PlacedStatement {
@@ -70,9 +71,9 @@ extension PlacedStatement {
             ("no such collation sequence: ", "collation"), ("no such function: ", "function"),
             ("unknown function: ", "function"), ("no such module: ", "module"),
         ]
-        for (start, kind) in starts where message.hasPrefix(start) {
-            let rest = message.dropFirst(start.count)
-            let name = String(rest.hasSuffix("()") ? rest.dropLast(2) : rest)
+        for (start, kind) in starts where message.starts(withText: start) {
+            let rest = String(decoding: message.utf8.dropFirst(start.utf8.count), as: UTF8.self)
+            let name = rest.ends(withText: "()") ? String(decoding: rest.utf8.dropLast(2), as: UTF8.self) : rest
             let isNamed = SQLTokens(sql).contains {
                 ($0.kind == .word || $0.isLiteral) && isSameName($0.unquoted, name)
             }

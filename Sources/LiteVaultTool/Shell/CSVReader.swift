@@ -14,8 +14,8 @@ struct CSVReader {
         /// The separators of ASCII for units and records.
         static let ascii = Dialect(column: 0x1F, row: 0x1E, hasQuotes: false)
 
-        /// Whether a CR in front of the end of a line belongs to it.
-        fileprivate var dropsReturns: Bool { row == newline }
+        /// Whether a CR in front of the end of a line, or of the file, belongs to that.
+        fileprivate var dropsReturns: Bool { row == newline && column != CSVReader.return }
     }
 
     private let dialect: Dialect
@@ -24,6 +24,8 @@ struct CSVReader {
     private var line = 1
     /// The number of the line on which the last record starts, from 1.
     private(set) var recordLine = 1
+    /// Whether a field of the last record that is not in quotes contains a CR: lines may end with it alone.
+    private(set) var hasReturn = false
 
     /// The longest field in bytes: a quote that is never closed would take in the rest of the file.
     private static let longest = 1 << 28
@@ -33,15 +35,26 @@ struct CSVReader {
         (self.dialect, self.next) = (dialect, next)
     }
 
+    /// Reads a file in blocks. A byte order mark at its start is left out.
     init(_ file: InputFile, _ dialect: Dialect) {
         var block: [UInt8] = []
         var position = 0
+        var isAtStart = true
         self.init(dialect) {
-            if position == block.count {
+            while position == block.count {
                 try Interruption.shared.check()
                 block = try file.read(upTo: 1 << 16)
                 position = 0
                 if block.isEmpty { return nil }
+                guard isAtStart else { break }
+                isAtStart = false
+                // A pipe may give less than the mark.
+                while block.count < Self.mark.count {
+                    let more = try file.read(upTo: Self.mark.count - block.count)
+                    if more.isEmpty { break }
+                    block += more
+                }
+                if block.starts(with: Self.mark) { position = Self.mark.count }
             }
             defer { position += 1 }
             return block[position]
@@ -53,9 +66,10 @@ struct CSVReader {
     /// - Throws: `usage` for a quote that is not closed, or text that is not UTF-8.
     mutating func record() throws -> [String?]? {
         var fields: [String?] = []
+        hasReturn = false
         while true {
-            guard let first = try take() else { return fields.isEmpty ? nil : fields + [nil] }
-            if fields.isEmpty, first == dialect.row || (first == Self.return && dialect.dropsReturns) {
+            guard let first = try takeUnquoted() else { return fields.isEmpty ? nil : fields + [nil] }
+            if fields.isEmpty, first == dialect.row {
                 if first == Self.newline { line += 1 }
                 continue
             }
@@ -70,13 +84,15 @@ struct CSVReader {
     private mutating func field(_ first: UInt8) throws -> (String?, UInt8?) {
         var bytes: [UInt8] = []
         let isQuoted = first == Self.quote && dialect.hasQuotes
-        if isQuoted { bytes = try quoted() } else { pushed = first }
-        while let byte = try take() {
-            if byte == Self.return, dialect.dropsReturns { continue }
+        if isQuoted { bytes = try quoted() }
+        var next = isQuoted ? try takeUnquoted() : first
+        while let byte = next {
             if byte == Self.newline { line += 1 }
             if byte == dialect.column || byte == dialect.row { return (try text(bytes, isQuoted), byte) }
+            if byte == Self.return, dialect.dropsReturns { hasReturn = true }
             bytes.append(byte)
             guard bytes.count <= Self.longest else { throw tooLong() }
+            next = try takeUnquoted()
         }
         return (try text(bytes, isQuoted), nil)
     }
@@ -121,7 +137,18 @@ struct CSVReader {
         return try next()
     }
 
+    /// The next byte outside of quotes, without a CR in front of the end of a line or of the file.
+    private mutating func takeUnquoted() throws -> UInt8? {
+        let next = try take()
+        guard let byte = next, byte == Self.return, dialect.dropsReturns else { return next }
+        guard let after = try take() else { return nil }
+        guard after != Self.newline else { return after }
+        pushed = after
+        return byte
+    }
+
+    private static let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
     private static let quote = UInt8(ascii: "\"")
     private static let newline = UInt8(ascii: "\n")
-    private static let `return` = UInt8(ascii: "\r")
+    fileprivate static let `return` = UInt8(ascii: "\r")
 }

@@ -135,9 +135,14 @@ struct TableImport {
                 .usage, "the first line does not name the columns", path: path,
                 remedy: "Add such a line, or give --skip 0 if all lines are rows of a table that exists.")
         }
-        let columns = names.enumerated().map { $0 == 0 && $1.hasPrefix("\u{FEFF}") ? String($1.dropFirst()) : $1 }
-        let list = columns.map(quoted).joined(separator: ", ")
+        guard !reader.hasReturn else {
+            throw Failure(
+                .usage, "the names of the columns contain a CR: the lines of the file may end with that alone",
+                path: path,
+                remedy: "Convert its line ends to LF.")
+        }
+        let list = names.map(quoted).joined(separator: ", ")
         try connection.execute("CREATE TABLE IF NOT EXISTS \(place) (\(list))")
-        return ("INSERT INTO \(place) (\(list)) VALUES (\(values(columns.count)))", columns.count)
+        return ("INSERT INTO \(place) (\(list)) VALUES (\(values(names.count)))", names.count)
     }
 }

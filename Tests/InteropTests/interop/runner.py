@@ -5,7 +5,7 @@ import pathlib
 import time
 import traceback
 
-from . import commands, directions, fixtures
+from . import commands, directions, dumps, fixtures
 from .tool import Failure, Tool, found_tool, scratch
 
 JOBS = 2
@@ -36,7 +36,7 @@ def run(words, root):
     began = time.monotonic()
     tool = Tool(found_tool(root))
     print(f"{tool.path}: {tool.text}", flush=True)
-    for module in (fixtures, directions, commands):
+    for module in (fixtures, directions, commands, dumps):
         checks.extend(check for check in module.checks(tool) if options.only in check[0])
     counts = {"passed": 0, "failed": 0, "skipped": 0}
     with concurrent.futures.ProcessPoolExecutor(JOBS) as pool:

@@ -163,6 +163,30 @@ import Testing
         #expect(try await verdicts(repository) == ["data true", "restore false"])
     }
 
+    @Test func `H-VER-21 a database with a schema of a newer engine is not verified, and does not fail that`() async throws {
+        let repository = try await repository()
+        let path = try makeDatabase("a.db")
+        try await take(path, repository)
+        #expect(try await check(repository) { $0.restores = true }.tested.map(\.passed) == [true])
+        let db = try Connection(path)
+        try db.execute(
+            """
+            CREATE TABLE c (a); CREATE TRIGGER g AFTER INSERT ON c BEGIN SELECT 1; END; PRAGMA writable_schema = ON;
+            UPDATE sqlite_master SET sql = 'CREATE TRIGGER g AFTER INSERT ON c BEGIN SOMETHING NEW; END' WHERE name = 'g';
+            """)
+        try db.close()
+        let snapshot = try await take(path, repository)
+        let found = try await check(repository) { $0.restores = true }
+        #expect(found.problems.isEmpty && found.tested.isEmpty)
+        #expect(found.unverified.map(\.snapshot.id) == [snapshot.id] && found.unverified.map(\.error.code) == [.unsupported])
+        #expect(found.unverified.first?.error.remedy?.contains("newer version") == true)
+        // What was proven of the older snapshot stays, and nothing is recorded of the newer one but that its objects are there.
+        let known = try await verdicts(repository)
+        #expect(known.first == "restore true" && !known.contains { $0.hasSuffix("false") }, "\(known)")
+        try await repository.restore(.latest, database: "a.db", to: scratch.path("out"))
+        #expect(try scratch.bytes("out") == scratch.bytes("a.db"))
+    }
+
     @Test func `H-REP-15 a restore of a snapshot that failed its verification says so`() async throws {
         let repository = try await repository()
         let path = try makeDatabase("a.db")

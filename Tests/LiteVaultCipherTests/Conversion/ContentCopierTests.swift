@@ -75,6 +75,20 @@ private func copied(_ source: Connection) throws -> Connection {
         #expect(try copy.value("PRAGMA integrity_check", as: String.self) == "ok")
     }
 
+    @Test func `H-SEC-42 a name that begins with a combining mark is one behind the space before it`() throws {
+        let source = try Connection()
+        try source.execute(
+            """
+            CREATE TABLE \u{301}x (\u{301}a); INSERT INTO \u{301}x VALUES (1); CREATE INDEX \u{301}i ON \u{301}x (\u{301}a);
+            CREATE UNIQUE INDEX \u{301}u ON \u{301}x (\u{301}a); CREATE VIEW \u{301}v AS SELECT * FROM \u{301}x;
+            CREATE TABLE "\u{200D}y" ("caf\u{e9}"); CREATE TABLE "cafe\u{301}" (x); CREATE TABLE "caf\u{e9}" (x);
+            """)
+        let copy = try copied(source)
+        try ContentComparator(source, copy).compare()
+        #expect(try copy.value("SELECT \u{301}a FROM \u{301}v", as: Int.self) == 1)
+        #expect(try copy.value("PRAGMA integrity_check", as: String.self) == "ok")
+    }
+
     @Test func `virtual tables, views and triggers of a copy work once it is opened again`() throws {
         let source = try Connection()
         try makeRichDatabase(source)

@@ -35,6 +35,32 @@ import Testing
         #expect(try scratch.names() == ["plain.db"])
     }
 
+    @Test(arguments: [
+        "CREATE TRIGGER g AFTER INSERT ON t BEGIN SELECT SOMETHING NEW; END",
+        "CREATE TRIGGER g AFTER INSERT ON t BEGIN INSERT INTO t VALUES (1) FUTURE; END", "CREATE TRIGGER g AFTER INSERT ON t BEGIN",
+    ])
+    func `H-VER-21 a schema of a newer engine is no damage, and nothing is written`(definition: String) throws {
+        let path = scratch.path("plain.db")
+        let db = try Connection(path)
+        try db.execute("CREATE TABLE t (a); INSERT INTO t VALUES (1); CREATE TRIGGER g AFTER INSERT ON t BEGIN SELECT 1; END; PRAGMA writable_schema = ON")
+        try db.run("UPDATE sqlite_master SET sql = ? WHERE name = 'g'", with: definition)
+        try db.close()
+        let before = try scratch.bytes("plain.db")
+        let file = DatabaseFile(path)
+        for action in [
+            { _ = try file.verify() }, { try file.backup(to: self.scratch.path("copy.db")) }, { try file.vacuum(into: self.scratch.path("copy.db")) },
+            { try file.vacuum() }, { _ = try file.info() },
+        ] {
+            let error = vaultError(action)
+            #expect(error?.code == .unsupported, "\(String(describing: error))")
+            #expect(error?.remedy?.contains("newer version") == true && error?.message.contains("(g)") == true)
+        }
+        let engine = #expect(throws: DatabaseError.self) { try Connection(path).run("SELECT * FROM t") }
+        #expect(engine.map { "\($0)".contains("newer version") && !"\($0)".contains("damaged") } == true, "\(String(describing: engine))")
+        #expect(try scratch.names() == ["plain.db"])
+        #expect(try scratch.bytes("plain.db") == before)
+    }
+
     @Test func `H-ATT-01 attached with a key, a new file is encrypted or not created`() throws {
         let key = try DatabaseKey.passphrase("x")
         let db = try Connection(scratch.makePlain("main.db"))

@@ -82,6 +82,34 @@ import Testing
             #expect(error?.code == .keyRejected)
         }
 
+        @Test func `H-VER-21 the key of a database with a schema of a newer engine is right, and only a damaged page is damage`() throws {
+            let path = scratch.path("newer.db")
+            let key = try DatabaseKey.passphrase("newer")
+            let db = try Connection(path, key: key, settings: tests.settings)
+            try db.execute(
+                """
+                CREATE TABLE t (a); INSERT INTO t VALUES (1); CREATE TRIGGER g AFTER INSERT ON t BEGIN SELECT 1; END;
+                PRAGMA writable_schema = ON;
+                UPDATE sqlite_master SET sql = 'CREATE TRIGGER g AFTER INSERT ON t BEGIN SOMETHING NEW; END' WHERE name = 'g';
+                """)
+            try db.close()
+            for action in [
+                { _ = try DatabaseFile(path).verify(key: key, settings: tests.settings) },
+                { try DatabaseFile(path).decrypt(to: scratch.path("plain.db"), key: key, settings: tests.settings) },
+                { _ = try Connection(path, key: key, settings: tests.settings) },
+            ] {
+                let error = vaultError(action)
+                #expect(error?.code == .unsupported && error?.remedy?.contains("newer version") == true, "\(String(describing: error))")
+            }
+            let wrong = vaultError { _ = try Connection(path, key: .passphrase("wrong"), settings: tests.settings) }
+            #expect(wrong?.code == .keyRejected)
+            var bytes = try scratch.bytes("newer.db")
+            bytes[bytes.count - 100] ^= 1
+            try scratch.write(bytes, to: "newer.db")
+            let report = try DatabaseFile(path).verify(key: key, settings: tests.settings)
+            #expect(report.problems.map(\.kind) == [.page, .structure])
+        }
+
         @Test func `H-VER-01 a damaged index page is named, though a scan of the table would not meet it`() throws {
             let report = try tests.verify(scratch.copy("hostile/tampered-page3.db"))
             #expect(report.problems.first?.page == 3)
