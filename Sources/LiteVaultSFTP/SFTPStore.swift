@@ -307,8 +307,11 @@ extension SFTPStore {
     }
 
     /// Objects of up to this size are distinguished by their content, as the replaced ones are small and the server's times are
-    /// whole seconds: those of a repository below a directory, and the few at its top, which grow. One request reads them.
-    static func hashedSize(_ name: String) -> Int64 { name.contains("/") ? 4096 : 32 << 10 }
+    /// whole seconds: those of a repository below a directory, and the few that grow: at its top, and those below `verified/`, which are
+    /// replaced without a lease. One request reads them.
+    static func hashedSize(_ name: String) -> Int64 {
+        name.contains("/") && !name.hasPrefix("verified/") ? 4096 : 32 << 10
+    }
 
     static func tag(hashing bytes: [UInt8]) -> ETag { ETag(Hash256(of: bytes).hexadecimal) }
 

@@ -106,7 +106,7 @@ extension ObjectStoreConformance.Rule {
         because: "A lease is renewed and taken over within milliseconds, and its size hardly changes."
     ) { x in
         // As large as what repositories replace.
-        for (name, size) in [("leases/a", 1), ("verified/a", 300), ("forgotten/a", 2_000), ("top.json", 20_000)] {
+        for (name, size) in [("leases/a", 1), ("verified/a", 20_000), ("forgotten/a", 2_000), ("top.json", 20_000)] {
             var seen: Set<ETag> = []
             for round in 0..<24 {
                 let client = round % 2 == 0 ? x.store : x.other

@@ -17,6 +17,7 @@ extension Repository {
         let start = clock.time()
         let list = ProblemList()
         let found = try await readable(options, &report, list)
+        let known = report.damaged
         let tables = try PackTables(directory: workDirectory())
         let objects = try await store.list("")
         report.warnings += objects.filter { !RepositoryFormat.isObject($0.name) }.map { .stray($0.name) }
@@ -59,7 +60,7 @@ extension Repository {
         if options.authenticates || options.restores { try await restoreTests(options, &report) }
         let results = report.snapshots
         report.addKnown(options)
-        if options.recordsResults { await record(results, isComplete: options.readsData, &report) }
+        if options.recordsResults { await record(results, known, isComplete: options.readsData, &report) }
         if let only = report.unverified.first, report.unverified.count == 1, report.tested.isEmpty {
             throw only.error
         }
@@ -115,9 +116,10 @@ extension Repository {
         return found
     }
 
+    /// - Parameter known: the packs that were known to be damaged when the check began, by database.
     private func record(
-        _ results: [(snapshot: Snapshot, verification: SnapshotVerification)], isComplete: Bool,
-        _ report: inout CheckReport
+        _ results: [(snapshot: Snapshot, verification: SnapshotVerification)], _ known: [String: Set<String>],
+        isComplete: Bool, _ report: inout CheckReport
     ) async {
         do {
             let writable = try writable()
@@ -127,7 +129,13 @@ extension Repository {
             var isRecorded = true
             for (database, results) in Dictionary(grouping: results, by: \.snapshot.manifest.database) {
                 var found = VerificationResults(damaged: report.damaged[database] ?? [], isComplete: isComplete)
-                for result in results { found.results[result.snapshot.hash.hexadecimal] = result.verification }
+                var before = noVerifications(database)
+                before.damaged = known[database].map { Array($0) }
+                for (snapshot, verification) in results {
+                    found.results[snapshot.hash.hexadecimal] = verification
+                    before.results[snapshot.hash.hexadecimal] = snapshot.verification
+                }
+                found.known = before
                 do { try await writable.record(found, database) } catch let error as VaultError where error.isDamage {
                     isRecorded = false
                 }

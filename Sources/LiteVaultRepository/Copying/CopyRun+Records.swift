@@ -48,7 +48,7 @@ extension CopyRun {
     func copyForgetRecord(_ plan: Plan, _ lease: Lease?) async throws {
         let database = plan.database
         hasLeftOut = false
-        guard let target, let writable, lease != nil else { return }
+        guard let writable, let lease else { return }
         let here: ForgetRecord
         do {
             here = try await source.forgetRecord(database)
@@ -56,52 +56,47 @@ extension CopyRun {
             // The plan has a warning about it.
             return
         }
-        let before = try await target.forgetRecord(database)
-        var all = before
-        if all.ranges.isEmpty, all.segments == nil { all.segments = here.segments }
-        all.insert(here.ranges.map { $0[0]...$0[1] })
-        if let segments = here.segments { all.insert(segments.map { $0[0]...$0[1] }, into: \.segments) }
-        if let segments = here.lost { all.insert(segments.map { $0[0]...$0[1] }, into: \.lost) }
-        if !plan.leftOut.isEmpty { all.insert(plan.leftOut, into: \.leftOut) }
-        all.insert(plan.lost)
-        all.remove(leftOut: (all.ranges.map { $0[0]...$0[1] }) + plan.there.sequences.map { $0...$0 })
-        hasLeftOut = all.leftOut != nil
-        if all != before { try await writable.put(all, as: RepositoryFormat.forgetRecord(database), condition: .none) }
+        let change = try await writable.changeForgetRecord(database, holding: lease) { all in
+            if all.ranges.isEmpty, all.segments == nil { all.segments = here.segments }
+            all.insert(here.ranges.map { $0[0]...$0[1] })
+            if let segments = here.segments { all.insert(segments.map { $0[0]...$0[1] }, into: \.segments) }
+            if let segments = here.lost { all.insert(segments.map { $0[0]...$0[1] }, into: \.lost) }
+            if !plan.leftOut.isEmpty { all.insert(plan.leftOut, into: \.leftOut) }
+            all.insert(plan.lost)
+            all.remove(leftOut: (all.ranges.map { $0[0]...$0[1] }) + plan.there.sequences.map { $0...$0 })
+        }
+        hasLeftOut = change.after.leftOut != nil
     }
 
     /// Records in the copy what verifications here say about the content of snapshots.
     func copyVerifications(of snapshots: [Snapshot], _ database: String, _ lease: Lease?) async throws {
         let found = snapshots.compactMap { snapshot in
-            snapshot.verification?.forCopy().map { (snapshot.hash.hexadecimal, $0) }
+            snapshot.verification?.forCopy().map { (hash: snapshot.hash.hexadecimal, original: $0) }
         }
         guard !found.isEmpty else { return }
-        var all = source.noVerifications(database)
+        let name = RepositoryFormat.verified(database)
         do {
-            if let target { all = try await target.verifications(database) }
-        } catch let error as VaultError where error.isDamage {
-            result.warnings.append(
-                RepositoryWarning(error, RepositoryFormat.verified(database), advice: .rebuild))
-            return
-        }
-        let before = all.results
-        for (hash, original) in found { all.results[hash] = all.results[hash]?.joined(with: original) ?? original }
-        let changed = found.count { all.results[$0.0] != before[$0.0] }
-        guard changed > 0 else { return }
-        if let writable, let lease {
-            try await lease.confirm()
-            do {
-                try await writable.put(all, as: RepositoryFormat.verified(database), condition: .none)
-            } catch let error as VaultError where error.code == .unsupported {
-                // The store only adds: that keeps snapshots as well.
-                result.warnings.append(
-                    RepositoryWarning(
-                        .notice, error.code, path: RepositoryFormat.verified(database),
-                        message: "what is known from verifications is not recorded in the copy: \(error.message)",
-                        advice: error.advice ?? .text("Verify the copy itself.")))
+            guard let writable, let lease else {
+                var all = try await target?.verifications(database) ?? source.noVerifications(database)
+                result.verifications += all.join(found)
                 return
             }
+            result.verifications += try await writable.store.changing(name, holding: lease) { version in
+                var all = try await writable.repository.verifications(database)
+                let changed = all.join(found)
+                if changed > 0 { try await writable.put(all, replacing: version) }
+                return changed
+            }
+        } catch let error as VaultError where error.isDamage {
+            result.warnings.append(RepositoryWarning(error, name, advice: .rebuild))
+        } catch let error as VaultError where error.code == .unsupported {
+            // The store only adds: that keeps snapshots as well.
+            result.warnings.append(
+                RepositoryWarning(
+                    .notice, error.code, path: name,
+                    message: "what is known from verifications is not recorded in the copy: \(error.message)",
+                    advice: error.advice ?? .text("Verify the copy itself.")))
         }
-        result.verifications += changed
     }
 
     func leaveOut(_ snapshot: Snapshot, because error: VaultError?, isThere: Bool = false) {
@@ -111,5 +106,16 @@ extension CopyRun {
                 .damage, error?.code ?? .damaged, path: error?.path ?? snapshot.object,
                 message: "\(error?.message ?? "is damaged"); snapshot \(snapshot.id) of '\(snapshot.database)' \(what)",
                 advice: .all([error?.advice, .copyAgain].compactMap(\.self))))
+    }
+}
+
+extension Verifications {
+    /// Adds what is known of originals, by the hashes of their manifests.
+    ///
+    /// - Returns: for how many of them that makes a difference.
+    fileprivate mutating func join(_ found: [(hash: String, original: SnapshotVerification)]) -> Int {
+        let before = results
+        for (hash, original) in found { results[hash] = results[hash]?.joined(with: original) ?? original }
+        return found.count { results[$0.hash] != before[$0.hash] }
     }
 }

@@ -68,10 +68,12 @@ extension Repair {
         }
         guard !options.dryRun else { return }
         let all = known.union(damaged.keys).sorted()
-        if isListDamaged || all != list.damaged ?? [] {
-            var new = list
+        guard isListDamaged || all != list.damaged ?? [] else { return }
+        try await change(RepositoryFormat.pendingDeletions) { version in
+            var new = try await repository.pendingDeletions()
+            let all = Set(new.damaged ?? []).union(damaged.keys).sorted()
             new.damaged = all.isEmpty ? nil : all
-            try await write(new, as: RepositoryFormat.pendingDeletions)
+            try await write(new, replacing: version)
         }
     }
 
@@ -114,8 +116,7 @@ extension Repair {
             }
         }
         guard let lease, !options.dryRun, !found.results.isEmpty || !found.cleared.isEmpty else { return }
-        try await lease.confirm()
-        try await writable.record(found, database)
+        try await writable.record(found, database, holding: lease)
     }
 
     /// The packs that checks have found damaged.

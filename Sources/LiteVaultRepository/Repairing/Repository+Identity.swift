@@ -49,11 +49,29 @@ extension Repository {
         }
         if !dryRun {
             if let bytes { try await keep(bytes, of: name, store) }
-            try await store.put(name, bytes: whole, condition: .none)
+            try await replaceIdentity(bytes, with: whole, store)
         }
         return RepairReport.Action(
             kind: .restored, path: name, reason: bytes == nil ? "is missing" : "is damaged",
             movedTo: bytes == nil ? nil : "damaged/" + name)
+    }
+
+    /// Stores `repository.json` in the place of what was read, unless another process has restored or changed it since.
+    ///
+    /// - Parameter damaged: what was read; nil if it was missing.
+    private static func replaceIdentity(
+        _ damaged: [UInt8]?, with whole: [UInt8], _ store: any ObjectStore
+    ) async throws {
+        let name = RepositoryFormat.config
+        try await store.changing(name) { version in
+            var present: [UInt8]?
+            do {
+                present = try await store.get(name, upTo: SealedDocument.limit(RepositoryConfig.self))
+            } catch let error as VaultError where error.code == .missing {}
+            if present == whole { return }
+            guard present == damaged else { throw VaultError.changedByOthers(name, store.location) }
+            try await store.put(name, bytes: whole, condition: version.condition)
+        }
     }
 
     /// The document of a line, sealed again; nil if the line does not describe a repository, or the seal after it does

@@ -83,7 +83,7 @@ final class Repair {
             }
             if let whole = try await salvaged(one.object, survey.database) {
                 guard try await keep(one.object) != nil || options.dryRun else { continue }
-                if !options.dryRun { try await replace(one.object, with: whole) }
+                if !options.dryRun, try await !replace(one.object, with: whole, survey.database) { continue }
                 report.actions.append(.init(.restored, one.object, one.error.message, copy(one.object)))
                 continue
             }
@@ -132,19 +132,13 @@ final class Repair {
     /// forgotten.
     private func repairForgetRecord(_ before: DatabaseSurvey, _ lost: [DatabaseSurvey.Unreadable]) async throws {
         let (database, name) = (before.database, RepositoryFormat.forgetRecord(before.database))
-        var forgotten = ForgetRecord(repository: repository.config.id, database: database, ranges: [])
-        var damage: VaultError?
-        do {
-            forgotten = try await repository.forgetRecord(database)
-        } catch let error as VaultError where error.code == .damaged {
-            damage = error
-            // Copied, and replaced below: without a record, snapshots removed by retention would count as lost.
-            _ = try await keep(name)
-        }
-        // What is far beyond all others says nothing of numbers that were used.
-        let plausible = before.plausible(forgotten.newest)
-        let gone = lost.map(\.sequence).filter { $0 <= plausible }
-        let missing = forgotten.missing(before.present.filter { $0 <= plausible })
+        let found =
+            if options.dryRun {
+                try await recordGone(before, lost, replacing: nil)
+            } else {
+                try await change(name) { try await recordGone(before, lost, replacing: $0) }
+            }
+        let (damage, missing, isRebuilt) = found
         if damage == nil {
             for sequence in missing.joined().prefix(1000) {
                 report.lostSnapshots.append(
@@ -156,15 +150,42 @@ final class Repair {
                         reason: "is missing and was not removed by retention"))
             }
         }
-        guard damage != nil || !missing.isEmpty || !gone.allSatisfy(forgotten.contains) else { return }
-        // If segments were not recorded so far, they are from now on; a lost record may have had some.
-        if damage == nil, forgotten.ranges.isEmpty, forgotten.segments == nil { forgotten.segments = [] }
-        forgotten.insert(gone.map { $0...$0 } + missing)
-        try await write(forgotten, as: name)
+        guard isRebuilt else { return }
         report.actions.append(
             .init(
                 .rebuilt, name, damage?.message ?? "did not record that these snapshots are gone",
                 damage == nil ? nil : copy(name)))
+    }
+
+    /// Records the snapshots that are gone, damaged ones included.
+    ///
+    /// - Parameter version: the record, to be replaced; nil if nothing is to be changed.
+    /// - Returns: what is wrong with the record, the numbers of snapshots that somebody else removed, and whether it has to be replaced.
+    private func recordGone(
+        _ before: DatabaseSurvey, _ lost: [DatabaseSurvey.Unreadable], replacing version: ObjectVersion?
+    ) async throws -> (damage: VaultError?, missing: [ClosedRange<Int>], isRebuilt: Bool) {
+        let database = before.database
+        var forgotten = ForgetRecord(repository: repository.config.id, database: database, ranges: [])
+        var damage: VaultError?
+        do {
+            forgotten = try await repository.forgetRecord(database)
+        } catch let error as VaultError where error.code == .damaged {
+            damage = error
+            // Copied, and replaced below: without a record, snapshots removed by retention would count as lost.
+            _ = try await keep(RepositoryFormat.forgetRecord(database))
+        }
+        // What is far beyond all others says nothing of numbers that were used.
+        let plausible = before.plausible(forgotten.newest)
+        let gone = lost.map(\.sequence).filter { $0 <= plausible }
+        let missing = forgotten.missing(before.present.filter { $0 <= plausible })
+        guard damage != nil || !missing.isEmpty || !gone.allSatisfy(forgotten.contains) else {
+            return (damage, missing, false)
+        }
+        // If segments were not recorded so far, they are from now on; a lost record may have had some.
+        if damage == nil, forgotten.ranges.isEmpty, forgotten.segments == nil { forgotten.segments = [] }
+        forgotten.insert(gone.map { $0...$0 } + missing)
+        if let version { try await write(forgotten, replacing: version) }
+        return (damage, missing, true)
     }
 
     private func repairVerified(_ database: String) async throws {
@@ -172,11 +193,40 @@ final class Repair {
         do {
             _ = try await repository.verifications(database)
         } catch let error as VaultError where error.code == .damaged {
-            try await setAside(name, error.message)
-            try await write(repository.noVerifications(database), as: name)
+            let empty = repository.noVerifications(database)
+            let isReplaced = try await startOver(name, with: empty, error.message) {
+                _ = try await repository.verifications(database)
+            }
+            guard isReplaced else { return }
             report.actions.append(
                 .init(.rebuilt, name, "the next check refills it: verify snapshots before retention removes any", nil))
         }
+    }
+
+    /// Stores an empty list in the place of a damaged one, of which a copy is kept in `damaged/`. It is not removed first: a late request
+    /// would remove what another process has stored since.
+    ///
+    /// - Parameter reading: reads the list.
+    /// - Returns: false if it is no longer damaged, or no copy could be kept.
+    private func startOver(
+        _ name: String, with empty: some CheckedDocument, _ reason: String, reading: () async throws -> Void
+    ) async throws -> Bool {
+        var kept: String? = copy(name)
+        if !options.dryRun {
+            kept = try await change(name) { version -> String? in
+                do {
+                    try await reading()
+                    return nil
+                } catch let error as VaultError where error.code == .damaged {
+                    guard let kept = try await keep(name) else { return nil }
+                    try await write(empty, replacing: version)
+                    return kept
+                }
+            }
+        }
+        guard let kept else { return false }
+        report.actions.append(.init(.setAside, name, reason, kept))
+        return true
     }
 
     /// Rewrites what a follower's lease says of the newest segment, if that is damaged.
@@ -203,12 +253,17 @@ final class Repair {
     }
 
     private func repairPendingDeletions() async throws -> Bool {
+        let name = RepositoryFormat.pendingDeletions
         do {
             _ = try await repository.pendingDeletions()
             return false
         } catch let error as VaultError where error.code == .damaged {
-            try await setAside(RepositoryFormat.pendingDeletions, error.message)
-            report.actions.append(.init(.rebuilt, RepositoryFormat.pendingDeletions, "the next prune refills it", nil))
+            let empty = PendingDeletions(repository: repository.config.id, packs: [], sparse: [])
+            let isReplaced = try await startOver(name, with: empty, error.message) {
+                _ = try await repository.pendingDeletions()
+            }
+            guard isReplaced else { return false }
+            report.actions.append(.init(.rebuilt, name, "the next prune refills it", nil))
             return true
         }
     }
@@ -262,12 +317,8 @@ final class Repair {
                     until: Date(timeIntervalSince1970: Double(hole.next.time) / 1000), reason: log.text(hole.range)))
             lost.append(hole.range)
         }
-        guard !lost.isEmpty, !options.dryRun else { return }
-        let object = RepositoryFormat.forgetRecord(database)
-        var noted = try await repository.forgetRecord(database)
-        let known = noted
-        noted.insert(lost, into: \.lost)
-        if noted != known { try await write(noted, as: object) }
+        guard !lost.isEmpty, let lease else { return }
+        try await writable.changeForgetRecord(database, holding: lease) { $0.insert(lost, into: \.lost) }
     }
 
     // MARK: Actions
@@ -283,15 +334,31 @@ final class Repair {
         report.unfinished.append(RepositoryWarning(.notReturned(name), name))
     }
 
-    func write(_ value: some CheckedDocument, as name: String) async throws {
-        guard let lease else { return }
-        try await lease.confirm()
-        try await writable.put(value, as: name, condition: .none)
+    /// Reads a document and stores it changed, without taking back what others store meanwhile.
+    func change<T>(_ name: String, _ body: (ObjectVersion) async throws -> T) async throws -> T {
+        try await store.changing(name, holding: lease, body)
     }
 
-    private func replace(_ name: String, with bytes: [UInt8]) async throws {
+    func write(_ value: some CheckedDocument, replacing version: ObjectVersion) async throws {
+        if !options.dryRun { try await writable.put(value, replacing: version) }
+    }
+
+    /// Stores what a damaged manifest was.
+    ///
+    /// - Returns: false if it was removed or replaced since.
+    private func replace(_ name: String, with bytes: [UInt8], _ database: String) async throws -> Bool {
         try await lease?.confirm()
-        try await store.put(name, bytes: bytes, condition: .none)
+        return try await change(name) { version in
+            do {
+                _ = try await repository.object(name, database)
+                return false
+            } catch let error as VaultError where error.code == .missing {
+                return false
+            } catch let error as VaultError where error.code == .damaged {
+                try await store.put(name, bytes: bytes, condition: version.condition)
+                return true
+            }
+        }
     }
 
     /// The name under which an object is set aside.

@@ -142,18 +142,46 @@ extension Repository {
 extension WritableRepository {
     /// Records snapshots as removed by retention, before they are removed.
     ///
-    /// - Returns: the previous records, by database.
-    @discardableResult
-    func recordForgotten(_ snapshots: [Snapshot]) async throws -> [String: ForgetRecord] {
-        var before: [String: ForgetRecord] = [:]
+    /// - Returns: what has changed, for each database.
+    func recordForgotten(_ snapshots: [Snapshot], holding lease: Lease) async throws -> [ForgetRecordChange] {
+        var changes: [ForgetRecordChange] = []
         for (database, gone) in Dictionary(grouping: snapshots, by: \.manifest.database) {
-            var all = try await repository.forgetRecord(database)
-            before[database] = all
-            // Removed segments are recorded from the start.
-            if all.ranges.isEmpty, all.segments == nil { all.segments = [] }
-            all.insert(gone.map(\.sequence))
-            try await put(all, as: RepositoryFormat.forgetRecord(database), condition: .none)
+            changes.append(
+                try await changeForgetRecord(database, holding: lease) { all in
+                    // Removed segments are recorded from the start.
+                    if all.ranges.isEmpty, all.segments == nil { all.segments = [] }
+                    all.insert(gone.map(\.sequence))
+                })
         }
-        return before
+        return changes
     }
+
+    /// Changes the record of a database, and stores it if that makes a difference.
+    ///
+    /// - Parameter change: called again if another process has changed the record meanwhile.
+    @discardableResult
+    func changeForgetRecord(
+        _ database: String, holding lease: Lease, _ change: (inout ForgetRecord) throws -> Void
+    ) async throws -> ForgetRecordChange {
+        try await store.changing(RepositoryFormat.forgetRecord(database), holding: lease) { version in
+            let before = try await repository.forgetRecord(database)
+            var after = before
+            try change(&after)
+            if after != before { try await put(after, replacing: version) }
+            return ForgetRecordChange(before: before, after: after)
+        }
+    }
+
+    /// Takes back what was recorded, unless the record was changed since.
+    func takeBack(_ change: ForgetRecordChange, holding lease: Lease) async throws {
+        try await changeForgetRecord(change.after.database, holding: lease) { record in
+            if record == change.after { record = change.before }
+        }
+    }
+}
+
+/// What was recorded in a forget record: the record before and after.
+struct ForgetRecordChange {
+    let before: ForgetRecord
+    let after: ForgetRecord
 }

@@ -110,35 +110,11 @@ extension PendingDeletions {
 }
 
 extension WritableRepository {
-    /// Stores the list in place of the one that was read.
-    ///
-    /// - Parameters:
-    ///   - tag: that of the list's object before it was read; nil if there was none.
-    ///   - lease: that for removing.
-    /// - Throws: `VaultError` `busy` if another process has taken the lease, or has stored a list since.
-    func replacePendingDeletions(
-        _ tag: ETag?, with list: PendingDeletions, holding lease: Lease
-    ) async throws {
-        let name = RepositoryFormat.pendingDeletions
-        try await lease.confirm()
-        let (bytes, _) = try SealedDocument.seal(list, key: repository.key, name: name)
-        var condition = PutCondition.none
-        if try await store.supportsConditionalWrites() { condition = tag.map { .unchanged($0) } ?? .absent }
-        do {
-            try await store.put(name, bytes: bytes, condition: condition)
-        } catch let error as VaultError where error.code == .conflict {
-            // Unless only the answer was lost.
-            guard try await store.get(name, upTo: SealedDocument.limit(PendingDeletions.self)) == bytes else {
-                throw lease.lost()
-            }
-        }
-    }
-
     /// Schedules packs for deletion, as pruning does.
     package func scheduleDeletion(of names: [String]) async throws {
         let now = try await store.now().timeIntervalSince1970
         let list = PendingDeletions(
             repository: repository.config.id, packs: names.map { .init(name: $0, since: now, run: 1) }, sparse: [], run: 1)
-        try await put(list, as: RepositoryFormat.pendingDeletions, condition: .none)
+        try await store.changing(RepositoryFormat.pendingDeletions) { try await put(list, replacing: $0) }
     }
 }

@@ -176,7 +176,7 @@ extension SnapshotVerification {
 }
 
 /// What verifications say about the snapshots of a database.
-struct Verifications: CheckedDocument {
+struct Verifications: CheckedDocument, Equatable {
     var type = "verifications"
     var repository: String
     var database: String
@@ -214,6 +214,8 @@ struct VerificationResults {
     var damaged: Set<String> = []
     /// Whether all packs were read as a whole, so that the others are intact.
     var isComplete = false
+    /// What was recorded before it looked; nil if that is still so. What others have found since, it does not take back.
+    var known: Verifications?
 }
 
 extension Repository {
@@ -232,18 +234,59 @@ extension Repository {
 
 extension WritableRepository {
     /// Adds results to what is known, and returns that.
+    ///
+    /// - Parameter lease: that of a repair; a check has none.
     @discardableResult
-    func record(_ found: VerificationResults, _ database: String) async throws -> Verifications {
-        // Not in place of a damaged one: retention would no longer know which snapshots were proven to be good.
-        var all = try await repository.verifications(database)
-        let present = Set(try await repository.survey(database).snapshots.map(\.hash.hexadecimal))
-        for (hash, result) in found.results { all.results[hash] = all.results[hash]?.followed(by: result) ?? result }
-        for hash in found.cleared { all.results[hash] = all.results[hash]?.withoutFailure }
+    func record(
+        _ found: VerificationResults, _ database: String, holding lease: Lease? = nil
+    ) async throws -> Verifications {
+        let name = RepositoryFormat.verified(database)
+        var known = found.known
+        return try await store.changing(name, holding: lease) { version in
+            // Not in place of a damaged one: retention would no longer know which snapshots were proven to be good.
+            let before = try await repository.verifications(database)
+            // After it: all snapshots that it names are found, unless they are gone.
+            let present = Set(try await repository.survey(database).snapshots.map(\.hash.hexadecimal))
+            let all = before.adding(found, since: known ?? before, present: present)
+            known = known ?? before
+            if version.conflicts > 0, all == before { return all }
+            try await put(all, replacing: version)
+            if version.isNew, lease == nil { try await removeUnderOldKey(name) }
+            return all
+        }
+    }
+
+    /// Removes a new document if the repository was given a new key, or sealed, while it was stored: nobody gives it a code of that key any more.
+    private func removeUnderOldKey(_ name: String) async throws {
+        do { try await repository.requireCurrentKey() } catch let error as VaultError where error.code == .busy {
+            try? await store.remove(name)
+            throw error
+        }
+    }
+}
+
+extension Verifications {
+    /// With what a check or a repair has found.
+    ///
+    /// - Parameters:
+    ///   - known: what was recorded before it looked. A failure that is not in there is a later finding of others, which it does not disprove.
+    ///   - present: the hashes of the manifests that exist.
+    fileprivate func adding(
+        _ found: VerificationResults, since known: Verifications, present: Set<String>
+    ) -> Verifications {
+        var all = self
+        let isLater = { (hash: String) in
+            self.results[hash].map { !$0.passed && $0 != known.results[hash] } ?? false
+        }
+        for (hash, result) in found.results where !result.passed || !isLater(hash) {
+            all.results[hash] = all.results[hash]?.followed(by: result) ?? result
+        }
+        for hash in found.cleared where !isLater(hash) { all.results[hash] = all.results[hash]?.withoutFailure }
         all.results = all.results.filter { present.contains($0.key) }
         // A check that did not read them does not tell that packs found damaged before are intact.
-        let damaged = found.damaged.union(found.isComplete ? [] : all.damaged ?? [])
+        let others = Set(self.damaged ?? []).subtracting(found.isComplete ? known.damaged ?? [] : [])
+        let damaged = found.damaged.union(others)
         all.damaged = damaged.isEmpty ? nil : Array(damaged.sorted().prefix(RepositoryFormat.listedPacks))
-        try await put(all, as: RepositoryFormat.verified(database), condition: .none)
         return all
     }
 }

@@ -75,7 +75,7 @@ extension WritableRepository {
             do {
                 // After listing: leases ended meanwhile are marked before a newer snapshot can exist.
                 let marked = own.isEmpty ? [] : try await repository.marks(database)
-                let noted = try await recordForgotten(own)
+                let noted = try await recordForgotten(own, holding: lease)
                 for (index, snapshot) in own.enumerated() {
                     try progress(BackupProgress(.removing, Int64(done), of: Int64(going.count)))
                     try await lease.confirm()
@@ -83,14 +83,12 @@ extension WritableRepository {
                         try await remove(snapshot, marked: marked)
                     } catch let error as VaultError where error.code == .unsupported && index == 0 {
                         // If the store removes nothing, nothing is lost: what is missing there later was not removed by us.
-                        for (database, before) in noted {
-                            try await put(before, as: RepositoryFormat.forgetRecord(database), condition: .none)
-                        }
+                        for change in noted { try await takeBack(change, holding: lease) }
                         throw error
                     }
                     done += 1
                 }
-                try await removeSegments([database])
+                try await removeSegments([database], holding: lease)
             } catch let error as VaultError where error.isDamage && databases.count > 1 {
                 warning(RepositoryWarning(error, RepositoryFormat.forgetRecord(database)))
                 decisions.removeAll { $0.snapshot.manifest.database == database && !$0.keeps }
@@ -197,7 +195,7 @@ extension VaultError {
 
 extension WritableRepository {
     /// Removes the segments that continue removed snapshots.
-    func removeSegments(_ databases: Set<String>) async throws {
+    func removeSegments(_ databases: Set<String>, holding lease: Lease) async throws {
         for database in databases {
             // In this order: the snapshot that a segment continues existed before it.
             let log = try await repository.segmentLog(database, [])
@@ -216,8 +214,6 @@ extension WritableRepository {
                 } && !survey.unreadable.contains { $0.sequence >= name.firstSnapshot }
             }
             // Recorded first. Lost segments are irrelevant once every snapshot that they could continue is removed.
-            var all = try await repository.forgetRecord(database)
-            let before = all
             var gone = going.map { $0.first...$0.sequence }
             for hole in log.holes
             where survey.unreadable.isEmpty
@@ -230,17 +226,17 @@ extension WritableRepository {
             {
                 gone.append(hole.range)
             }
-            if all.segments == nil, !all.ranges.isEmpty { gone += log.gaps }
-            if !gone.isEmpty { all.insert(gone, into: \.segments) }
-            if all != before { try await put(all, as: RepositoryFormat.forgetRecord(database), condition: .none) }
+            let noted = try await changeForgetRecord(database, holding: lease) { all in
+                let others = all.segments == nil && !all.ranges.isEmpty ? log.gaps : []
+                if !(gone + others).isEmpty { all.insert(gone + others, into: \.segments) }
+            }
             for (index, name) in going.enumerated() {
+                if index % 100 == 0 { try await lease.confirm() }
                 do {
                     try await store.remove(name.object)
                 } catch let error as VaultError where error.code == .unsupported && index == 0 {
                     // If the store removes nothing, nothing is lost.
-                    if all != before {
-                        try await put(before, as: RepositoryFormat.forgetRecord(database), condition: .none)
-                    }
+                    try await takeBack(noted, holding: lease)
                     throw error
                 }
             }

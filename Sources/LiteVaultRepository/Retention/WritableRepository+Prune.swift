@@ -32,23 +32,25 @@ extension WritableRepository {
     ) async throws -> PruneResult {
         try await withRoom(isKept: !dryRun) {
             try await withLease("prune", for: "removing from the repository") { lease in
-                try await prune(grace: grace, dryRun: dryRun, progress: progress, holding: lease)
+                if dryRun { return try await prune(grace: grace, progress: progress, replacing: nil) }
+                return try await store.changing(RepositoryFormat.pendingDeletions, holding: lease) {
+                    try await prune(grace: grace, progress: progress, replacing: $0)
+                }
             }
         }
     }
 
+    /// - Parameter version: the list of pending deletions, to be replaced; nil if nothing is to be changed.
     private func prune(
-        grace: Duration, dryRun: Bool, progress: BackupProgress.Report, holding lease: Lease
+        grace: Duration, progress: BackupProgress.Report, replacing version: ObjectVersion?
     ) async throws -> PruneResult {
         // In this order: a scheduled pack belongs to a writer that acquired its lease before. If that has ended, its
         // manifest is found below; if not, its lease is. Tests/Protocol proves it, without relying on clocks.
         let trees = try await store.list("tree/").filter { RepositoryFormat.isPack($0.name) }
         let packs = try await store.list("data/").filter { RepositoryFormat.isPack($0.name) } + trees
-        let writers = try await writers(endingOthers: !dryRun)
+        let writers = try await writers(endingOthers: version != nil)
         let (now, grace) = (try await store.now().timeIntervalSince1970, grace.seconds)
         let used = try await repository.usedPacks()
-        // Before the list is read: it is replaced only if nobody else has replaced it since.
-        let tag = try await store.attributes(RepositoryFormat.pendingDeletions)?.tag
         // A damaged list is started over: only packs scheduled by this run or a later one are deleted then.
         var before = PendingDeletions(repository: repository.config.id, packs: [], sparse: [])
         do { before = try await repository.pendingDeletions() } catch let error as VaultError
@@ -88,7 +90,7 @@ extension WritableRepository {
         result.sparse = sparse.count
         result.removed = going.count
         result.removedBytes = going.lazy.map(\.size).sum
-        if dryRun { return result }
+        guard let version else { return result }
         // Copies on this machine: problems with them do not stop pruning.
         try? repository.sweepCache(trees)
         // Now, as finding them may have taken long.
@@ -102,28 +104,31 @@ extension WritableRepository {
         let present = Set(packs.map(\.name))
         let damaged = before.damaged?.filter(present.contains).prefix(RepositoryFormat.listedPacks - fitting.count)
         let rest = RepositoryFormat.listedPacks - fitting.count - (damaged?.count ?? 0)
-        var list = PendingDeletions(
+        let list = PendingDeletions(
             repository: repository.config.id, packs: fitting, sparse: Array(sparse.prefix(rest)),
             damaged: damaged?.isEmpty == false ? damaged.map(Array.init) : nil, run: run, writers: seen,
             shown: isBehind ? min(shown, Timestamp.limit) : nil)
         if list.damaged != before.damaged || !list.packs.isEmpty || !list.sparse.isEmpty || !before.packs.isEmpty
             || !before.sparse.isEmpty
         {
-            // Nothing is deleted if a copy has taken packs off the list meanwhile.
-            try await replacePendingDeletions(tag, with: list, holding: lease)
+            // Nothing is deleted if a copy has stored the list meanwhile.
+            try await put(list, replacing: version)
         }
         for (index, pack) in going.enumerated() {
             try progress(BackupProgress(.removing, Int64(index), of: Int64(going.count)))
-            if index % 100 == 0 { try await lease.confirm() } else { try await lease.confirmIfDue() }
+            if index % 100 == 0 { try await version.lease?.confirm() } else { try await version.lease?.confirmIfDue() }
             try await store.remove(pack.name)
         }
         try await store.removeLeftovers()
         guard !going.isEmpty else { return result }
-        // Its tag is that of the list above if the lease is held after it was read.
-        let stored = try await store.attributes(RepositoryFormat.pendingDeletions)?.tag
         let ended = Set(going.map(\.name).filter { known[$0]?.chosen == nil })
-        list.packs.removeAll { ended.contains($0.name) }
-        try await replacePendingDeletions(stored, with: list, holding: lease)
+        try await store.changing(RepositoryFormat.pendingDeletions, holding: version.lease) { version in
+            var list = try await repository.pendingDeletions()
+            // Whoever has taken the lease may have chosen the same packs.
+            try await version.lease?.confirm()
+            list.packs.removeAll { ended.contains($0.name) }
+            try await put(list, replacing: version)
+        }
         return result
     }
 

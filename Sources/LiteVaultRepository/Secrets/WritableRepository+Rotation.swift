@@ -216,8 +216,7 @@ extension WritableRepository {
                 wasDamaged = true
             }
         }
-        throw VaultError(
-            .busy, "is being changed by others", path: "\(store.location)/\(name)", remedy: "Try again.")
+        throw VaultError.changedByOthers(name, store.location)
     }
 
     /// Stores a segment again with another document of the same length.

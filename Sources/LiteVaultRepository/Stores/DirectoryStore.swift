@@ -271,10 +271,10 @@ extension DirectoryStore {
     }
 
     /// Small objects are distinguished by their content, as the replaced ones are small: a file system may give a new
-    /// file the inode number and, within a tick of its clock, the time of the file that it replaces. Those at the top are few,
-    /// and replaced: repository.json grows with its secrets.
+    /// file the inode number and, within a tick of its clock, the time of the file that it replaces. Those that grow are few: at the top
+    /// repository.json with its secrets, and below `verified/`, where no lease is needed, lists with the snapshots.
     private static func isHashed(_ status: stat, _ name: String) -> Bool {
-        status.st_size <= (name.contains("/") ? 4096 : 64 << 10)
+        status.st_size <= (name.contains("/") && !name.hasPrefix("verified/") ? 4096 : 64 << 10)
     }
 
     private static func attributes(_ name: String, _ status: stat, tag: ETag? = nil) -> ObjectAttributes {

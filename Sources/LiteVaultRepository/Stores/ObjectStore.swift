@@ -147,8 +147,8 @@ public enum PutCondition: Sendable, Equatable {
 
 /// Identifies one version of an object: an S3 `ETag`, or a hash.
 ///
-/// Two contents of an object have different tags, also at the same size and within a second. Of larger objects than repositories replace without
-/// holding a lease (2 KiB, and 32 KiB for names without a slash) size and time are enough for that.
+/// Two contents of an object have different tags, also at the same size and within a second. Of objects larger than 2 KiB, or than 32 KiB if
+/// the name has no slash or starts with `verified/`, size and time are enough for that.
 public struct ETag: Sendable, Hashable {
     /// The tag as the store writes it.
     public let value: String
