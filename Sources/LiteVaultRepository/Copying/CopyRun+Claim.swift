@@ -51,7 +51,9 @@ extension CopyRun {
                     .busy,
                     "may still be deleted by a pruning of the copy that did not end, and snapshot \(snapshot.id) of '\(snapshot.database)' needs it",
                     path: "\(writable?.store.location ?? "")/\(name)",
-                    remedy: "If that pruning is gone, prune the copy when the grace period (one day by default) is over, which clears it, and copy again.")
+                    remedy:
+                        "If that pruning is gone, prune the copy when the grace period (one day by default) is over, which clears it, and copy again."
+                )
             }
         }
     }
