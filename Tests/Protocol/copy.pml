@@ -8,7 +8,7 @@
  *   copy            CopyRun.copy (Copying/CopyRun.swift)
  *   copy: claim     CopyRun.claim (Copying/CopyRun+Claim.swift)
  *   prune           WritableRepository.prune (Retention/WritableRepository+Prune.swift)
- *   replace         WritableRepository.replacePendingDeletions (Repository/PendingDeletions.swift)
+ *   the list        ObjectStore.changing, WritableRepository.put(_:replacing:) (Repository/ObjectVersion.swift)
  *
  * All of them hold the lease for removing, which anybody may take from its holder at any time. The name of the pack is the same each time that it is stored,
  * so this needs a clock, unlike protocol.pml. It ticks twice in a grace period. What the format states is assumed: nobody is suspended for longer than that between

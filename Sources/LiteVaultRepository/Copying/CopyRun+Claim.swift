@@ -17,21 +17,25 @@ extension CopyRun {
         // Packs of snapshots that are there already are stored again where they are gone, whatever is listed.
         guard let writable, plans.contains(where: { !$0.snapshots.isEmpty }) else { return }
         let name = RepositoryFormat.pendingDeletions
-        try await writable.store.changing(name, holding: lease) { version in
-            var list: PendingDeletions
-            do { list = try await writable.repository.pendingDeletions() } catch let error as VaultError
-                where error.isDamage
-            {
-                // Pruning starts it over, and deletes nothing that it listed.
-                result.warnings.append(RepositoryWarning(error, name, advice: .rebuild))
-                return
+        var isFree = true
+        do {
+            try await writable.store.changing(name, holding: lease) { version in
+                var list = try await writable.repository.pendingDeletions()
+                let chosen = Set(list.packs.filter { $0.chosen != nil && needed.contains($0.name) }.map(\.name))
+                if !chosen.isEmpty { try await requireNone(of: chosen, plans) }
+                try await lease.confirm()
+                let count = list.packs.count
+                list.packs.removeAll { needed.contains($0.name) && $0.chosen == nil }
+                isFree = list.packs.count == count
+                // A store may compare the content: it has to differ.
+                list.run = list.nextRun
+                try await writable.put(list, replacing: version)
             }
-            let chosen = Set(list.packs.filter { $0.chosen != nil && needed.contains($0.name) }.map(\.name))
-            if !chosen.isEmpty { try await requireNone(of: chosen, plans) }
-            list.packs.removeAll { needed.contains($0.name) && $0.chosen == nil }
-            // A tag may be one of the content, which has to differ.
-            list.run = list.nextRun
-            try await writable.put(list, replacing: version)
+        } catch let error as VaultError where error.isDamage && writable.store.object(of: error) == name {
+            // Pruning starts it over, and deletes nothing that it listed.
+            result.warnings.append(RepositoryWarning(error, name, advice: .rebuild))
+        } catch let error as VaultError where error.code == .unsupported && isFree {
+            // The store only adds: no pruning replaces the list there, either.
         }
     }
 
@@ -47,7 +51,9 @@ extension CopyRun {
                     .busy,
                     "may still be deleted by a pruning of the copy that did not end, and snapshot \(snapshot.id) of '\(snapshot.database)' needs it",
                     path: "\(writable?.store.location ?? "")/\(name)",
-                    remedy: "If that pruning is gone, prune the copy when the grace period (one day by default) is over, which clears it, and copy again.")
+                    remedy:
+                        "If that pruning is gone, prune the copy when the grace period (one day by default) is over, which clears it, and copy again."
+                )
             }
         }
     }

@@ -114,7 +114,8 @@ extension WritableRepository {
     package func scheduleDeletion(of names: [String]) async throws {
         let now = try await store.now().timeIntervalSince1970
         let list = PendingDeletions(
-            repository: repository.config.id, packs: names.map { .init(name: $0, since: now, run: 1) }, sparse: [], run: 1)
+            repository: repository.config.id, packs: names.map { .init(name: $0, since: now, run: 1) }, sparse: [],
+            run: 1)
         try await store.changing(RepositoryFormat.pendingDeletions) { try await put(list, replacing: $0) }
     }
 }

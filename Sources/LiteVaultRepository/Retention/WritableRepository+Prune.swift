@@ -104,14 +104,14 @@ extension WritableRepository {
         let present = Set(packs.map(\.name))
         let damaged = before.damaged?.filter(present.contains).prefix(RepositoryFormat.listedPacks - fitting.count)
         let rest = RepositoryFormat.listedPacks - fitting.count - (damaged?.count ?? 0)
-        var list = PendingDeletions(
+        let list = PendingDeletions(
             repository: repository.config.id, packs: fitting, sparse: Array(sparse.prefix(rest)),
             damaged: damaged?.isEmpty == false ? damaged.map(Array.init) : nil, run: run, writers: seen,
             shown: isBehind ? min(shown, Timestamp.limit) : nil)
         if list.damaged != before.damaged || !list.packs.isEmpty || !list.sparse.isEmpty || !before.packs.isEmpty
             || !before.sparse.isEmpty
         {
-            // Nothing is deleted if a copy has taken packs off the list meanwhile.
+            // Nothing is deleted if a copy has stored the list meanwhile.
             try await put(list, replacing: version)
         }
         for (index, pack) in going.enumerated() {
@@ -122,11 +122,12 @@ extension WritableRepository {
         try await store.removeLeftovers()
         guard !going.isEmpty else { return result }
         let ended = Set(going.map(\.name).filter { known[$0]?.chosen == nil })
-        list.packs.removeAll { ended.contains($0.name) }
-        try await store.changing(RepositoryFormat.pendingDeletions, holding: version.lease) { [list] stored in
-            // The version is that of the list above if the lease is held after it was read.
+        try await store.changing(RepositoryFormat.pendingDeletions, holding: version.lease) { version in
+            var list = try await repository.pendingDeletions()
+            // Whoever has taken the lease may have chosen the same packs.
             try await version.lease?.confirm()
-            try await put(list, replacing: stored)
+            list.packs.removeAll { ended.contains($0.name) }
+            try await put(list, replacing: version)
         }
         return result
     }
