@@ -329,7 +329,7 @@ import Testing
     /// Nothing followed it: no segment has told the new size.
     @Test func `H-BAK-21 a standby of a database that was rebuilt with another page size is replaced as a whole`() async throws {
         let path = scratch.path("plain.db")
-        let repository = try await Repository.openOrCreate(
+        let writable = try await WritableRepository.openOrCreate(
             DirectoryStore(scratch.path("plain")),
             local: LocalDirectories(state: scratch.path("state"), cache: scratch.path("cache")))
         let live = try Connection(path, journalMode: .wal)
@@ -337,12 +337,12 @@ import Testing
         func take() async throws {
             var options = SnapshotOptions()
             options.allowsPlaintext = true
-            _ = try await repository.snapshot(of: path, options: options)
+            _ = try await writable.snapshot(of: path, options: options)
         }
         try await take()
         var options = StandbyOptions()
         options.snapshotInterval = 0
-        let standby = try await repository.standby(of: "plain.db", at: scratch.path("copy.db"), options: options)
+        let standby = try await writable.repository.standby(of: "plain.db", at: scratch.path("copy.db"), options: options)
         _ = try await standby.update()
         for size in [8192, 1024] {
             try live.execute("PRAGMA journal_mode = DELETE; PRAGMA page_size = \(size); VACUUM; PRAGMA journal_mode = WAL")
