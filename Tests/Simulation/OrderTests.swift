@@ -188,4 +188,19 @@ import Testing
         try await host.snapshot(byFollower: true)
         try await host.expectRight()
     }
+
+    @Test(arguments: [true, false])
+    func `a snapshot beside which the follower finds another file is newer than what had been read of the former one`(
+        isStored: Bool
+    ) async throws {
+        let host = try await SimulatedHost.followed()
+        try host.commit()
+        try host.read()
+        try host.replace()
+        try host.commit()
+        try await host.snapshot(byFollower: true, isStored: isStored)
+        try await host.storeAll()
+        #expect(try await host.restored(.latest).state == host.latest)
+        try await host.verify()
+    }
 }

@@ -42,6 +42,8 @@ struct Manifest: CheckedDocument, Sendable, Equatable {
         var run: String?
         /// How many segments of that run end at or before the end of the image; absent if that was not known.
         var places: Int?
+        /// The run that this follower ended while the image was read, because the database or its log had been replaced; absent without one.
+        var ended: String?
         /// The first of the snapshots, up to this one, that have the same state of the same log; absent if the one before it has another one.
         var unchangedSince: Int?
     }

@@ -14,7 +14,9 @@ struct ImagePosition: Sendable {
     let position: LogPosition?
     /// The run of the follower that was at work; nil if none was in that process.
     let run: String?
-    /// How many segments of that run end in the image or where it ends; nil if that was not known.
+    /// The run that the follower of that process ended meanwhile; nil if it ended none.
+    let ended: String?
+    /// How many segments of the run end in the image or where it ends; nil if that was not known.
     let places: UInt64?
     /// Segments up to this number are in the image, or are of another history.
     let known: Int
@@ -30,7 +32,7 @@ struct ImagePosition: Sendable {
         position = manifest.log.flatMap { log in
             UInt64(log.salts, radix: 16).map { LogPosition(salts: $0, frame: UInt32(clamping: log.frames)) }
         }
-        run = manifest.followed?.run
+        (run, ended) = (manifest.followed?.run, manifest.followed?.ended)
         places = manifest.followed.flatMap { $0.run == nil ? nil : $0.places }.map { UInt64($0) }
         known = max(manifest.followed?.segment ?? 0, previous?.manifest.newestSegment?.sequence ?? 0)
         isDated = manifest.followed == nil
@@ -70,6 +72,7 @@ struct ImagePosition: Sendable {
 /// 4. A joined segment that has another log first lists all of its logs: an image that ends in one of them, or right behind one but the last, ends in it.
 /// 5. The first half of salts counts resets, unless they are random: what has a lower one precedes the image. That only passes over
 ///    segments, and finds an image within a joined one that lists no logs.
+/// 6. Of a run that ended while the image was read, one that follows what is contained, without a gap, is contained: the image is of what came after it.
 ///
 /// Anything else does not continue the snapshot. Whether that is because the segments are of a run that began later is the last question.
 struct LogOrder {
@@ -97,6 +100,8 @@ struct LogOrder {
     private(set) var imageUntil: Int64 = 0
     /// The segment at whose end the image ends.
     private var end: SegmentRecord?
+    /// The last segment that was found to be in the image.
+    private var passed: SegmentRecord?
 
     init(_ image: ImagePosition, isStepped: Bool) {
         (self.image, self.isStepped) = (image, isStepped)
@@ -108,7 +113,7 @@ struct LogOrder {
         guard let position = image.position else { return .foreign }
         let place = place(of: record, position)
         if place == .contained {
-            contained = max(contained, record.sequence)
+            (contained, passed) = (max(contained, record.sequence), record)
             let isCertain = record.last.salts == position.salts || (image.places != nil && image.run == record.run)
             if !image.isDated, record.sequence > image.known, isCertain {
                 imageUntil = max(imageUntil, record.seen)
@@ -146,7 +151,13 @@ struct LogOrder {
         if first.frame == 1, followsReset(record, position) { return .continues }
         if last.salts.resets(to: position.salts) != nil { return .contained }
         if record.start == nil, !isStepped, record.seen < image.label.milliseconds { return .contained }
+        if record.run == image.ended, isReached(record) { return .contained }
         return beganLater(record, position) ? .foreign : .unknown
+    }
+
+    /// Whether all segments of its run that precede a segment are known, and are in the image.
+    private func isReached(_ record: SegmentRecord) -> Bool {
+        record.firstPlace == 0 || passed.map { $0.run == record.run && $0.place &+ 1 == record.firstPlace } ?? false
     }
 
     /// Whether the image ends where the log before a segment's ends.

@@ -96,6 +96,8 @@ extension WritableRepository {
                 manifest.followed = .init(
                     segment: known?.sequence, run: place?.run, places: place?.places,
                     unchangedSince: same.followed?.unchangedSince ?? same.sequence)
+            } else if options.followed != nil {
+                manifest.followed?.ended = run?.hexadecimal
             }
             let snapshot = try await publish(manifest, lease)
             RoomToRemove(store)?.keep()
