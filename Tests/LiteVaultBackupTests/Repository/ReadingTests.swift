@@ -319,7 +319,8 @@ import Testing
                 _ = try await sum(database)
             } catch is DatabaseError {
             } catch let error as VaultError {
-                #expect([.damaged, .wrongKind, .keyRejected, .io].contains(error.code), "\(seed): \(error)")
+                // A definition that the parser refuses may be one of a newer engine.
+                #expect([.damaged, .wrongKind, .keyRejected, .io, .unsupported].contains(error.code), "\(seed): \(error)")
             }
         }
     }
