@@ -54,9 +54,11 @@ enum GivenSQL {
     private static func settingsRemedy(_ name: String) -> String {
         if name == "cipher_migrate" { return "'litevault migrate' does it, and verifies the result." }
         if name.utf8.starts(with: "cipher_default_".utf8) {
-            return "A new database gets them from options such as '--create --source-page-size N', in the shell of '.open'."
+            return
+                "A new database gets them from options such as '--create --source-page-size N', in the shell of '.open'."
         }
-        return "'litevault export' makes a copy with other settings. Options such as --compatibility and --source-page-size, in the shell"
+        return
+            "'litevault export' makes a copy with other settings. Options such as --compatibility and --source-page-size, in the shell"
             + " of '.open', say which ones a database has."
     }
 
@@ -72,6 +74,8 @@ enum GivenSQL {
             isEncrypted
                 ? "the attached file has another key than the open database, or none"
                 : "the attached file is encrypted, or is not a database",
-            remedy: "'litevault info' says what it is. 'litevault diff' and 'litevault export' take databases with keys of their own.")
+            remedy:
+                "'litevault info' says what it is. 'litevault diff' and 'litevault export' take databases with keys of their own."
+        )
     }
 }
