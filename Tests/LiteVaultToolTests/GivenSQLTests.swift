@@ -147,4 +147,14 @@ struct GivenSQLTests {
         let written = try query("ATTACH '\(other)' AS p", name, "--write")
         #expect(written.status == 77 && written.errors.contains(message), "\(written.errors)")
     }
+
+    @Test func `an attached plaintext file that is damaged is named as such`() throws {
+        var bytes = try workspace.bytes("a.db")
+        // The kind of the first page, which has the schema.
+        bytes[100] = 0
+        try workspace.write(bytes, to: "broken.db")
+        let run = try shell("ATTACH 'broken.db' AS p;\n", "a.db")
+        #expect(run.status == 65 && run.errors.contains("the attached file is damaged"), "\(run.errors)")
+        #expect(!run.errors.contains("restore a backup"), "\(run.errors)")
+    }
 }
