@@ -272,6 +272,8 @@ import Testing
             #expect(run.status == 64 && run.errors.contains("line 1: "), "\(sql): \(run.errors)")
         }
         #expect(try workspace.bytes("a.db") == before && workspace.names() == names)
+        let continued = try shell("DELETE FROM t;\nSELECT count(*) c FROM t;\n", "a.db", "--read-only", "--no-bail", "--mode", "csv")
+        #expect(continued.status == 64 && continued.output == "c\r\n3\r\n", "\(continued.errors)")
         try writer.execute("INSERT INTO t VALUES (4, 'afterwards')")
     }
 

@@ -8,7 +8,7 @@ enum GivenSQL {
     /// Prepares or runs a statement, and explains what the engine rejects. The connection is one after `guardSettings()`.
     ///
     /// - Throws: `usage` for a pragma that would change what protects the database, `key-rejected` for an attached file that the
-    ///   key of the database does not open; else what the body throws.
+    ///   key of the database does not open, `damaged` for one that is; else what the body throws.
     static func run<T>(_ sql: String, on connection: Connection, _ body: () throws -> T) throws -> T {
         do { return try body() } catch let error as DatabaseError {
             switch error.resultCode.primary {
@@ -18,7 +18,7 @@ enum GivenSQL {
             case .corrupt, .notADatabase:
                 guard isAttach(sql) else { throw error }
                 // The schema of the database itself was read when it was opened.
-                throw notAttached(isEncrypted: (try? connection.hasKey()) ?? false)
+                throw notAttached(error, isEncrypted: (try? connection.hasKey()) ?? false)
             default: throw error
             }
         }
@@ -54,9 +54,11 @@ enum GivenSQL {
     private static func settingsRemedy(_ name: String) -> String {
         if name == "cipher_migrate" { return "'litevault migrate' does it, and verifies the result." }
         if name.utf8.starts(with: "cipher_default_".utf8) {
-            return "A new database gets them from options such as '--create --source-page-size N', in the shell of '.open'."
+            return
+                "A new database gets them from options such as '--create --source-page-size N', in the shell of '.open'."
         }
-        return "'litevault export' makes a copy with other settings. Options such as --compatibility and --source-page-size, in the shell"
+        return
+            "'litevault export' makes a copy with other settings. Options such as --compatibility and --source-page-size, in the shell"
             + " of '.open', say which ones a database has."
     }
 
@@ -66,12 +68,19 @@ enum GivenSQL {
         SQLTokens(sql).first { $0.isSignificant && $0.text != ";" }.map { foldedName($0.text) } == "attach"
     }
 
-    private static func notAttached(isEncrypted: Bool) -> Failure {
-        Failure(
+    private static func notAttached(_ error: DatabaseError, isEncrypted: Bool) -> Failure {
+        // With a key, damage and another key look alike.
+        if !isEncrypted, error.resultCode.primary == .corrupt {
+            return Failure(
+                .damaged, "the attached file is damaged: \(error.message)", remedy: "'litevault verify' examines it.")
+        }
+        return Failure(
             .keyRejected,
             isEncrypted
                 ? "the attached file has another key than the open database, or none"
                 : "the attached file is encrypted, or is not a database",
-            remedy: "'litevault info' says what it is. 'litevault diff' and 'litevault export' take databases with keys of their own.")
+            remedy:
+                "'litevault info' says what it is. 'litevault diff' and 'litevault export' take databases with keys of their own."
+        )
     }
 }

@@ -248,7 +248,7 @@ final class ShellLoop {
             inputs.removeLast(inputs.count - 1)
             pending = []
             buffer.clear()
-        } else if wasInTransaction, abandoned == nil {
+        } else if wasInTransaction, !isReadOnly, abandoned == nil {
             abandoned = AbandonedTransaction(of: database.connection, begunBy: opening)
             failure.message += "; the transaction was rolled back"
             // A COMMIT that fails was its end.
