@@ -9,7 +9,7 @@ import Testing
     /// - Parameter isDirectory: whether the link is a directory of the path, as `current` of a release.
     @Test(arguments: [false, true])
     func `H-WAL-10 a link that is switched to another file is a gap, and that file is followed`(isDirectory: Bool) throws {
-        let (first, second, scratch) = (try LiveDatabase(), try LiveDatabase(), Scratch())
+        let (first, second, scratch) = try (LiveDatabase(), LiveDatabase(), Scratch())
         let databases = [try first.open(.wal), try second.open(.wal)]
         for (live, db) in zip([first, second], databases) { try live.fill(db, rows: 20) }
         let link = scratch.path("app")
