@@ -36,9 +36,9 @@ struct FollowedFiles: Equatable {
         else { return nil }
         return VaultError(
             .cannotCreate,
-            "the database was replaced, but the log of the former file is still beside it: SQLite would copy that into the new file when it is opened",
+            "the database was replaced, but the log of the former file is still beside it: remove its -wal and -shm before it is opened, or SQLite copies that log into it",
             path: path,
-            remedy: "Keep the database closed, and remove its -wal and -shm files before it is opened.",
+            remedy: "Keep the database closed until they are removed. If it was opened before, put the right file in its place again.",
             cause: LeftLogError())
     }
 }

@@ -249,7 +249,7 @@ def left_log(settings, folder):
     db.close()
     os.rename(other, db.path)
     failed = until(lambda: box.known(), lambda: box.known()["state"] == "failed" and box.known())
-    expect("is still beside it" in failed["reason"] and "remove its -wal and -shm" in failed["remedy"], failed)
+    expect("is still beside it: remove its -wal and -shm before it is opened" in failed["reason"], failed)
     box.litevault("schedule", "status", box.config, "--check", status=1)
     until("a run that refuses the two", lambda: any(
         failure["step"] == "snapshot" and "is still beside it" in failure["message"] for failure in

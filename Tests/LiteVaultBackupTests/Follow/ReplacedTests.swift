@@ -84,7 +84,7 @@ import Testing
         if !isRemoved { try closed.expectGap() }
         let left = try #require(closed.follower.leftLog)
         #expect(left.code == .cannotCreate && left.path == closed.live.path)
-        #expect(left.remedy?.contains("remove its -wal and -shm files") == true)
+        #expect(left.message.contains("remove its -wal and -shm before it is opened"))
         for _ in 0..<2 {
             #expect { try closed.poll() } throws: { ($0 as? VaultError)?.cause is LeftLogError }
         }
