@@ -28,11 +28,13 @@ struct FollowedFiles: Equatable {
 
     /// The error that this log is beside another database by now, so that SQLite would copy its commits into that; nil if it is not.
     ///
-    /// - Parameter path: the database.
-    func leftLog(at path: String) -> VaultError? {
+    /// - Parameters:
+    ///   - path: the database.
+    ///   - salts: those of the log.
+    func leftLog(at path: String, _ salts: UInt64) -> VaultError? {
         guard let now = FollowedFiles(at: path), now.database != database, now.log == log,
             let resolved = try? FileMetadata.resolvedPath(path), let file = try? LocalFile(ifExists: resolved + "-wal"),
-            var reader = try? WALReader(file), (try? reader.read(through: 1) { _, _ in }) == true
+            var reader = try? WALReader(file), reader.salts == salts, (try? reader.read(through: 1) { _, _ in }) == true
         else { return nil }
         return VaultError(
             .cannotCreate,
