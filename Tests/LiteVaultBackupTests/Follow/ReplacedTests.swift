@@ -138,7 +138,7 @@ import Testing
                 case .stored: "stored"
                 case .gap: "gap"
                 case .waiting: "waiting"
-                case .failed(.log, let error, _): (error as? VaultError)?.cause is LeftLogError ? "left" : "failed"
+                case .failed(.log, let error, _): ((error as? VaultError)?.cause is LeftLogError) ? "left" : "failed"
                 default: nil
                 }
             if let text { events.withLock { $0.append(text) } }
