@@ -66,6 +66,46 @@ import Testing
         #expect(!isUnchanged(memory))
     }
 
+    /// A database in a directory of its own, a link to it in another one, and a memory of a snapshot that was taken through the link.
+    private func linked() throws -> (memory: UnchangedDatabases, link: String) {
+        for folder in ["data", "links"] {
+            try FileManager.default.createDirectory(
+                atPath: scratch.path(folder), withIntermediateDirectories: false)
+        }
+        for name in ["data/v1.db", "data/v2.db"] { try write(name, Array(repeating: 7, count: 8192)) }
+        let link = scratch.path("links/app.db")
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "../data/v1.db")
+        let memory = memory()
+        let mark = SourceMark(link, before: now)
+        #expect(mark != nil)
+        memory.record(try .example(Date()), of: link, named: "app.db", mark)
+        #expect(memory.isUnchanged(link, named: "app.db", now: now))
+        return (memory, link)
+    }
+
+    @Test(arguments: ["-wal", "-journal"])
+    func `H-JOB-40 a database behind a link is changed if the log or journal beside the file that it leads to is`(
+        _ suffix: String
+    ) throws {
+        let (memory, link) = try linked()
+        try write("data/v1.db" + suffix, [1])
+        #expect(!memory.isUnchanged(link, named: "app.db", now: now))
+    }
+
+    @Test(arguments: ["data/v1.db.keys", "links/app.db.keys"])
+    func `H-JOB-41 a database behind a link is changed if the keyring beside either is`(_ keyring: String) throws {
+        let (memory, link) = try linked()
+        try write(keyring, [1])
+        #expect(!memory.isUnchanged(link, named: "app.db", now: now))
+    }
+
+    @Test func `H-WAL-10 a link that is switched to another file is changed`() throws {
+        let (memory, link) = try linked()
+        try FileManager.default.removeItem(atPath: link)
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "../data/v2.db")
+        #expect(!memory.isUnchanged(link, named: "app.db", now: now))
+    }
+
     @Test func `an empty write-ahead log means the same as none`() throws {
         let memory = try filled()
         try write("a.db-wal", [])

@@ -28,17 +28,19 @@ struct FollowedFiles: Equatable {
 
     /// The error that this log is beside another database by now, so that SQLite would copy its commits into that; nil if it is not.
     ///
-    /// - Parameter path: the database.
-    func leftLog(at path: String) -> VaultError? {
+    /// - Parameters:
+    ///   - path: the database.
+    ///   - salts: those of the log.
+    func leftLog(at path: String, _ salts: UInt64) -> VaultError? {
         guard let now = FollowedFiles(at: path), now.database != database, now.log == log,
             let resolved = try? FileMetadata.resolvedPath(path), let file = try? LocalFile(ifExists: resolved + "-wal"),
-            var reader = try? WALReader(file), (try? reader.read(through: 1) { _, _ in }) == true
+            var reader = try? WALReader(file), reader.salts == salts, (try? reader.read(through: 1) { _, _ in }) == true
         else { return nil }
         return VaultError(
             .cannotCreate,
-            "the database was replaced, but the log of the former file is still beside it: SQLite would copy that into the new file when it is opened",
+            "the database was replaced, but the log of the former file is still beside it: remove its -wal and -shm before it is opened, or SQLite copies that log into it",
             path: path,
-            remedy: "Keep the database closed, and remove its -wal and -shm files before it is opened.",
+            remedy: "Keep the database closed until they are removed. If it was opened before, put the right file in its place again.",
             cause: LeftLogError())
     }
 }

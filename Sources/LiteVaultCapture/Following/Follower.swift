@@ -31,8 +31,8 @@ package final class Follower {
     /// Whether the last poll has found that something other than its log wrote to the database file. What a snapshot would not read, as the log
     /// does not name it, may be different then.
     package private(set) var isOverwritten = false
-    /// The files that were held last, until others are.
-    private var former: FollowedFiles?
+    /// The files that were held last, until others are; and the salts of that log, as a file that is made later may have its inode.
+    private var former: (files: FollowedFiles, salts: UInt64)?
 
     package var isAttached: Bool { hold != nil }
 
@@ -99,14 +99,14 @@ package final class Follower {
     package func stop() { end("the follower was stopped") }
 
     private func end(_ reason: String) {
-        former = hold?.files ?? former
+        if let hold { former = hold.storedSalts.map { (files: hold.files, salts: $0) } }
         hold = nil
         lastGap = reason
     }
 
     /// The error that the log of a database that was replaced is beside the new file: SQLite would copy it into that. Nil if it is not, or if a
     /// connection has used the two together.
-    package var leftLog: VaultError? { hold == nil ? former?.leftLog(at: path) : nil }
+    package var leftLog: VaultError? { hold == nil ? former.flatMap { $0.files.leftLog(at: path, $0.salts) } : nil }
 
     private func attach(_ sink: inout some WALSegmentSink) throws -> FollowerOutcome {
         let attached: FollowerHold

@@ -30,6 +30,9 @@ final class FollowerHold {
 
     var logBytes: Int64 { Int64(position.frame) * Int64(reader?.frameLength ?? 0) }
 
+    /// The salts of the frames that are in the log's file, by its header; nil if it has none.
+    var storedSalts: UInt64? { (try? WALReader(log))?.salts }
+
     /// See ``Follower/isPressing``.
     var isPressing: Bool {
         // Without a header the next poll finds out why.

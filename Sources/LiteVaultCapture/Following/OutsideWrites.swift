@@ -60,7 +60,7 @@ struct OutsideWrites {
     /// Whether no checkpoint has written to the file since then.
     private func noneHasRun(since earlier: Checkpoints) throws -> Bool {
         guard Checkpoints(index) == earlier else { return false }
-        // Engines before SQLite 3.13 record nothing until the end. This is asked only once there is a suspicion: an application's checkpoint would
+        // Engines from before 2016 record nothing until the end. This is asked only once there is a suspicion: an application's checkpoint would
         // be busy for this moment.
         guard try file.lockSlot(IndexLock.checkpoint, exclusively: true) else { return false }
         defer { file.unlockSlot(IndexLock.checkpoint) }

@@ -20,6 +20,10 @@ def run(report, settings, folder):
         ("a restart without its log is a gap that is recorded, with a snapshot after it", restart),
         ("a database that is not there yet, and not in WAL mode yet, is followed when it is", later),
         ("a database that is removed and recreated is a gap, and is followed again", recreated),
+        ("an older copy over the database is a gap, and the newest state is restored", overwritten),
+        ("a log that is left beside another database is an error until it is removed", left_log),
+        ("a link that is switched to another file is a gap, and that file is followed", switched),
+        ("unchanged: skip sees commits in the log of a database behind a link", skipped),
         ("across a rekey and a VACUUM nothing is missed, and each time has its key", rekeyed),
         ("a database that cannot be followed stops no other, and is reported everywhere", isolation),
         ("databases beyond the limit are reported, and the others followed", too_many),
@@ -177,6 +181,145 @@ def recreated(settings, folder):
     expect(len(gaps) >= 1, box.snapshots())
     db.close()
     return f"{gaps[0]}"
+
+
+def digest(path):
+    connection = judge.connect(path, KEY)
+    try:
+        return (connection.execute("SELECT count(*), ifnull(max(n), 0) FROM moved").fetchall(),
+                connection.execute("SELECT id, amount, hex(filler) FROM account ORDER BY id").fetchall())
+    finally:
+        connection.close()
+
+
+def copy_over(source, target):
+    """In place, by another process: a descriptor that this one closes would drop the locks of its connections."""
+    subprocess.run(["cp", source, target], check=True)
+
+
+# hazard: H-BAK-30
+def overwritten(settings, folder):
+    for wait in (0, INTERVAL * 5):
+        box = Boxes.make(settings, folder, name=f"box-{wait}")
+        db = Database(box.path("db/app.db"))
+        for _ in range(20):
+            db.commit("UPDATE account SET filler = randomblob(900) WHERE id % 3 = 0")
+        db.checkpoint("TRUNCATE")
+        older = box.path("older")
+        copy_over(db.path, older)
+        for _ in range(5):
+            db.commit("UPDATE account SET filler = randomblob(900) WHERE id % 3 = 1")
+        db.checkpoint("TRUNCATE")
+        box.start().following()
+        box.ran()
+        db.commit()
+        until("a segment", lambda: box.restored() == 26)
+        db.checkpoint()
+        db.close()
+        time.sleep(wait)
+        copy_over(older, db.path)
+        gap = until(lambda: box.known(), lambda: box.known()["gaps"] > 0 and box.known())
+        expect(gap["last_gap_reason"] == "something other than its log wrote to the database file", gap)
+        time.sleep(INTERVAL * 5)
+        box.following()
+        db = judge.connect(db.path, KEY)
+        db.execute("PRAGMA busy_timeout = 20000")
+        db.execute("INSERT INTO moved VALUES (21)")
+        until("the commit", lambda: box.restored() == 21)
+        db.close()
+        box.stop()
+        out = box.path("out.db")
+        box.litevault("restore", *box.options, "--database", "app.db", out)
+        expect(digest(out) == digest(box.path("db/app.db")), "the restored state is not that of the database")
+        expect(any("something other" in one["gap"]["reason"] for one in box.snapshots() if "gap" in one), box.snapshots())
+
+
+# hazard: H-BAK-31
+def left_log(settings, folder):
+    box = Boxes.make(settings, folder, job={"every": "2s", "retry": "1s"})
+    db = Database(box.path("db/app.db"))
+    db.commit()
+    db.checkpoint("TRUNCATE")
+    other = box.path("other")
+    copy_over(db.path, other)
+    box.start().following()
+    box.ran()
+    db.commit()
+    until("a segment", lambda: box.restored() == 2)
+    db.close()
+    os.rename(other, db.path)
+    failed = until(lambda: box.known(), lambda: box.known()["state"] == "failed" and box.known())
+    expect("is still beside it: remove its -wal and -shm before it is opened" in failed["reason"], failed)
+    box.litevault("schedule", "status", box.config, "--check", status=1)
+    until("a run that refuses the two", lambda: any(
+        failure["step"] == "snapshot" and "is still beside it" in failure["message"] for failure in
+        box.litevault("schedule", "status", box.config)["jobs"][0]["failures"]))
+    before = len(box.snapshots())
+    for ending in ("-wal", "-shm"):
+        os.unlink(db.path + ending)
+    until(lambda: box.known(), lambda: box.known()["state"] == "waiting")
+    db = judge.connect(db.path, KEY)
+    db.execute("PRAGMA busy_timeout = 20000")
+    expect(db.execute("SELECT count(*) FROM moved").fetchone() == (1,), "the removed log was applied")
+    db.execute("INSERT INTO moved VALUES (2)")
+    db.execute("INSERT INTO moved VALUES (3)")
+    box.following()
+    until("the commits", lambda: box.restored() == 3)
+    expect(len(box.snapshots()) > before, box.snapshots())
+    box.stop()
+    expect(any(line["level"] == "error" and "is still beside it" in line["message"] for line in box.logged()), box.tail)
+    db.close()
+
+
+# hazard: H-WAL-10
+def switched(settings, folder):
+    box = Boxes.make(settings, folder, job={"sources": "links/app.db"})
+    os.mkdir(box.path("links"))
+    first = Database(box.path("data/v1.db"))
+    os.symlink("../data/v1.db", box.path("links/app.db"))
+    box.start().following()
+    first.commit()
+    until("a segment", lambda: box.restored() == 1)
+    first.checkpoint()
+    first.close()
+    copy_over(box.path("data/v1.db"), box.path("data/v2.db"))
+    os.symlink("../data/v2.db", box.path("links/new"))
+    os.rename(box.path("links/new"), box.path("links/app.db"))
+    second = judge.connect(box.path("links/app.db"), KEY)
+    second.execute("PRAGMA busy_timeout = 20000")
+    for number in range(2, 6):
+        second.execute("INSERT INTO moved VALUES (?)", (number,))
+    until("the commits in the other file", lambda: box.known()["gaps"] > 0 and box.restored() == 5)
+    box.following()
+    second.execute("INSERT INTO moved VALUES (6)")
+    until("a segment of the other file", lambda: box.restored() == 6)
+    second.close()
+    box.stop()
+    expect(any("was replaced" in one["gap"]["reason"] for one in box.snapshots() if "gap" in one), box.snapshots())
+
+
+# hazard: H-JOB-40
+def skipped(settings, folder):
+    box = Boxes.make(settings, folder)
+    box.configure([{"name": "app", "sources": "links/*.db", "every": "1s", "unchanged": "skip", "follow": False}])
+    os.mkdir(box.path("links"))
+    db = Database(box.path("data/app-v1.db"))
+    db.commit()
+    db.checkpoint("TRUNCATE")
+    db.close()
+    os.symlink("../data/app-v1.db", box.path("links/app.db"))
+
+    def due():
+        time.sleep(3.2)
+        return box.litevault("schedule", "run-due", box.config)
+    due()
+    expect(box.restored() == 1, "not stored")
+    db = judge.connect(box.path("links/app.db"), KEY)
+    db.execute("PRAGMA busy_timeout = 20000")
+    db.execute("INSERT INTO moved VALUES (2)")
+    due()
+    expect(box.restored() == 2, "the commit in the log was not stored")
+    db.close()
 
 
 def rekeyed(settings, folder):

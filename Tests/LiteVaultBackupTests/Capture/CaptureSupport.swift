@@ -59,10 +59,25 @@ final class LiveDatabase {
         return other
     }
 
-    private func copy(_ source: String, to target: String) throws {
+    /// Writes an older state over the database in place, as `cp` does: its inode stays.
+    ///
+    /// - Parameter keepsTime: whether the file gets the time of the older one (`cp -p`), which was written an hour ago.
+    func overwrite(with bytes: [UInt8], keepsTime: Bool = false) throws {
+        let name = directory + "/older-" + UUID().uuidString
+        try Data(bytes).write(to: URL(fileURLWithPath: name))
+        defer { try? FileManager.default.removeItem(atPath: name) }
+        try FileManager.default.setAttributes([.modificationDate: Date() - 3600], ofItemAtPath: name)
+        // The kernel's clock ticks every four milliseconds, or ten.
+        usleep(30_000)
+        try run("/bin/cp", (keepsTime ? ["-p"] : []) + [name, path])
+    }
+
+    private func copy(_ source: String, to target: String) throws { try run("/bin/cp", [source, target]) }
+
+    private func run(_ program: String, _ arguments: [String]) throws {
         let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/bin/cp")
-        process.arguments = [source, target]
+        process.executableURL = URL(fileURLWithPath: program)
+        process.arguments = arguments
         try process.run()
         process.waitUntilExit()
         #expect(process.terminationStatus == 0)
