@@ -40,7 +40,8 @@ struct FollowedFiles: Equatable {
             .cannotCreate,
             "the database was replaced, but the log of the former file is still beside it: remove its -wal and -shm before it is opened, or SQLite copies that log into it",
             path: path,
-            remedy: "Keep the database closed until they are removed. If it was opened before, put the right file in its place again.",
+            remedy:
+                "Keep the database closed until they are removed. If it was opened before, put the right file in its place again.",
             cause: LeftLogError())
     }
 }

@@ -116,7 +116,8 @@ extension Snapshot {
             advice: .text(
                 "If it is one database, which was rekeyed or rewritten on a machine that was renamed or took the place of the "
                     + "other, there is nothing to do. Otherwise give each machine a repository of its own, or each database a "
-                    + "name of its own: retention counts the snapshots of both together, and a restore takes the newest."))
+                    + "name of its own: retention counts the snapshots of both together, and a restore takes the newest."
+            ))
         warning.continuesHistory = true
         return warning
     }

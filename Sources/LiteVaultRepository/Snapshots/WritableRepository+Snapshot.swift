@@ -104,7 +104,8 @@ extension WritableRepository {
             if let token { options.followed?.finish(token, snapshot: snapshot.id) }
             plan.warnings += UnrestorableSnapshot.all(of: plan.known + [snapshot]).compactMap(\.warning)
             // Another path has been told of already.
-            if !plan.warnings.contains(where: \.continuesHistory), let warning = snapshot.warning(continuing: plan.known)
+            if !plan.warnings.contains(where: \.continuesHistory),
+                let warning = snapshot.warning(continuing: plan.known)
             {
                 plan.warnings.append(warning)
             }
