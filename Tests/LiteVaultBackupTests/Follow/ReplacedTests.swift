@@ -1,6 +1,7 @@
 import Foundation
 import LiteVault
 import LiteVaultBackup
+import LiteVaultSystem
 import LiteVaultTestSupport
 import Testing
 
