@@ -49,7 +49,7 @@ import Testing
         let file = DatabaseFile(path)
         let copy = scratch.path("copy.db")
         let actions: [() throws -> Void] = [
-            { _ = try file.verify() }, { _ = try file.backup(to: copy) }, { _ = try file.vacuum(into: copy) }, { _ = try file.vacuum() },
+            { _ = try file.verify() }, { _ = try file.backup(to: copy) }, { try file.vacuum(into: copy) }, { try file.vacuum() },
             { _ = try file.info() },
         ]
         for action in actions {

@@ -95,7 +95,7 @@ import Testing
             try db.close()
             let actions: [() throws -> Void] = [
                 { _ = try DatabaseFile(path).verify(key: key, settings: tests.settings) },
-                { _ = try DatabaseFile(path).decrypt(to: scratch.path("plain.db"), key: key, settings: tests.settings) },
+                { try DatabaseFile(path).decrypt(to: scratch.path("plain.db"), key: key, settings: tests.settings) },
                 { _ = try Connection(path, key: key, settings: tests.settings) },
             ]
             for action in actions {
