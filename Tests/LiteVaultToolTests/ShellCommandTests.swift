@@ -118,7 +118,7 @@ import Testing
             let statements = mode == "insert" ? lines.map(String.init) : lines.dropFirst().map { "INSERT INTO t VALUES (\($0));" }
             try? FileManager.default.removeItem(atPath: workspace.path("copy.db"))
             try FileManager.default.copyItem(atPath: workspace.path("nul.db"), toPath: workspace.path("copy.db"))
-            let text = statements.joined(separator: "\n").replacingOccurrences(of: "\"query\"", with: "t") + "\n"
+            let text = statements.joined(separator: "\n").replacingOccurrences(of: "\"table\"", with: "t") + "\n"
             #expect(try workspace.tool.run("shell", "copy.db", input: text).status == 0)
             let copy = try Connection(workspace.path("copy.db"))
             #expect(try copy.value("SELECT count(*) FROM t", as: Int.self) == 4)
