@@ -73,9 +73,12 @@ import Testing
     func `H-TXT-14 .import keeps each byte of a field, and no byte order mark`(text: String, rows: String) throws {
         try workspace.write(text, to: "rows")
         let read = "SELECT n || '|' || hex(s) FROM t WHERE n > 2 ORDER BY n;\n"
-        let run = try shell(".mode list\n.headers off\n.import rows t\n\(read)")
+        let run = try shell(".import rows t\n.mode list\n.headers off\n\(read)")
         let wanted = rows.replacingOccurrences(of: "'", with: "").split(separator: " ").joined(separator: "\n")
-        guard !rows.isEmpty else { return #expect(run.status == 64 && run.errors.contains("first line"), "\(run.errors)") }
+        guard !rows.isEmpty else {
+            #expect(run.status == 64 && run.errors.contains("first line"), "\(run.errors)")
+            return
+        }
         #expect(run.status == 0 && run.output.split(separator: "\n").dropFirst().joined(separator: "\n") == wanted, "\(run.output) \(run.errors)")
     }
 
@@ -106,15 +109,16 @@ import Testing
         try database.run("INSERT INTO t VALUES (?)", with: "a\0b'é")
         try database.run("INSERT INTO t VALUES (?)", with: String(repeating: "\0{0}", count: 1500))
         try database.close()
-        for format in [".mode \(mode)", ""] {
-            let rows = try format.isEmpty
-                ? workspace.tool.run("query", "nul.db", "SELECT s FROM t", "--format", mode).output
-                : workspace.tool.run("shell", "nul.db", input: "\(format) t\nSELECT s FROM t;\n").output
+        let printed = [
+            try workspace.tool.run("query", "nul.db", "SELECT s FROM t", "--format", mode),
+            try workspace.tool.run("shell", "nul.db", input: ".mode \(mode)\nSELECT s FROM t;\n"),
+        ]
+        for rows in printed.map(\.output) {
             let lines = rows.split(separator: "\n")
             let statements = mode == "insert" ? lines.map(String.init) : lines.dropFirst().map { "INSERT INTO t VALUES (\($0));" }
             try? FileManager.default.removeItem(atPath: workspace.path("copy.db"))
             try FileManager.default.copyItem(atPath: workspace.path("nul.db"), toPath: workspace.path("copy.db"))
-            let text = statements.joined(separator: "\n").replacingOccurrences(of: "\"query\"", with: "t") + "\n"
+            let text = statements.joined(separator: "\n").replacingOccurrences(of: "\"table\"", with: "t") + "\n"
             #expect(try workspace.tool.run("shell", "copy.db", input: text).status == 0)
             let copy = try Connection(workspace.path("copy.db"))
             #expect(try copy.value("SELECT count(*) FROM t", as: Int.self) == 4)

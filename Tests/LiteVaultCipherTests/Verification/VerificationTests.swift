@@ -93,11 +93,12 @@ import Testing
                 UPDATE sqlite_master SET sql = 'CREATE TRIGGER g AFTER INSERT ON t BEGIN SOMETHING NEW; END' WHERE name = 'g';
                 """)
             try db.close()
-            for action in [
+            let actions: [() throws -> Void] = [
                 { _ = try DatabaseFile(path).verify(key: key, settings: tests.settings) },
                 { try DatabaseFile(path).decrypt(to: scratch.path("plain.db"), key: key, settings: tests.settings) },
                 { _ = try Connection(path, key: key, settings: tests.settings) },
-            ] {
+            ]
+            for action in actions {
                 let error = vaultError(action)
                 #expect(error?.code == .unsupported && error?.remedy?.contains("newer version") == true, "\(String(describing: error))")
             }
