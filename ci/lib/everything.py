@@ -195,7 +195,7 @@ class Plan:
             self.add("format", ["swift", "format", "lint", "--strict", "--recursive", "--parallel", "Sources", "Package.swift"], seconds=40, weight=2)
             self.add("scripts and packaging files", ["ci/lint"], seconds=10)
             self.add("snippets of the seeds", ["ci/seeds"], seconds=2)
-            self.add("coordination protocol", ["Tests/Protocol/check"], seconds=90)
+            self.add("coordination protocol", ["Tests/Protocol/check"], seconds=120)
             self.add("version", ["ci/version"], needs=built, build=sqlcipher, seconds=2)
         if "packages" in self.groups:
             consumers = {}

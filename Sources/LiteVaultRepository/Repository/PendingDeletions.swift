@@ -32,7 +32,7 @@ struct PendingDeletions: CheckedDocument {
     /// Packs in which blocks that snapshots need are damaged. Writers store those blocks again. Absent if there are
     /// none.
     var damaged: [String]?
-    /// The number of pruning runs so far. It orders events, because clocks may move backwards.
+    /// The number of pruning runs so far, and of copies to this place. It orders events, because clocks may move backwards.
     var run: Int?
     /// The writers that were active in the last run.
     var writers: [Writer]?
