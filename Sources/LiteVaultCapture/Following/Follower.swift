@@ -119,8 +119,7 @@ package final class Follower {
         former = nil
         if let start {
             self.start = nil
-            discontinuity = attached.discontinuity?.reason
-            isOverwritten = attached.discontinuity?.isOverwritten ?? false
+            discontinuity = attached.discontinuity
             if discontinuity == nil {
                 (run, sequence) = (start.run, start.sequence)
                 wasBusy = false

@@ -26,7 +26,7 @@ final class FollowerHold {
     private var reader: WALReader?
     private var writes: OutsideWrites
     /// Why the log does not continue from where it was to be read on; nil if it does.
-    private(set) var discontinuity: LogLostError?
+    private(set) var discontinuity: String?
 
     var logBytes: Int64 { Int64(position.frame) * Int64(reader?.frameLength ?? 0) }
 
@@ -69,7 +69,7 @@ final class FollowerHold {
             throw LogLostError(reason: "the database was replaced")
         }
         position = .init(salts: header.salts, frame: header.lastFrame)
-        writes = OutsideWrites(file: file, log: log, index: index)
+        writes = OutsideWrites(path: file.path)
         (self.file, self.log, self.index, self.limits, self.mark) = (file, log, index, limits, mark)
         (self.files, self.path) = (files, path)
         if header.lastFrame > 0 {
@@ -80,13 +80,8 @@ final class FollowerHold {
         }
         if let start {
             switch try LogContinuation(log: log, header: header, path: file.path).outcome(from: start.mark) {
-            case .continues(let position, let reader):
-                if try writes.hasAllThatWasCheckpointed(header) {
-                    (self.position, self.reader) = (position, reader)
-                } else {
-                    discontinuity = .overwritten
-                }
-            case .ends(let reason): discontinuity = LogLostError(reason: reason)
+            case .continues(let position, let reader): (self.position, self.reader) = (position, reader)
+            case .ends(let reason): discontinuity = reason
             }
         }
         try requireRoom()
@@ -98,7 +93,7 @@ final class FollowerHold {
             throw LogLostError(reason: "the database or its log was replaced")
         }
         // Before anything is read: what was committed since would have another base.
-        try writes.look(isBlocked: mark == 0)
+        try writes.requireNone()
         guard let header = Self.header(index) else { throw LogLostError(reason: "the log's index was lost") }
         if header.salts != position.salts {
             // Under mark 0 the log can be reset at most once before any of it is checkpointed; without a frame nothing
@@ -106,9 +101,7 @@ final class FollowerHold {
             guard mark == 0 || position.frame == 0 else { throw LogLostError(reason: "the log was reset") }
             position = .init(salts: header.salts, frame: 0)
             reader = nil
-            writes.beginLog()
         }
-        if mark != 0 { try writes.compare(header) }
         guard header.lastFrame >= position.frame else { throw LogLostError(reason: "the log was truncated") }
         guard header.lastFrame > position.frame else {
             try settle(header)
@@ -151,12 +144,13 @@ final class FollowerHold {
                 return file.unlockSlot(IndexLock.read(0))
             }
             // From here on no checkpoint writes to the file.
-            try writes.block(header)
+            writes.block()
             file.unlockSlot(IndexLock.read(mark))
             mark = 0
         } else if mark == 0, !isDone, position.frame > 0, let other = try Self.takeUnusedMark(index) {
             // Frames of this log were read: it may now be checkpointed, but not reset.
-            try writes.look(isBlocked: true)
+            try writes.requireNone()
+            writes.unblock()
             file.unlockSlot(IndexLock.read(0))
             mark = other
         }

@@ -186,9 +186,7 @@ struct WALIndex {
 
     func setBackfilled(_ frame: UInt32) { lv_shared_store(region + 96, frame) }
 
-    /// Frames that a checkpoint may have begun to copy: set before it writes anything. Engines from before 2016 leave it at 0.
-    var attempted: UInt32 { lv_shared_load(region + 128) }
-
+    /// Frames that a checkpoint may have begun to copy.
     func setAttempted(_ frame: UInt32) { lv_shared_store(region + 128, frame) }
 
     func mark(_ number: Int) -> UInt32 { lv_shared_load(region + 100 + 4 * number) }

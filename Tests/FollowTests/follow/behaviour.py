@@ -199,7 +199,7 @@ def copy_over(source, target):
 
 # hazard: H-BAK-30
 def overwritten(settings, folder):
-    for wait in (0, INTERVAL * 5):
+    for wait in (INTERVAL * 5, INTERVAL * 20):
         box = Boxes.make(settings, folder, name=f"box-{wait}")
         db = Database(box.path("db/app.db"))
         for _ in range(20):

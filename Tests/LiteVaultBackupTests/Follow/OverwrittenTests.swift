@@ -16,14 +16,12 @@ import Testing
         var folder: SegmentFolder
         var image: [UInt8]
 
-        /// - Parameter grows: whether the database has become longer since the older state.
-        init(grows: Bool = false) throws {
+        init() throws {
             live = try LiveDatabase()
             db = try live.open(.wal)
             try live.fill(db, rows: 200)
             _ = try db.number("PRAGMA wal_checkpoint(TRUNCATE)")
             older = try live.bytes()
-            if grows { try live.fill(db, rows: 200) }
             try db.execute("UPDATE t SET v = 5 WHERE id > 100")
             _ = try db.number("PRAGMA wal_checkpoint(TRUNCATE)")
             try db.execute("PRAGMA wal_autocheckpoint = 0")
@@ -68,51 +66,19 @@ import Testing
     }
 
     /// - Parameters:
-    ///   - isSeen: whether the follower looks between the checkpoint and the copy.
     ///   - isUsed: whether the application commits before the follower looks again.
+    ///   - keepsTime: whether the copy has the earlier time of modification.
     @Test(arguments: [false, true], [false, true])
-    func `H-BAK-30 an older copy over a database whose log was checkpointed is a gap`(isSeen: Bool, isUsed: Bool) throws {
+    func `H-BAK-30 an older copy over a database whose log was checkpointed is a gap`(isUsed: Bool, keepsTime: Bool) throws {
         var followed = try Followed()
         try followed.set(6, 1)
         try followed.poll()
         _ = try followed.db.number("PRAGMA wal_checkpoint(PASSIVE)")
-        if isSeen { #expect(try followed.poll() == .read(frames: 0)) }
+        #expect(try followed.poll() == .read(frames: 0))
         try followed.db.close()
-        try followed.live.overwrite(with: followed.older)
+        try followed.live.overwrite(with: followed.older, keepsTime: keepsTime)
         followed.db = try followed.live.open()
         if isUsed { try followed.set(7, 150) }
-        try followed.expectGap()
-    }
-
-    @Test(arguments: [false, true])
-    func `H-BAK-30 so is one that is shorter, or has an earlier time`(isShorter: Bool) throws {
-        var followed = try Followed(grows: isShorter)
-        try followed.set(6, 1)
-        try followed.poll()
-        _ = try followed.db.number("PRAGMA wal_checkpoint(PASSIVE)")
-        try followed.poll()
-        try followed.db.close()
-        try followed.live.overwrite(with: followed.older, keepsTime: !isShorter)
-        followed.db = try followed.live.open()
-        try followed.expectGap()
-    }
-
-    @Test func `H-BAK-30 so is one under a log that nothing has checkpointed`() throws {
-        var followed = try Followed()
-        try followed.set(6, 1)
-        try followed.poll()
-        try followed.db.close()
-        try followed.live.overwrite(with: followed.older)
-        followed.db = try followed.live.open()
-        try followed.expectGap()
-    }
-
-    @Test func `H-BAK-30 so is one over a database that was not written to since it is followed`() throws {
-        var followed = try Followed()
-        try followed.poll()
-        try followed.db.close()
-        try followed.live.overwrite(with: followed.older)
-        followed.db = try followed.live.open()
         try followed.expectGap()
     }
 
@@ -212,6 +178,8 @@ import Testing
             try db.execute("UPDATE t SET v = 6 WHERE id = 1")
             #expect(await eventually { count("stored") == 1 })
             _ = try db.number("PRAGMA wal_checkpoint(PASSIVE)")
+            // It finds that all of the log is checkpointed.
+            try await Task.sleep(for: .milliseconds(200))
             try db.close()
             try live.overwrite(with: older)
             #expect(await eventually { count("something other than its log wrote to the database file") >= 1 })

@@ -182,15 +182,6 @@ import Testing
         try left.expectEnds("changed otherwise")
     }
 
-    @Test func `H-BAK-30 an older database that was copied under its log, while a connection kept that, is a gap`() throws {
-        let left = try Left()
-        let older = try left.live.bytes()
-        try left.set(10)
-        try left.checkpoint("PASSIVE")
-        try left.live.overwrite(with: older)
-        try left.expectEnds("something other than its log wrote to the database file")
-    }
-
     @Test func `a log that was put back to an earlier state is a gap, whatever follows`() throws {
         for commits in [0, 1, 5] {
             let left = try Left()
