@@ -84,6 +84,8 @@ struct FollowRestore: VaultCommand {
                 case .failed(let error, let pause):
                     let seconds = Int(pause.seconds.rounded(.up))
                     reporter.warning("\(error.message); tried again in \(seconds) s", path: error.path)
+                case .warning(let warning):
+                    reporter.warning("\(warning.message). \(warning.advice.commandLineText)", path: warning.path)
                 }
             }
         }
@@ -171,6 +173,7 @@ struct FollowRestore: VaultCommand {
         report.appendLine(
             "\(Format.visible(dest)) \(what): it has the state of \(time), and is the database "
                 + "'\(Format.visible(result.database))'. Keep \(Format.visible(dest)).promoted beside it.")
+        session.add(result.warnings, of: repository.location, after: nil, to: &report)
         if let missing = result.missing {
             session.reporter.warning("not all that is stored is in it: \(missing)", path: dest)
         }
