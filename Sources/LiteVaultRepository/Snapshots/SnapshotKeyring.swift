@@ -50,7 +50,11 @@ struct StoredKeyring {
             for keyring in (isLink ? [database, path] : [database]).map({ $0 + ".keys" }) where problem == nil {
                 do {
                     guard let next = try Self.text(at: keyring), next != found else { continue }
-                    if found == nil { found = next } else { problem = .secondKeyring(keyring, besides: database + ".keys") }
+                    guard found != nil else {
+                        found = next
+                        continue
+                    }
+                    problem = .secondKeyring(keyring, besides: database + ".keys")
                 } catch {
                     problem = .unstoredKeyring(keyring, error)
                 }

@@ -1,6 +1,5 @@
 internal import ArgumentParser
 internal import LiteVault
-internal import LiteVaultSystem
 
 struct Info: VaultCommand {
     static let configuration = configured(
@@ -27,10 +26,8 @@ struct Info: VaultCommand {
         let key = try session.keyIfGiven(database.key, for: path)
         if key != nil { try Preflight.requireEncryption() }
         if kind == .plain, key != nil { throw Failure.notEncrypted(path) }
-        // SQLite has the log and the journal beside the file that a link leads to.
-        let file = (try? FileMetadata.resolvedPath(path)) ?? path
         let (size, walSize, journalSize) = (
-            Preflight.size(path) ?? 0, Preflight.size(file + "-wal"), Preflight.size(file + "-journal")
+            Preflight.size(path) ?? 0, Preflight.size("-wal", of: path), Preflight.size("-journal", of: path)
         )
         let info = try DatabaseFile(path).info(key: key, settings: database.cipher.settings())
         let isOpened = info.content != nil
