@@ -132,6 +132,30 @@ def backups(report, settings, place):
         found = own.restore("bare.db", "--no-keyring")
         expect(found["keyring"] is None and not os.path.exists(own.file("bare.db.keys")), str(found))
 
+    # hazard: H-KEY-40
+    def standby():
+        """What is promoted opens by the keyring beside it, and so do its backups, although the key was changed meanwhile."""
+        own = copy()
+        words = ["--repository", "r", "--database", "vault.db"]
+        own.snapshot()
+        own.run("follow-restore", *words, "--once", "standby.db")
+        expect(own.opens_by("standby.db", "a") and own.opens_by("standby.db", "b"), "the first state")
+        own.run("key", "add", "vault.db.keys", *by("a"), "--kind", "file", "--new-key-file", "c")
+        own.snapshot()
+        own.run("follow-restore", *words, "--once", "standby.db")
+        expect(own.opens_by("standby.db", "c"), "by the slot that was added")
+        own.run("key", "remove", "vault.db.keys", "2", *by("a"), "--rekey", "vault.db", "--forget-old-keys")
+        own.snapshot()
+        done = own.run("follow-restore", *words, "--once", "standby.db")
+        expect(b"stays" not in done.stderr, str(done.stderr))
+        expect(data(own.file("standby.db.keys")) == data(own.file("vault.db.keys")), "an older keyring")
+        expect(own.opens_by("standby.db", "a") and not own.opens_by("standby.db", "b"), "the new key")
+        own.run("follow-restore", *words, "--promote", "standby.db")
+        expect(own.opens_by("standby.db", "a"), "the promoted database")
+        own.run("snapshot", "standby.db", "--repository", "r")
+        own.restore("out.db")
+        own.run("verify", "out.db", "--keyring", "out.db.keys", *by("a"))
+
     def stored_or_not():
         own = copy()
         expect(own.snapshot("--no-keyring")["snapshot"]["keyring"] is False, "stored")
@@ -244,6 +268,7 @@ def backups(report, settings, place):
         ("old snapshots open with the slots of their time, and with no others", of_its_time),
         ("from the repository alone a recipient and a recovery code open what had their slots", recovered),
         ("an existing keyring stays unless it is asked to be replaced", kept),
+        ("H-KEY-40 a standby, what is promoted and its backups open by their keyrings after a change of the key", standby),
         ("what is stored as a keyring is one, and a snapshot does not fail for it", stored_or_not),
         ("an audit finds the key of each snapshot, and what removed slots open", audit),
         ("check and restore try every key that the keyring had", checked),

@@ -42,6 +42,17 @@ import Testing
         #expect(contents["triggers"] as? Int == 0)
     }
 
+    @Test(arguments: ["info", "stats"])
+    func `the log of a database is that beside the file that a link leads to`(_ command: String) throws {
+        let writer = try Connection(workspace.path("a.db"))
+        try writer.execute("PRAGMA journal_mode = wal; CREATE TABLE t (x); INSERT INTO t VALUES (1), (2)")
+        #expect(mkdir(workspace.path("links"), 0o700) == 0)
+        #expect(symlink("../a.db", workspace.path("links/b.db")) == 0)
+        let report = try workspace.tool.run(command, "links/b.db", "--json").json()
+        #expect(try #require(report["wal_size"] as? Int) > 0)
+        try writer.execute("INSERT INTO t VALUES (3)")
+    }
+
     @Test func `a key for a plain database is refused`() throws {
         try workspace.makeDatabase("notes.db")
         try workspace.write("secret", to: "key")

@@ -28,6 +28,8 @@ public struct PromotionResult: Sendable {
     public let wasPromoted: Bool
     /// What it lacks, and why, if it was forced.
     public var missing: String?
+    /// What needs attention: a keyring beside it that is not that of the newest snapshot, for instance.
+    public internal(set) var warnings: [RepositoryWarning] = []
 }
 
 extension WritableRepository {
@@ -131,6 +133,7 @@ extension Standby {
                 }
                 missing = "a newer state could not replace it, because somebody has it open"
             }
+            try await settleKeyring()
             try await leases.confirm()
             // Known before the repository may know of it: whatever happens then, the promotion can be completed.
             let line = state.promotion ?? PackID().hexadecimal
@@ -153,6 +156,7 @@ extension Standby {
         try StandbyState.remove(destination)
         var result = PromotionResult(database: name, reached: promoted.date, isFenced: true, wasPromoted: false)
         result.missing = missing
+        result.warnings = takeWarnings()
         return result
     }
 

@@ -25,6 +25,8 @@ extension Standby {
         }
         if found.line != current.line { return Self.promoted }
         if let segment = current.segment, segment.passes(found) {
+            // A slot may have been added or removed. Another key comes with another salt.
+            if found.salt.hexadecimal == current.salt { try keepKeyring(of: found) }
             (considered, suspected) = (newest, nil)
             return nil
         }
@@ -85,6 +87,7 @@ extension Standby {
             return try await replace(reason)
         }
         let database = try attach(pageSize: size)
+        try keepKeyring(of: result.snapshot)
         var pages = NewestPages(pageSize: size)
         try pages.add(differencesOf: path, from: database)
         var next = StandbyPoint(result, sum: sum)
@@ -128,7 +131,8 @@ extension Standby {
         var options = RestoreOptions()
         options.replacesExisting = exists
         options.reusesExisting = exists
-        options.keyring = .besideDatabase
+        // An older one of the standby's own would stay.
+        options.keyring = .none
         options.progress = self.options.progress
         isInUse = false
         let (before, destination) = (state, destination)
@@ -142,6 +146,9 @@ extension Standby {
         guard let found = try StandbyState.read(destination)?.next, let sum = ContentSum(hexadecimal: found.sum) else {
             throw VaultError(.io, "was removed during the restore", path: StandbyState.path(destination))
         }
+        // The copy is not complete without its keyring: after a crash, or a full disk, it is restored again.
+        (state.current, state.next) = (nil, found)
+        try keepKeyring(of: result.snapshot)
         let point = StandbyPoint(result, sum: sum)
         (state.current, state.next, state.file) = (point, nil, LogEnd.status(destination))
         try state.write(destination)

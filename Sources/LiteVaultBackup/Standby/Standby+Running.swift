@@ -8,6 +8,8 @@ public enum StandbyEvent: Sendable {
     case updated(StandbyUpdate, reached: Date)
     /// An update failed for a reason that may be gone later. The copy has the state it had, and the next attempt follows after the pause.
     case failed(VaultError, pause: Duration)
+    /// Something needs attention that does not keep the copy from being updated: a keyring beside it that is not the standby's, for instance.
+    case warning(RepositoryWarning)
 }
 
 /// Another process promotes the copy, and waits for its standby to end.
@@ -35,6 +37,7 @@ extension Standby {
                 continue
             }
             pause.reset()
+            for warning in takeWarnings() { try report(.warning(warning)) }
             switch update {
             case .applied, .restored:
                 // There may be more.

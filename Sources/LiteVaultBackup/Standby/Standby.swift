@@ -8,7 +8,8 @@ public import LiteVaultSystem
 /// destination with SQLite and the key, as any database in WAL mode. They see commits only: what segments have is written to the
 /// destination's log under SQLite's locks, and appears at once. They cannot write to it, nor checkpoint.
 ///
-/// Beside the destination there are its log (`-wal`, `-shm`), `.standby`, which says where to continue, and `.standby-lock`. After the end of a standby, or of its
+/// Beside the destination there are its log (`-wal`, `-shm`), the keyring that the newest snapshot carries (`.keys`), `.standby`, which says where
+/// to continue, and `.standby-lock`. A keyring that the standby has not put there stays: ``takeWarnings()`` tells of it. After the end of a standby, or of its
 /// process at any moment, the destination has exactly a commit of the original, and another standby continues from there. If anything
 /// else has changed the destination, that is refused.
 public actor Standby {
@@ -40,6 +41,10 @@ public actor Standby {
     var isEnded = false
     /// Whether a newer state could not be put in place, because somebody has the destination open.
     var isInUse = false
+    /// What needs attention, since it was last taken.
+    var warnings: [RepositoryWarning] = []
+    /// The hash of the keyring that was last reported as not put in its place.
+    var reportedKeyring: String?
     /// Whether an update is under way: it waits for the store several times.
     private var isUpdating = false
 
@@ -94,6 +99,13 @@ public actor Standby {
         }
         if let reason = try await newerSnapshot(current) { return try await renew(reason) }
         return .unchanged
+    }
+
+    /// What needs attention and does not stop the updates, such as a keyring beside the copy that is not the standby's. Each warning is
+    /// returned once.
+    public func takeWarnings() -> [RepositoryWarning] {
+        defer { warnings = [] }
+        return warnings
     }
 
     /// Releases the destination: it can be written to then, and is no longer kept up to date.

@@ -20,12 +20,18 @@ struct StandbyState: CheckedDocument, Sendable {
     var file: String?
     /// The line of history that its promotion begins, which was begun and may be recorded in the repository.
     var promotion: String?
+    /// The hash of the keyring that a standby has put beside the destination; absent without one.
+    var keyring: String?
+    /// The hash of the one that is there instead, if the replacement that was under way came to its end.
+    var nextKeyring: String?
 
     func check() throws(OutOfLimits) {
         try require("version", version, in: 1...1)
         try require("repository", repository, digits: 32)
         try require("file", file, digits: 32)
         try require("promotion", promotion, digits: 32)
+        try require("keyring", keyring, digits: 64)
+        try require("next_keyring", nextKeyring, digits: 64)
         for point in [current, next].compactMap(\.self) { try point.check() }
     }
 

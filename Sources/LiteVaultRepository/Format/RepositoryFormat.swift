@@ -30,7 +30,7 @@ package enum RepositoryFormat {
     /// The maximum size of a document without a list: a manifest, a lease.
     package static let documentBytes = 64 << 10
     /// The maximum size of a keyring, in bytes: it has to fit into a manifest beside the other members.
-    static let keyringBytes = 40_000
+    package static let keyringBytes = 40_000
     /// The maximum size of a document with a list.
     package static let listBytes = 16 << 20
     /// The maximum number of pending deletions, so that the list fits.

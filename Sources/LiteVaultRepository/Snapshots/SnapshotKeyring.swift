@@ -7,7 +7,8 @@ internal import LiteVaultSystem
 /// A keyring is ciphertext: with it, a restore needs the secret of one slot, and nothing else from the machine that was lost. Anyone who
 /// can read the repository can then try to guess a passphrase of the keyring, as a thief of the database with its keyring can.
 public enum SnapshotKeyring: Sendable, Equatable {
-    /// The file beside the database, `.keys` after its name, if there is one.
+    /// The file beside the database, `.keys` after its name, if there is one; for a symbolic link to a database also the one beside the
+    /// link, if the database has none.
     case besideDatabase
     /// The file at a path, which must exist.
     case file(String)
@@ -30,8 +31,11 @@ struct StoredKeyring {
     /// open, and a keyring has the new key before and the old one after that: so the keyring that is read has the
     /// key of the image.
     ///
+    /// - Parameters:
+    ///   - database: the path of the file itself.
+    ///   - path: the path that was given for it, which may be a link.
     /// - Throws: for a file that was named: `noInput`, `wrongKind`, `unsupported` when it is too large, `io`.
-    init(_ choice: SnapshotKeyring, of database: String) throws {
+    init(_ choice: SnapshotKeyring, of database: String, givenAs path: String) throws {
         switch choice {
         case .none: (text, warning) = (nil, nil)
         case .file(let path):
@@ -40,14 +44,22 @@ struct StoredKeyring {
             }
             (text, warning) = (found, nil)
         case .besideDatabase:
-            let path = database + ".keys"
-            do { (text, warning) = (try Self.text(at: path), nil) } catch {
-                text = nil
-                warning = RepositoryWarning(
-                    .notice, (error as? VaultError)?.code ?? .io, path: path,
-                    message: "is not stored with the snapshot: \((error as? VaultError)?.message ?? "\(error)")",
-                    advice: .text("Without it, the restored database does not open: keep a copy of it elsewhere."))
+            var (found, problem): (String?, RepositoryWarning?) = (nil, nil)
+            // Who opens a database by a link looks for the keyring beside the link.
+            let isLink = (try? FileMetadata(path: path).kind) == .symbolicLink
+            for keyring in (isLink ? [database, path] : [database]).map({ $0 + ".keys" }) where problem == nil {
+                do {
+                    guard let next = try Self.text(at: keyring), next != found else { continue }
+                    guard found != nil else {
+                        found = next
+                        continue
+                    }
+                    problem = .secondKeyring(keyring, besides: database + ".keys")
+                } catch {
+                    problem = .unstoredKeyring(keyring, error)
+                }
             }
+            (text, warning) = (found, problem)
         }
     }
 
@@ -70,6 +82,25 @@ struct StoredKeyring {
             throw VaultError(.wrongKind, "this is not a keyring", path: path)
         }
         return text
+    }
+}
+
+extension RepositoryWarning {
+    /// The notice that a keyring is not stored with a snapshot.
+    fileprivate static func unstoredKeyring(_ path: String, _ error: any Error) -> RepositoryWarning {
+        let reason = error as? VaultError
+        return RepositoryWarning(
+            .notice, reason?.code ?? .io, path: path,
+            message: "is not stored with the snapshot: \(reason?.message ?? "\(error)")",
+            advice: .text("Without it, the restored database does not open: keep a copy of it elsewhere."))
+    }
+
+    /// The notice that the keyring beside a link is not stored, as another one is beside the database.
+    fileprivate static func secondKeyring(_ path: String, besides other: String) -> RepositoryWarning {
+        RepositoryWarning(
+            .notice, .wrongKind, path: path,
+            message: "is not stored with the snapshot, which carries another keyring: that beside the file, \(other)",
+            advice: .text("Keep one keyring of the database, or name the one to store."))
     }
 }
 

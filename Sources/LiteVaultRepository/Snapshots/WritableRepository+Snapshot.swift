@@ -70,7 +70,7 @@ extension WritableRepository {
             let sink = SnapshotSink(
                 repository: repository.id, directory: directory, comparison: comparison,
                 allowsPlaintext: options.allowsPlaintext || repository.isSealed,
-                keyring: { try StoredKeyring(options.keyring, of: source) }, progress: options.progress)
+                keyring: { try StoredKeyring(options.keyring, of: source, givenAs: path) }, progress: options.progress)
             let report = try await withErrorContext(path: source) {
                 try await withDedicatedThread { try capture(sink) }
             }
@@ -356,7 +356,7 @@ public struct SnapshotOptions: Sendable {
     /// Whether a database without encryption may be stored.
     public var allowsPlaintext = false
     /// The keyring that the snapshot carries, so that a restore needs the secret of a slot and nothing else; by default the one
-    /// beside the database, if there is one.
+    /// beside the database, or beside the symbolic link that was given for it, if there is one.
     public var keyring: SnapshotKeyring = .besideDatabase
     /// How long to wait for the database's locks, and how long to hold them.
     public var limits = CaptureLimits()

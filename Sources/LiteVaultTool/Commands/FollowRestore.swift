@@ -11,7 +11,8 @@ struct FollowRestore: VaultCommand {
         restart, or a kill at any moment, it continues from DEST as it is, which DEST.standby describes; a DEST that anything else \
         has changed is refused. A newer state that segments do not lead to is restored as a whole, as one commit for \
         readers; with another salt or page size, or not in WAL mode, only while no process has DEST open. A damaged segment ends \
-        it: DEST stays at the last commit before. A store that does not respond is retried. Polling every second \
+        it: DEST stays at the last commit before. A store that does not respond is retried. The keyring that the newest snapshot \
+        carries is kept beside DEST (DEST.keys), unless one is there that this command has not written. Polling every second \
         costs 87,840 LIST requests a day, and one GET for each segment.
 
         --promote makes DEST the database, in seconds if it is current: the process that keeps it is asked to end; what is \
@@ -84,6 +85,8 @@ struct FollowRestore: VaultCommand {
                 case .failed(let error, let pause):
                     let seconds = Int(pause.seconds.rounded(.up))
                     reporter.warning("\(error.message); tried again in \(seconds) s", path: error.path)
+                case .warning(let warning):
+                    reporter.warning("\(warning.message). \(warning.advice.commandLineText)", path: warning.path)
                 }
             }
         }
@@ -171,6 +174,7 @@ struct FollowRestore: VaultCommand {
         report.appendLine(
             "\(Format.visible(dest)) \(what): it has the state of \(time), and is the database "
                 + "'\(Format.visible(result.database))'. Keep \(Format.visible(dest)).promoted beside it.")
+        session.add(result.warnings, of: repository.location, after: nil, to: &report)
         if let missing = result.missing {
             session.reporter.warning("not all that is stored is in it: \(missing)", path: dest)
         }

@@ -27,7 +27,7 @@ struct Info: VaultCommand {
         if key != nil { try Preflight.requireEncryption() }
         if kind == .plain, key != nil { throw Failure.notEncrypted(path) }
         let (size, walSize, journalSize) = (
-            Preflight.size(path) ?? 0, Preflight.size(path + "-wal"), Preflight.size(path + "-journal")
+            Preflight.size(path) ?? 0, Preflight.size("-wal", of: path), Preflight.size("-journal", of: path)
         )
         let info = try DatabaseFile(path).info(key: key, settings: database.cipher.settings())
         let isOpened = info.content != nil

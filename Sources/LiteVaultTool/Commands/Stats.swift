@@ -53,7 +53,7 @@ struct Stats: VaultCommand {
         _ found: StorageStatistics, _ trees: [TreeSummary], size: Int64, _ session: Session
     ) -> Report {
         let path = database.path
-        let walSize = source.location == nil ? Preflight.size(path + "-wal") : nil
+        let walSize = source.location == nil ? Preflight.size("-wal", of: path) : nil
         var report = Report([
             "database": path, "size": size, "wal_size": Nullable(walSize), "page_size": found.pageSize,
             "page_count": found.pageCount, "free_pages": found.freePages, "other_pages": Nullable(found.otherPages),

@@ -124,6 +124,13 @@ package enum Preflight {
 
     /// The size of a file in bytes; nil if it does not exist.
     static func size(_ path: String) -> Int64? { (try? FileMetadata(path: path, followingLinks: true))?.size }
+
+    /// The size of a log or journal, which SQLite has beside the file that a link leads to; nil if there is none.
+    ///
+    /// - Parameter ending: what follows the name of the database: `-wal`.
+    static func size(_ ending: String, of database: String) -> Int64? {
+        size(((try? FileMetadata.resolvedPath(database)) ?? database) + ending)
+    }
 }
 
 extension Failure {

@@ -326,6 +326,40 @@ import Testing
         #expect(try await keeping.value == false)
     }
 
+    @Test func `H-KEY-40 a standby gets the keyring of a newer snapshot, whether or not segments have led to that`() async throws {
+        let pair = try await Pair(scratch)
+        let (original, own) = (
+            URL(fileURLWithPath: pair.live.path + ".keys"), URL(fileURLWithPath: pair.copy + ".keys")
+        )
+        func take(_ content: String) async throws -> Data {
+            let keyring = Data("litevault-keyring 1\n\(content)\n".utf8)
+            try keyring.write(to: original)
+            try await pair.take()
+            return keyring
+        }
+        var keyring = try await take("first")
+        var options = StandbyOptions()
+        options.snapshotInterval = 0
+        let standby = try await pair.repository.standby(of: "live.db", at: pair.copy, options: options)
+        #expect(try Data(contentsOf: own) == keyring)
+
+        // A slot was added: the snapshot is of the state that the copy has.
+        try await pair.commit("UPDATE t SET v = 2")
+        #expect(try await pair.update(standby) > 0)
+        keyring = try await take("second")
+        #expect(try await standby.update() == .unchanged)
+        #expect(try Data(contentsOf: own) == keyring)
+
+        // A commit that no segment has.
+        try pair.connection.execute("UPDATE t SET v = 3")
+        keyring = try await take("third")
+        for _ in 1...3 { _ = try await standby.update() }
+        #expect(try Data(contentsOf: own) == keyring)
+        #expect(await standby.takeWarnings().isEmpty)
+        try pair.expectEqual()
+        await standby.end()
+    }
+
     /// Nothing followed it: no segment has told the new size.
     @Test func `H-BAK-21 a standby of a database that was rebuilt with another page size is replaced as a whole`() async throws {
         let path = scratch.path("plain.db")

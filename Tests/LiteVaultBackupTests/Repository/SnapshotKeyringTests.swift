@@ -1,0 +1,137 @@
+import Foundation
+import LiteVault
+import LiteVaultBackup
+import LiteVaultSystem
+import LiteVaultTestSupport
+import Testing
+
+/// Which keyring a snapshot carries, and which one a standby has beside it.
+@Suite(.limited) struct SnapshotKeyringTests {
+    private let scratch = Scratch()
+
+    private func repository() async throws -> WritableRepository {
+        try await WritableRepository.openOrCreate(
+            DirectoryStore(scratch.path("repository")),
+            local: LocalDirectories(state: scratch.path("state"), cache: scratch.path("cache")))
+    }
+
+    /// A keyring, as far as a repository looks at it.
+    private func keyring(_ content: String) -> String { "litevault-keyring 1\n\(content)\n" }
+
+    @Test func `H-KEY-41 a snapshot through a link carries the keyring beside the link, unless the file has one`()
+        async throws
+    {
+        let writable = try await repository()
+        for name in ["data", "links"] {
+            try FileManager.default.createDirectory(atPath: scratch.path(name), withIntermediateDirectories: true)
+        }
+        let image = try TestImage(scratch.path("data/app.db"), blocks: 20)
+        let link = scratch.path("links/app.db")
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "../data/app.db")
+        func take(_ path: String) async throws -> SnapshotResult {
+            try await writable.storeSnapshot(of: path, options: .init()) { try image.capture($0) }
+        }
+        var taken = try await take(link)
+        #expect(taken.snapshot.keyring == nil)
+
+        try scratch.write(keyring("of the link"), to: "links/app.db.keys")
+        taken = try await take(link)
+        #expect(taken.snapshot.keyring == Array(keyring("of the link").utf8))
+        #expect(taken.warnings.isEmpty)
+        taken = try await take(image.path)
+        #expect(taken.snapshot.keyring == nil)
+
+        // Only one of two can be stored, which is said unless they are the same.
+        try scratch.write(keyring("of the file"), to: "data/app.db.keys")
+        taken = try await take(link)
+        #expect(taken.snapshot.keyring == Array(keyring("of the file").utf8))
+        #expect(taken.warnings.map(\.path) == [link + ".keys"])
+        try scratch.write(keyring("of the file"), to: "links/app.db.keys")
+        taken = try await take(link)
+        #expect(taken.snapshot.keyring == Array(keyring("of the file").utf8))
+        #expect(taken.warnings.isEmpty)
+
+        try scratch.write("of no keyring", to: "links/app.db.keys")
+        taken = try await take(link)
+        #expect(taken.snapshot.keyring == Array(keyring("of the file").utf8))
+        #expect(taken.warnings.map(\.path) == [link + ".keys"])
+    }
+
+    /// Commits, and stores a snapshot that carries a keyring.
+    private func take(_ content: String, of live: Connection, into writable: WritableRepository) async throws {
+        try live.execute("INSERT INTO t VALUES (1)")
+        try scratch.write(keyring(content), to: "app.db.keys")
+        var options = SnapshotOptions()
+        options.allowsPlaintext = true
+        _ = try await writable.snapshot(of: scratch.path("app.db"), options: options)
+    }
+
+    private func database() throws -> Connection {
+        let live = try Connection(scratch.path("app.db"), journalMode: .wal)
+        try live.execute("CREATE TABLE t (v)")
+        return live
+    }
+
+    /// Options of a standby that looks for snapshots each time.
+    private var options: StandbyOptions {
+        var options = StandbyOptions()
+        options.snapshotInterval = 0
+        return options
+    }
+
+    /// No segment leads to a snapshot: the copy is replaced.
+    @Test func `H-KEY-40 a standby has the keyring of the snapshot that it has, and so has the promoted database`()
+        async throws
+    {
+        let (writable, live, copy) = (try await repository(), try database(), scratch.path("copy.db"))
+        try await take("first", of: live, into: writable)
+        let standby = try await writable.repository.standby(of: "app.db", at: copy, options: options)
+        #expect(try scratch.text("copy.db.keys") == keyring("first"))
+        for content in ["second", "third"] {
+            try await take(content, of: live, into: writable)
+            for _ in 1...3 { _ = try await standby.update() }
+            #expect(try scratch.text("copy.db.keys") == keyring(content))
+        }
+        #expect(await standby.takeWarnings().isEmpty)
+        await standby.end()
+
+        // After a restart it still knows which keyring is its own.
+        try await take("fourth", of: live, into: writable)
+        let promoted = try await writable.promote(copy)
+        #expect(promoted.warnings.isEmpty)
+        #expect(try scratch.text("copy.db.keys") == keyring("fourth"))
+        try live.close()
+    }
+
+    @Test func `H-KEY-40 a keyring that a standby has not put beside its copy stays, which is said`() async throws {
+        let (writable, live, copy) = (try await repository(), try database(), scratch.path("copy.db"))
+        try await take("first", of: live, into: writable)
+        try await writable.repository.keepStandby(of: "app.db", at: copy, options: options, every: nil)
+        #expect(try scratch.text("copy.db.keys") == keyring("first"))
+
+        try scratch.write(keyring("of somebody"), to: "copy.db.keys")
+        try await take("second", of: live, into: writable)
+        let told = Locked<[String]>([])
+        try await writable.repository.keepStandby(of: "app.db", at: copy, options: options, every: nil) { event in
+            if case .warning(let warning) = event { told.withLock { $0.append(warning.path) } }
+        }
+        #expect(told.value == [copy + ".keys"])
+        #expect(try scratch.text("copy.db.keys") == keyring("of somebody"))
+
+        let promoted = try await writable.promote(copy)
+        #expect(promoted.warnings.map(\.path) == [copy + ".keys"])
+        #expect(try scratch.text("copy.db.keys") == keyring("of somebody"))
+        try live.close()
+    }
+
+    @Test func `H-KEY-40 a promotion brings the keyring that was moved away`() async throws {
+        let (writable, live, copy) = (try await repository(), try database(), scratch.path("copy.db"))
+        try await take("first", of: live, into: writable)
+        try await writable.repository.keepStandby(of: "app.db", at: copy, options: options, every: nil)
+        try FileManager.default.removeItem(atPath: copy + ".keys")
+        let promoted = try await writable.promote(copy)
+        #expect(promoted.warnings.isEmpty)
+        #expect(try scratch.text("copy.db.keys") == keyring("first"))
+        try live.close()
+    }
+}
