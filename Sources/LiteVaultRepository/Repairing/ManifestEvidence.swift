@@ -29,13 +29,14 @@ struct ManifestEvidence {
     /// Why the document must not be stored as `repository.json`; nil if nothing contradicts it.
     var refusal: VaultError? {
         if let other = foreign ?? (hasOwn ? nil : unopened) {
+            let name = RepositoryFormat.config
             return VaultError(
                 .damaged,
                 "cannot be restored: what this machine remembers of it is older than the repository, or of another one; "
-                    + "\(other) is not of that",
-                path: RepositoryFormat.config,
-                remedy: "Nothing was changed. Repair the repository on the machine that changed its secrets or upgraded it last, or "
-                    + "restore \(RepositoryFormat.config) from a copy of the repository. If \(other) was forged, move it away before that.")
+                    + "\(other) does not belong to it", path: name,
+                remedy: "Nothing was changed. Repair the repository on the machine that changed its secrets or upgraded "
+                    + "it last, or restore \(name) from a copy of the repository. If \(other) was forged, move it away "
+                    + "before that.")
         }
         return hasOwn ? nil : failure
     }
@@ -45,13 +46,14 @@ struct ManifestEvidence {
     /// - Parameter location: the store's.
     func mismatch(_ location: String) -> VaultError? {
         guard !hasOwn, let foreign else { return nil }
+        let name = RepositoryFormat.config
         return VaultError(
             .damaged,
-            "is older than the repository, or of another one: none of the snapshots is of that, and \(foreign) is intact",
-            path: "\(location)/\(RepositoryFormat.config)",
-            remedy: "Nothing was set aside. Move \(RepositoryFormat.config) away, and repair the repository on the machine that changed "
-                + "its secrets or upgraded it last; or restore it from a copy of the repository. If the snapshots were forged, "
-                + "move them away.")
+            "is older than the repository, or of another one: no snapshot belongs to it, although \(foreign) is intact",
+            path: "\(location)/\(name)",
+            remedy: "Nothing was set aside. Move \(name) away, and repair the repository on the machine that changed "
+                + "its secrets or upgraded it last; or restore \(name) from a copy of the repository. If the snapshots "
+                + "were forged, move them away.")
     }
 }
 
