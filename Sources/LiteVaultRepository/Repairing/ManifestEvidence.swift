@@ -35,8 +35,8 @@ struct ManifestEvidence {
                 "cannot be restored: what this machine remembers of it is older than the repository, or of another "
                     + "one; \(other) does not belong to it", path: name,
                 remedy: "Nothing was changed. Repair the repository on the machine that changed its secrets or "
-                    + "upgraded it last, or restore \(name) from a copy of the repository. If \(other) was forged, move it away "
-                    + "before that.")
+                    + "upgraded it last, or restore \(name) from a copy of the repository. If \(other) was forged, move it "
+                    + "away before that.")
         }
         return hasOwn ? nil : failure
     }
