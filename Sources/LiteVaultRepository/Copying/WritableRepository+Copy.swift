@@ -141,7 +141,7 @@ extension WritableRepository {
         } catch let error as VaultError where error.code == .missing {
             do {
                 try await Repository.requireNoSnapshots(store)
-                if !acceptsReplacement { try Repository.requireUnknown(store, repository.local) }
+                if !acceptsReplacement { try await Repository.requireUnknown(store, repository.local) }
                 guard creating else { return nil }
                 let bytes = try await read(repository.store)
                 try await store.put(name, bytes: bytes, condition: store.whereAbsent())

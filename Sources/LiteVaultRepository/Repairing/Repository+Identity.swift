@@ -5,7 +5,7 @@ internal import LiteVaultSystem
 extension Repository {
     /// Restores `repository.json`, without which a repository cannot be opened, if it is damaged or missing. Its
     /// content is recovered from the damaged object if a single byte changed, from this machine's memory, or, without a
-    /// secret, from manifests.
+    /// secret, from manifests. What this machine remembers is compared with all manifests: the repository may have got a new key since.
     ///
     /// - Parameters:
     ///   - store: the store that holds the repository.
@@ -13,14 +13,63 @@ extension Repository {
     ///   - local: local directories of this machine.
     ///   - dryRun: whether to report only, without changing anything.
     /// - Returns: the action taken; nil if the object is intact, or if there is no repository.
-    /// - Throws: `VaultError` `damaged` if its content cannot be determined, `keyRejected`, `io`.
+    /// - Throws: `VaultError` `damaged` if its content cannot be determined, or what this machine remembers is not of the repository in the
+    ///   store, or is older; `keyRejected`, `io`. Then nothing was changed.
     public static func restoreIdentity(
         _ store: any ObjectStore, secret: RepositorySecret? = nil, local: LocalDirectories = .standard,
         dryRun: Bool = false
     ) async throws -> RepairReport.Action? {
         let store = store.unsealed
+        let opening = Opening(store: store, secret: secret, local: local, acceptsReplacement: false)
+        guard let found = try await restorable(opening) else { return nil }
+        if !dryRun {
+            if let bytes = found.damaged { try await keep(bytes, of: RepositoryFormat.config, store) }
+            try await replaceIdentity(found.damaged, with: found.whole, store)
+        }
+        return found.action
+    }
+
+    /// Opens a repository as it would be after ``restoreIdentity(_:secret:local:dryRun:)``, for a repair that only reports. Nothing is stored.
+    ///
+    /// - Parameter acceptsReplacement: as that of ``open(_:secret:local:acceptsReplacement:)``.
+    /// - Returns: the action that would be taken, nil for none, and the repository.
+    /// - Throws: as these two.
+    package static func openAsRestored(
+        _ store: any ObjectStore, secret: RepositorySecret?, local: LocalDirectories, acceptsReplacement: Bool
+    ) async throws -> (action: RepairReport.Action?, repository: Repository) {
+        let opening = Opening(store: store, secret: secret, local: local, acceptsReplacement: acceptsReplacement)
+        guard let found = try await restorable(opening) else { return (nil, try await opening.existing().opened()) }
+        var unwritten = local
+        unwritten.remembers = false
+        let preview = Opening(
+            store: store.unsealed, secret: secret, local: unwritten, acceptsReplacement: acceptsReplacement)
+        return (found.action, try await preview.identity(found.whole).opened())
+    }
+
+    /// A `repository.json` to be stored.
+    private struct Restorable {
+        /// What it replaces; nil if there is none.
+        let damaged: [UInt8]?
+        let whole: [UInt8]
+        /// Whether it is as this machine used it last, with secrets.
+        var hasRememberedSecrets = false
+
+        var action: RepairReport.Action {
+            let reason = damaged == nil ? "is missing" : "is damaged"
+            return RepairReport.Action(
+                .restored, RepositoryFormat.config,
+                hasRememberedSecrets
+                    ? "\(reason); what this machine used last takes its place, with the secrets of that time" : reason,
+                damaged.map { _ in "damaged/" + RepositoryFormat.config })
+        }
+    }
+
+    /// What `repository.json` has to be; nil if it is intact, or there is no repository.
+    private static func restorable(_ opening: Opening) async throws -> Restorable? {
+        let (store, secret) = (opening.store.unsealed, opening.secret)
         let name = RepositoryFormat.config
         var bytes: [UInt8]?
+        var place = ""
         do {
             var found: [UInt8] = []
             // Twice, if it was damaged on the way.
@@ -34,26 +83,34 @@ extension Repository {
             }
             bytes = found
         } catch let error as VaultError where error.code == .missing {
-            if try await store.list("snapshots/").isEmpty { return nil }
+            if try await store.list("snapshots/").isEmpty {
+                // A repair by a `repository.json` that was not theirs may have set all of them aside.
+                place = "damaged/"
+                if try await store.list(place + "snapshots/").isEmpty { return nil }
+            }
         }
-        let candidates = [bytes.flatMap(DocumentSalvage.line), LocationMemory(store, local)?.document()]
-        var whole: [UInt8]?
-        for candidate in candidates where whole == nil {
-            whole = try candidate.flatMap { try sealed($0, secret) }
+        if let line = bytes.flatMap(DocumentSalvage.line), let whole = try sealed(line, secret) {
+            return Restorable(damaged: bytes, whole: whole)
         }
-        if whole == nil, secret == nil { whole = try await rebuilt(store) }
-        guard let whole else {
-            throw VaultError(
-                .damaged, "its content can no longer be determined", path: name,
-                remedy: "Restore it from a copy of the repository, or repair it on a machine that has used it.")
+        var refusal: VaultError?
+        if let document = opening.memory?.document(), let whole = try sealed(document, secret) {
+            let identity = try await opening.identity(whole)
+            let evidence = try await ManifestJudge(identity.config, identity.key, of: identity.id)
+                .evidence(in: store, below: place)
+            refusal = evidence.refusal
+            if refusal == nil, place.isEmpty || evidence.hasOwn {
+                return Restorable(damaged: bytes, whole: whole, hasRememberedSecrets: identity.key != nil)
+            }
         }
-        if !dryRun {
-            if let bytes { try await keep(bytes, of: name, store) }
-            try await replaceIdentity(bytes, with: whole, store)
+        if place.isEmpty, secret == nil, let whole = try await rebuilt(store) {
+            return Restorable(damaged: bytes, whole: whole)
         }
-        return RepairReport.Action(
-            kind: .restored, path: name, reason: bytes == nil ? "is missing" : "is damaged",
-            movedTo: bytes == nil ? nil : "damaged/" + name)
+        if let refusal { throw refusal }
+        // What is left of other times does not make it a repository.
+        if !place.isEmpty { return nil }
+        throw VaultError(
+            .damaged, "its content can no longer be determined", path: name,
+            remedy: "Restore it from a copy of the repository, or repair it on a machine that has used it.")
     }
 
     /// Stores `repository.json` in the place of what was read, unless another process has restored or changed it since.

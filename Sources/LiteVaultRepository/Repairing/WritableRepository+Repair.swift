@@ -12,7 +12,7 @@ extension WritableRepository {
     /// - Parameter options: the database, whether to read all data, and whether to report only.
     /// - Returns: the actions taken and the losses, or with ``RepairOptions/dryRun`` what they would be.
     /// - Throws: `VaultError` `busy` if another process removes snapshots or packs, `keyRejected` if the repository's secret
-    ///   was not given, `io`.
+    ///   was not given, `damaged` if its `repository.json` is that of none of its snapshots (nothing is changed then), `io`.
     public func repair(_ options: RepairOptions = .init()) async throws -> RepairReport {
         if options.dryRun { return try await Repair(self, options, nil).run() }
         return try await withLease("prune", for: "repairing the repository") {
@@ -51,6 +51,7 @@ final class Repair {
     }
 
     func run() async throws -> RepairReport {
+        try await requireOwnManifests()
         let databases = try await databaseIDs()
         for (index, database) in databases.enumerated() {
             try options.progress(BackupProgress(.checking, Int64(index), of: Int64(databases.count)))
@@ -68,6 +69,13 @@ final class Repair {
         try await findLosses(databases, isListDamaged: isListDamaged)
         try clearCache()
         return report
+    }
+
+    /// Checks that the repository was opened by a `repository.json` that is of its manifests: by another one, all of them would be set aside.
+    private func requireOwnManifests() async throws {
+        let judge = try ManifestJudge(repository.config, repository.key, of: repository.id)
+        let evidence = try await judge.evidence(in: store, untilOwn: true)
+        if let mismatch = evidence.mismatch(store.location) { throw mismatch }
     }
 
     // MARK: Documents

@@ -243,11 +243,14 @@ extension Repository {
     /// Checks that this machine never used a repository at a location that has none.
     ///
     /// - Throws: `VaultError` `damaged` if this machine has used one here.
-    static func requireUnknown(_ store: any ObjectStore, _ local: LocalDirectories) throws {
+    static func requireUnknown(_ store: any ObjectStore, _ local: LocalDirectories) async throws {
         guard let memory = LocationMemory(store, local), let known = (try? memory.repositories())?.last else { return }
+        // A repair by a `repository.json` that was not theirs may have set all of its snapshots aside.
+        let isSetAside = (try? await store.list("damaged/snapshots/").isEmpty) == false
+        let advice: Remedy = isSetAside ? .all([.restoreIdentity, .acceptLoss]) : .acceptLoss
         throw VaultError(
             .damaged, "the repository \(known) that this machine used here is gone", path: store.location,
-            advice: .acceptLoss)
+            advice: advice)
     }
 }
 

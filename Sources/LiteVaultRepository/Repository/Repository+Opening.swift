@@ -132,7 +132,7 @@ struct Opening: Sendable {
         if let found = try await readIdentity() { return found }
         do {
             if creates { try await Repository.requireNoSnapshots(store) }
-            if !acceptsReplacement { try Repository.requireUnknown(store, local) }
+            if !acceptsReplacement { try await Repository.requireUnknown(store, local) }
             return nil
         } catch let error as VaultError where error.code == .damaged {
             // Another process may have created the repository, and stored a snapshot, since `repository.json` was looked for.
@@ -155,6 +155,20 @@ struct Opening: Sendable {
         } catch let error as VaultError where error.code == .missing {
             return nil
         }
+        return try await identity(bytes, document, before: before)
+    }
+
+    /// What a `repository.json` says that is not necessarily in the store, and what the secret opens of it.
+    ///
+    /// - Throws: `VaultError` `damaged` if it is not valid, `keyRejected` for a wrong or unexpected secret, `unsupported` for a newer format.
+    func identity(_ bytes: [UInt8]) async throws -> RepositoryIdentity {
+        let document = try SealedDocument(whole: bytes, name: RepositoryFormat.config)
+        return try await identity(bytes, document, before: memory?.secrets())
+    }
+
+    private func identity(
+        _ bytes: [UInt8], _ document: SealedDocument, before: (repository: String, generation: Int)?
+    ) async throws -> RepositoryIdentity {
         let config = try document.decode(RepositoryConfig.self, name: RepositoryFormat.config)
         try config.require(location: store.location)
         var opened: RepositoryConfig.Candidate?

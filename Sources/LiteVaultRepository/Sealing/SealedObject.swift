@@ -151,6 +151,26 @@ extension SealedObject {
         self.size = Int64(size)
     }
 
+    /// Opens a whole object in memory.
+    ///
+    /// - Parameter limit: the maximum size of its content.
+    /// - Throws: `VaultError` `damaged` if it was changed, or sealed under another key or name; as `tooLarge` beyond the limit.
+    static func content(
+        _ stored: [UInt8], _ name: String, _ sealing: SealingKey, upTo limit: Int
+    ) throws -> [UInt8] {
+        let object = try SealedObject(head: stored, name, sealing)
+        let end = start(object.size)
+        guard end <= Int64(stored.count) else { throw object.damaged("is truncated") }
+        let layout = try object.layout(stored[headBytes..<Int(end)], stored: Int64(stored.count))
+        guard object.size <= Int64(limit) else { throw VaultError.tooLarge(limit, path: name) }
+        var content: [UInt8] = []
+        content.reserveCapacity(Int(object.size))
+        for index in 0..<layout.count {
+            content += try layout.open(index, stored[Int(layout.offsets[index])..<Int(layout.offsets[index + 1])])
+        }
+        return content
+    }
+
     /// Whether an object starts as sealed ones do.
     static func isSealed(_ bytes: [UInt8]) -> Bool { bytes.count >= headBytes && bytes.starts(with: magic) }
 

@@ -97,14 +97,7 @@ final class SealedStore: ObjectStore {
             guard stored.count <= limit else { throw VaultError.tooLarge(limit, path: name) }
             return stored
         }
-        let layout = try layout(name, stored, size: Int64(stored.count))
-        guard layout.object.size <= Int64(limit) else { throw VaultError.tooLarge(limit, path: name) }
-        var content: [UInt8] = []
-        content.reserveCapacity(Int(layout.object.size))
-        for index in 0..<layout.count {
-            content += try layout.open(index, stored[Int(layout.offsets[index])..<Int(layout.offsets[index + 1])])
-        }
-        return content
+        return try SealedObject.content(stored, name, key, upTo: limit)
     }
 
     func get(_ name: String, range: Range<Int64>) async throws -> [UInt8] {

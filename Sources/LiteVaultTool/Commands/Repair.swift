@@ -42,16 +42,21 @@ struct Repair: VaultCommand {
         let chosen = options
         let (local, accepts) = (repository.local, repository.accepts)
         let (identity, found) = try runBlocking {
-            let identity = try await Repository.restoreIdentity(
-                store, secret: secret, local: local, dryRun: chosen.dryRun)
-            // Without its identity the repository cannot be opened.
-            if identity != nil, chosen.dryRun { return (identity, RepairReport?.none) }
-            let opened = try await Repository.open(store, secret: secret, local: local, acceptsReplacement: accepts)
+            let identity: RepairReport.Action?
+            let opened: Repository
+            if chosen.dryRun {
+                let preview = try await Repository.openAsRestored(
+                    store, secret: secret, local: local, acceptsReplacement: accepts)
+                identity = preview.action
+                opened = preview.repository
+            } else {
+                identity = try await Repository.restoreIdentity(store, secret: secret, local: local)
+                opened = try await Repository.open(store, secret: secret, local: local, acceptsReplacement: accepts)
+            }
             try await opened.requireDatabase(chosen.database)
             return (identity, try await opened.writable().repair(chosen))
         }
-        let actions = [identity].compactMap(\.self) + (found?.actions ?? [])
-        return report(actions, found ?? RepairReport(isDryRun: true, readsData: readData), session)
+        return report([identity].compactMap(\.self) + found.actions, found, session)
     }
 
     private func report(_ actions: [RepairReport.Action], _ found: RepairReport, _ session: Session) -> Report {

@@ -123,7 +123,50 @@ def run(report, settings, folder):
                         lambda w=words, a=after, o=opener, c=call, n=number, f=fault, i=inject: disturbed(
                             copy(), w, a, o, c, n, f, i)))
     report.cases(cases)
+    # hazard: H-REP-40, H-REP-41
+    for words in (["secret", "rotate", "--yes"], ["upgrade"]):
+        report.case(f"a repair on a machine that has not seen '{' '.join(words[:2])}'", lambda w=words: elsewhere(copy(), w))
     followed(report, settings, os.path.join(folder, "slots-followed"))
+
+
+def elsewhere(box, words):
+    """It sets nothing aside, with the machine's own older `repository.json` or without any; the other machine's repair ends well."""
+    place = os.path.join(box.path, "repository")
+    document = os.path.join(place, "repository.json")
+
+    def far(*arguments):
+        command = box.words(arguments)
+        command[command.index("state")] = "far"
+        return subprocess.run(command, cwd=box.path, capture_output=True, stdin=subprocess.DEVNULL, timeout=120)
+
+    def refused(*arguments):
+        done = far("repair", *arguments, "--json")
+        expect(done.returncode == 65, lambda: f"repair {arguments}: exit {done.returncode}: {done.stdout} {done.stderr}")
+        error = json.loads(done.stderr.splitlines()[-1])["error"]
+        expect("on the machine that changed its secrets" in error["remedy"], lambda: f"{error}")
+        expect(not os.path.exists(os.path.join(place, "damaged")), "something was set aside")
+
+    done = far("snapshots")
+    expect(done.returncode == 0, lambda: f"{done.stderr}")
+    with open(document, "rb") as file:
+        older = file.read()
+    box.result(*words)
+    # The slot of the secret that the other machine has.
+    number = str(box.result("secret", "list")["opened"])
+    box.result("secret", "change", number, "--new-repository-secret-file", "c")
+    os.unlink(document)
+    refused("--dry-run")
+    refused()
+    expect(not os.path.exists(document), "an older one was restored")
+    with open(document, "wb") as file:
+        file.write(older)
+    refused("--dry-run")
+    refused()
+    os.unlink(document)
+    for arguments in (["repair"], ["snapshots"], ["check", "--read-data"]):
+        done = box.run(*arguments, secret="c")
+        expect(done.returncode == 0, lambda: f"{arguments}: exit {done.returncode}: {done.stderr}")
+    expect(far("snapshots").returncode == 77, "the secret that was replaced")
 
 
 def disturbed(box, words, after, opener, call, number, fault, inject):
