@@ -75,6 +75,7 @@ extension Standby {
                 .notice, .keyRejected, path: path,
                 message: "stays, although the newest snapshot carries another keyring: it may not open the copy",
                 advice: .text(
-                    "If it is not a newer one of the same database, move it away: the next snapshot, or a promotion, puts its own there.")))
+                    "If it is not a newer one of the same database, move it away: the next snapshot, or a promotion, puts its own there."
+                )))
     }
 }
