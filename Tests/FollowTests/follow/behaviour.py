@@ -20,7 +20,6 @@ def run(report, settings, folder):
         ("a restart without its log is a gap that is recorded, with a snapshot after it", restart),
         ("a database that is not there yet, and not in WAL mode yet, is followed when it is", later),
         ("a database that is removed and recreated is a gap, and is followed again", recreated),
-        ("an older copy over the database is a gap, and the newest state is restored", overwritten),
         ("a log that is left beside another database is an error until it is removed", left_log),
         ("a link that is switched to another file is a gap, and that file is followed", switched),
         ("unchanged: skip sees commits in the log of a database behind a link", skipped),
@@ -195,43 +194,6 @@ def digest(path):
 def copy_over(source, target):
     """In place, by another process: a descriptor that this one closes would drop the locks of its connections."""
     subprocess.run(["cp", source, target], check=True)
-
-
-# hazard: H-BAK-30
-def overwritten(settings, folder):
-    for wait in (INTERVAL * 5, INTERVAL * 20):
-        box = Boxes.make(settings, folder, name=f"box-{wait}")
-        db = Database(box.path("db/app.db"))
-        for _ in range(20):
-            db.commit("UPDATE account SET filler = randomblob(900) WHERE id % 3 = 0")
-        db.checkpoint("TRUNCATE")
-        older = box.path("older")
-        copy_over(db.path, older)
-        for _ in range(5):
-            db.commit("UPDATE account SET filler = randomblob(900) WHERE id % 3 = 1")
-        db.checkpoint("TRUNCATE")
-        box.start().following()
-        box.ran()
-        db.commit()
-        until("a segment", lambda: box.restored() == 26)
-        db.checkpoint()
-        db.close()
-        time.sleep(wait)
-        copy_over(older, db.path)
-        gap = until(lambda: box.known(), lambda: box.known()["gaps"] > 0 and box.known())
-        expect(gap["last_gap_reason"] == "something other than its log wrote to the database file", gap)
-        time.sleep(INTERVAL * 5)
-        box.following()
-        db = judge.connect(db.path, KEY)
-        db.execute("PRAGMA busy_timeout = 20000")
-        db.execute("INSERT INTO moved VALUES (21)")
-        until("the commit", lambda: box.restored() == 21)
-        db.close()
-        box.stop()
-        out = box.path("out.db")
-        box.litevault("restore", *box.options, "--database", "app.db", out)
-        expect(digest(out) == digest(box.path("db/app.db")), "the restored state is not that of the database")
-        expect(any("something other" in one["gap"]["reason"] for one in box.snapshots() if "gap" in one), box.snapshots())
 
 
 # hazard: H-BAK-31
