@@ -79,8 +79,10 @@ struct TableImport {
             throw Failure(.noInput, "the file cannot be read", path: path, remedy: "Check its permissions.")
         }
         var reader = CSVReader(file, dialect)
+        var hasReturns = false
         for _ in 0..<(skipped ?? 0) {
             guard try reader.record() != nil else { break }
+            hasReturns = hasReturns || reader.hasReturn
         }
         let connection = database.connection
         // A savepoint works inside a transaction of the user, too.
@@ -99,6 +101,8 @@ struct TableImport {
                 try statement.run(with: Bindings(record))
                 count += 1
             }
+            // All lines were one to the reader, and left out.
+            if count == 0, hasReturns { throw otherLineEnds }
             try connection.execute("RELEASE litevault_import")
             let told = isVerbose ? [Format.visible(insert)] : []
             return told + ["\(Format.count(count, "row")) imported."]
@@ -106,6 +110,13 @@ struct TableImport {
             try? connection.execute("ROLLBACK TO litevault_import; RELEASE litevault_import")
             throw error
         }
+    }
+
+    private var otherLineEnds: Failure {
+        Failure(
+            .usage, "the first lines contain a CR without quotes: the lines of the file may end with that alone",
+            path: path,
+            remedy: "Convert its line ends to LF.")
     }
 
     private func prepared(_ insert: String, _ connection: Connection) throws -> Statement {
@@ -135,12 +146,7 @@ struct TableImport {
                 .usage, "the first line does not name the columns", path: path,
                 remedy: "Add such a line, or give --skip 0 if all lines are rows of a table that exists.")
         }
-        guard !reader.hasReturn else {
-            throw Failure(
-                .usage, "the names of the columns contain a CR: the lines of the file may end with that alone",
-                path: path,
-                remedy: "Convert its line ends to LF.")
-        }
+        guard !reader.hasReturn else { throw otherLineEnds }
         let list = names.map(quoted).joined(separator: ", ")
         try connection.execute("CREATE TABLE IF NOT EXISTS \(place) (\(list))")
         return ("INSERT INTO \(place) (\(list)) VALUES (\(values(names.count)))", names.count)
