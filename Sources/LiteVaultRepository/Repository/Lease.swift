@@ -163,9 +163,10 @@ final class Lease: Sendable {
                 await uncancelled { await retract(announced, record, store) }
             }
             guard let error = error as? VaultError, error.code == .conflict else { throw error }
+            let first = try? await holder(name, store)
             throw VaultError(
                 .busy, "\(purpose) was just taken by another process", path: "\(store.location)/\(name)",
-                remedy: "Try again later.")
+                remedy: "Try again later.", cause: first.map { HeldLeaseError(holder: $0.holder) })
         }
     }
 
