@@ -9,7 +9,7 @@ extension Standby {
     ///
     /// The keyring has to have the key of the destination, as it is or is about to be.
     ///
-    /// - Throws: `io`, `noSpace`; `busy` if it is replaced by something else at the same time. What is there is known to be the standby's
+    /// - Throws: `io`, `noSpace`; `busy` if it is replaced by something else at the same time. The present one is known to be the standby's
     ///   then, if it was before.
     func keepKeyring(of snapshot: Snapshot) throws {
         guard let keyring = snapshot.keyring else { return }

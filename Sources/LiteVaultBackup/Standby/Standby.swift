@@ -9,7 +9,7 @@ public import LiteVaultSystem
 /// destination's log under SQLite's locks, and appears at once. They cannot write to it, nor checkpoint.
 ///
 /// Beside the destination there are its log (`-wal`, `-shm`), the keyring that the newest snapshot carries (`.keys`), `.standby`, which says where
-/// to continue, and `.standby-lock`. A keyring that the standby has not put there stays: ``takeWarnings()`` tells of it. After the end of a standby, or of its
+/// to continue, and `.standby-lock`. A keyring that the standby has not put there stays: ``takeWarnings()`` reports it. After the end of a standby, or of its
 /// process at any moment, the destination has exactly a commit of the original, and another standby continues from there. If anything
 /// else has changed the destination, that is refused.
 public actor Standby {

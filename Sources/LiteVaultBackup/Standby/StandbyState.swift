@@ -22,7 +22,7 @@ struct StandbyState: CheckedDocument, Sendable {
     var promotion: String?
     /// The hash of the keyring that a standby has put beside the destination; absent without one.
     var keyring: String?
-    /// The hash of the one that is there instead, if the replacement that was under way came to its end.
+    /// The hash of the one that has replaced it, if the replacement that was under way was completed.
     var nextKeyring: String?
 
     func check() throws(OutOfLimits) {

@@ -7,7 +7,7 @@ internal import LiteVaultSystem
 /// modification changes meanwhile was written to by something else. Nothing is concluded while a checkpoint may run.
 ///
 /// Reading, and changes of the mode, the owner, the links or the time of access do not count. A program that sets the modification time without
-/// writing does, except to the same time with fewer digits, as programs do that put back the time of access.
+/// writing does, except to the same time with fewer digits, as programs set it that restore the time of access.
 struct OutsideWrites {
     private let path: String
     /// The file when the lock was taken; nil while checkpoints may write to it.

@@ -69,15 +69,6 @@ extension Connection {
     /// The size of the database in bytes, as this connection sees it.
     func contentSize() throws -> Int64 { try integer("page_count") * pageSize() }
 
-    /// The page size in bytes. SQLCipher returns `PRAGMA page_size` as text for an encrypted database.
-    package func pageSize() throws -> Int64 {
-        switch try untypedValue("PRAGMA page_size") {
-        case let number as Int64: number
-        case let text as String: Int64(text) ?? 0
-        default: 0
-        }
-    }
-
     /// The result of the engine's own check of the structure.
     enum Structure: Equatable {
         case sound

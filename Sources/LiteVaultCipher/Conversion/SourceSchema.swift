@@ -27,7 +27,7 @@ struct SchemaObject: Equatable {
     /// The engine creates and maintains it for AUTOINCREMENT.
     var isSequenceTable: Bool { type == "table" && name == "sqlite_sequence" }
 
-    /// Whether it is a table with AUTOINCREMENT: a keyword that is no name without quotes.
+    /// Whether it is a table with AUTOINCREMENT: a keyword, which is a name only in quotes.
     var isCounted: Bool {
         isStoredTable && SQLTokens(sql ?? "").contains { $0.kind == .word && isSameName($0.text, "AUTOINCREMENT") }
     }

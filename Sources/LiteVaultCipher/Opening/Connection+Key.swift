@@ -115,6 +115,15 @@ extension Connection {
         guard CipherEngine.version != nil else { return false }
         return try value("PRAGMA \(identifier: schemaName).cipher_provider", as: StoredValue.self) != .null
     }
+
+    /// The page size in bytes. SQLCipher returns `PRAGMA page_size` as text for an encrypted database.
+    package func pageSize() throws -> Int64 {
+        switch try untypedValue("PRAGMA page_size") {
+        case let number as Int64: number
+        case let text as String: Int64(text) ?? 0
+        default: 0
+        }
+    }
 }
 
 // MARK: What SQL must not change

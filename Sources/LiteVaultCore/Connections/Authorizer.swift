@@ -138,7 +138,7 @@ private func refusesKeyStatement(
     case SQLITE_ATTACH: return true
     case SQLITE_PRAGMA:
         guard let pragma = ProtectedPragma(name(first)) else { return false }
-        // It is none of a plaintext database.
+        // A plaintext database does not have it.
         return pragma.subject != .pageSize
     case SQLITE_FUNCTION: return refusedFunctions.contains(name(second))
     default: return false

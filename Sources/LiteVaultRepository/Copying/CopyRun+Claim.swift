@@ -14,7 +14,7 @@ extension CopyRun {
     /// - Parameter lease: that for removing from the copy.
     /// - Throws: `VaultError` `busy` if a snapshot needs a pack that was chosen, or if another process has taken the lease.
     func claim(_ needed: Set<String>, of plans: [Plan], _ lease: Lease) async throws {
-        // Packs of snapshots that are there already are stored again where they are gone, whatever is listed.
+        // Missing packs of snapshots that the copy already has are stored again, whatever is listed.
         guard let writable, plans.contains(where: { !$0.snapshots.isEmpty }) else { return }
         let name = RepositoryFormat.pendingDeletions
         var isFree = true

@@ -55,7 +55,7 @@ extension ObjectStore {
                 return try await body(
                     ObjectVersion(name: name, condition: condition, lease: lease, conflicts: conflicts))
             } catch let error as VaultError where error.code == .conflict {
-                // Whoever has changed it has probably taken the lease.
+                // The process that has changed it has probably taken the lease.
                 try await lease?.confirm()
             }
         }

@@ -124,7 +124,7 @@ extension WritableRepository {
         let ended = Set(going.map(\.name).filter { known[$0]?.chosen == nil })
         try await store.changing(RepositoryFormat.pendingDeletions, holding: version.lease) { version in
             var list = try await repository.pendingDeletions()
-            // Whoever has taken the lease may have chosen the same packs.
+            // A process that has taken the lease may have chosen the same packs.
             try await version.lease?.confirm()
             list.packs.removeAll { ended.contains($0.name) }
             try await put(list, replacing: version)

@@ -45,7 +45,7 @@ struct StoredKeyring {
             (text, warning) = (found, nil)
         case .besideDatabase:
             var (found, problem): (String?, RepositoryWarning?) = (nil, nil)
-            // Who opens a database by a link looks for the keyring beside the link.
+            // A database that is opened by a link has its keyring beside the link.
             let isLink = (try? FileMetadata(path: path).kind) == .symbolicLink
             for keyring in (isLink ? [database, path] : [database]).map({ $0 + ".keys" }) where problem == nil {
                 do {

@@ -131,7 +131,7 @@ struct Query: VaultCommand {
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw Failure(
                 .usage, "standard input is not text in UTF-8",
-                remedy: "Convert it; bytes that are no text are a literal such as x'00ff'.")
+                remedy: "Convert it; bytes that are not text are a literal such as x'00ff'.")
         }
         return text
     }
