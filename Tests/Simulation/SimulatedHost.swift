@@ -290,6 +290,7 @@ final class SimulatedHost {
                 log("read \(latest.number)")
             }
         case .gap(let reason):
+            session.pages.endRun()
             gap = gap ?? SnapshotGap(since: session.follower.polled, reason: reason)
             session.based = nil
             log("gap: \(reason)")

@@ -408,6 +408,7 @@ extension DatabaseFollower {
             $0.gap = $0.gap ?? gap
             $0.ended = session.spool.run
         }
+        pages.endRun()
         report(.gap(gap))
     }
 }

@@ -39,6 +39,8 @@ package final class FollowedPages: Sendable {
         var newest: (snapshot: String, epoch: Int)?
         /// The name of the follower's run; nil before the first.
         var name: [UInt8]?
+        /// Whether that has ended with a gap: another one follows.
+        var isOver = false
         /// The label of the last segment that was read; 0 before the first.
         var label: UInt64 = 0
         /// Where its segments end.
@@ -84,7 +86,7 @@ package final class FollowedPages: Sendable {
     package func begin(run name: [UInt8], at position: LogPosition? = nil) {
         shared.withLock { shared in
             shared.restart()
-            (shared.name, shared.trail, shared.stored) = (name, LogTrail(), 0)
+            (shared.name, shared.isOver, shared.trail, shared.stored) = (name, false, LogTrail(), 0)
             if let position { shared.trail.begin(at: position, after: 0) }
         }
     }
@@ -98,6 +100,12 @@ package final class FollowedPages: Sendable {
             shared.stored = count
         }
     }
+
+    /// Records that the run has ended with a gap.
+    package func endRun() { shared.withLock { $0.isOver = true } }
+
+    /// Whether the follower is still in a run.
+    package func isIn(_ run: [UInt8]) -> Bool { shared.withLock { $0.name == run && !$0.isOver } }
 
     /// The run that the follower is in, or was in last.
     package var runName: [UInt8]? { shared.withLock { $0.name } }
@@ -200,7 +208,7 @@ package final class FollowedPages: Sendable {
         }
         wake?()
         let end = clock.now() + 2
-        await wait(until: end, clock) { $0.name == run && $0.polls.completed < wanted }
+        await wait(until: end, clock) { $0.name == run && !$0.isOver && $0.polls.completed < wanted }
         let count: UInt64? = shared.withLock { shared in
             if shared.polls.awaited == wanted { shared.polls.awaited = 0 }
             guard shared.name == run else { return nil }

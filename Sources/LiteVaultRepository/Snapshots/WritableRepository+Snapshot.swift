@@ -85,10 +85,13 @@ extension WritableRepository {
             }
             var manifest = manifest(for: plan, root: root, by: sink, report: report, options: options)
             manifest.followed = .init(segment: known?.sequence)
-            if let followed = options.followed, let run, run == followed.runName {
+            if let followed = options.followed, let run, followed.isIn(run) {
                 manifest.followed?.run = run.hexadecimal
                 if let position = report.position {
                     manifest.followed?.places = await followed.count(upTo: position, in: run, repository.clock)
+                }
+                if manifest.followed?.places == nil, !followed.isIn(run) {
+                    manifest.followed = .init(segment: known?.sequence, ended: run.hexadecimal)
                 }
             } else if let log = manifest.log, log.end != nil, let same = plan.previous?.manifest, same.log == log {
                 // The same state of the same log as that of the previous one.
