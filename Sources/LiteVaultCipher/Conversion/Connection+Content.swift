@@ -1,4 +1,4 @@
-package import LiteVaultCore
+internal import LiteVaultCore
 internal import LiteVaultEngine
 
 // How operations on whole files read a connection.
