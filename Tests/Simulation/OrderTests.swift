@@ -190,6 +190,43 @@ import Testing
     }
 
     @Test(arguments: [true, false])
+    func `H-ORDER-16 what is read while a snapshot is uploaded is not in it, also if the run has a gap before the end`(
+        isTruncated: Bool
+    ) async throws {
+        let host = isTruncated ? try await SimulatedHost.followed() : try await SimulatedHost()
+        if isTruncated {
+            try host.checkpoint("TRUNCATE")
+        } else {
+            // The salts of a log that was never written to say nothing.
+            try host.reopen()
+            try await host.start()
+        }
+        try host.read()
+        host.commitDuringUpload(isFresh: isTruncated, endsRun: true)
+        try await host.snapshot(byFollower: true)
+        #expect(try await host.restored(.latest).state == host.latest)
+        try await host.verify()
+    }
+
+    @Test func `H-ORDER-17 a run that a snapshot has all of is not continued by the next follower`() async throws {
+        let host = try await SimulatedHost.followed()
+        try host.commit()
+        try host.read()
+        host.loseLog()
+        // What was read is not stored before the snapshot is, and then is.
+        try await host.snapshot(byFollower: true, isStored: false)
+        try await host.storeAll()
+        #expect(try await host.restored(.latest).state == host.latest)
+        await host.kill()
+        try host.commit()
+        try await host.poll()
+        try host.commit()
+        try await host.poll()
+        #expect(try await host.restored(.latest).state == host.latest)
+        try await host.verify()
+    }
+
+    @Test(arguments: [true, false])
     func `a snapshot beside which the follower finds another file is newer than what had been read of the former one`(
         isStored: Bool
     ) async throws {

@@ -290,13 +290,24 @@ final class SimulatedHost {
                 log("read \(latest.number)")
             }
         case .gap(let reason):
-            session.pages.endRun()
-            gap = gap ?? SnapshotGap(since: session.follower.polled, reason: reason)
-            session.based = nil
-            log("gap: \(reason)")
+            self.session = session
+            return endRun(reason)
         case .waiting(let reason): log("waiting: \(reason)")
         }
         self.session = session
+    }
+
+    /// The follower gives up the log, as it has grown beyond its limit.
+    func loseLog() {
+        session?.follower.stop()
+        endRun("the log has more than its limit")
+    }
+
+    private func endRun(_ reason: String) {
+        session?.pages.endRun()
+        gap = gap ?? SnapshotGap(since: session?.follower.polled, reason: reason)
+        session?.based = nil
+        log("gap: \(reason)")
     }
 
     /// Takes the snapshot that the run needs, if it has none.
@@ -423,12 +434,17 @@ final class SimulatedHost {
     }
 
     /// Makes a commit that the follower reads and stores, while the next snapshot is uploaded.
-    func commitDuringUpload() {
+    ///
+    /// - Parameters:
+    ///   - isFresh: by a new connection, which gives an empty log random salts.
+    ///   - endsRun: whether the follower then has a gap.
+    func commitDuringUpload(isFresh: Bool = false, endsRun: Bool = false) {
         nonisolated(unsafe) let host = self
         store.onUpload {
-            try host.commit()
+            try host.commit(isFresh: isFresh)
             try host.read()
             try await host.storeAll()
+            if endsRun { host.loseLog() }
         }
     }
 
@@ -540,10 +556,10 @@ final class SimulatedHost {
     }
 
     /// The state at a label; nil if it is refused, and is restored by its snapshot's identifier instead. That is so where the database was
-    /// replaced, and a follower that had not found out yet stored its last segment while the snapshot was taken: neither tells the order.
+    /// replaced, and a follower that had not found out yet stored its last segment while another process took the snapshot: neither tells the order.
     private func restored(labelled one: Acknowledged) async throws -> (state: State, reached: Int64)? {
         do { return try await restored(.at(Date(milliseconds: one.label))) } catch let error as VaultError
-            where error.cause is BrokenLogError && elsewhere.replacements > 0
+            where error.cause is BrokenLogError && elsewhere.replacements > 0 && !one.isExact
         {
             let snapshots = try await repository.snapshots(database: "a.db")
             guard let snapshot = snapshots.last(where: { $0.time.milliseconds == one.label }),

@@ -74,13 +74,13 @@ package final class SegmentSpool: WALSegmentSink, @unchecked Sendable {  // one 
     /// Records the start of a run.
     package func begin(run: [UInt8], began: Date, at position: LogPosition, gap: String?) throws {
         let start = RunStart(position, after: newestSnapshot())
-        pages.begin(run: run, at: position)
+        try pages.begin(run: run, at: position)
         shared.withLock { $0.run = Run(id: run, began: began, start: start) }
     }
 
     /// Records that an earlier run continues.
     package func resume(run: [UInt8], began: Date) throws {
-        pages.begin(run: run)
+        try pages.begin(run: run)
         shared.withLock { $0.run = Run(id: run, began: began) }
     }
 

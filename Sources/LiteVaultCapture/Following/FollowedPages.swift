@@ -11,6 +11,16 @@ package final class FollowedPages: Sendable {
         fileprivate let run: Int
         fileprivate let epoch: Int
         fileprivate let overwritten: Int
+        fileprivate let segments: SegmentCount?
+    }
+
+    /// How many segments of a run are in an image.
+    package struct SegmentCount: Sendable {
+        package let run: [UInt8]
+        package let count: UInt64
+        /// Whether these are all, as the run has ended.
+        package let isWhole: Bool
+        fileprivate let generation: Int
     }
 
     /// The pages named between two snapshots.
@@ -47,6 +57,12 @@ package final class FollowedPages: Sendable {
         var trail = LogTrail()
         /// How many segments of the run are stored.
         var stored: UInt64 = 0
+        /// How often a run has begun or continued.
+        var generation = 0
+        /// The run before, some of whose segments may be stored later.
+        var former: (name: [UInt8], generation: Int, stored: UInt64)?
+        /// The run that is not to continue, as a snapshot records that it has all of it.
+        var closed: [UInt8]?
         /// The polls of the log that were begun, the last of these that was completed, and the one that a snapshot waits for. None
         /// is begun while nobody polls.
         var polls = (begun: 0, completed: 0, awaited: 0)
@@ -61,6 +77,20 @@ package final class FollowedPages: Sendable {
         mutating func restart() {
             (run, epochs, first, unfinished) = (run + 1, [Epoch()], 0, Epoch())
             (pageSize, mark, newest) = (0, nil, nil)
+        }
+
+        /// How many segments of the run were read; nil before the first run.
+        var segments: SegmentCount? {
+            name.map { SegmentCount(run: $0, count: trail.count, isWhole: isOver, generation: generation) }
+        }
+
+        /// Whether a segment may still be read in the generation of a run.
+        func isReading(_ segments: SegmentCount) -> Bool { generation == segments.generation && !isOver }
+
+        /// How many segments of a run are stored; nil if it has been forgotten.
+        func stored(of segments: SegmentCount) -> UInt64? {
+            if generation == segments.generation { return stored }
+            return former.flatMap { $0.generation == segments.generation ? $0.stored : nil }
         }
     }
 
@@ -83,9 +113,15 @@ package final class FollowedPages: Sendable {
     /// Forgets everything, as the run of this name begins or continues.
     ///
     /// - Parameter position: from where the log is read; nil if ``resume(at:after:)`` tells later.
-    package func begin(run name: [UInt8], at position: LogPosition? = nil) {
-        shared.withLock { shared in
+    /// - Throws: `VaultError` `busy` if ``close(_:)`` was called for the run.
+    package func begin(run name: [UInt8], at position: LogPosition? = nil) throws {
+        try shared.withLock { shared in
+            if shared.closed == name {
+                throw VaultError(.busy, "a snapshot that has all of the former run of the follower was just taken")
+            }
             shared.restart()
+            shared.former = shared.name.map { ($0, shared.generation, shared.stored) }
+            shared.generation += 1
             (shared.name, shared.isOver, shared.trail, shared.stored) = (name, false, LogTrail(), 0)
             if let position { shared.trail.begin(at: position, after: 0) }
         }
@@ -159,7 +195,11 @@ package final class FollowedPages: Sendable {
     /// Records that a segment is stored, and all before it.
     package func didStore(_ segment: WALSegment) {
         shared.withLock { shared in
-            if shared.name == segment.run { shared.stored = max(shared.stored, segment.sequence + 1) }
+            if shared.name == segment.run {
+                shared.stored = max(shared.stored, segment.sequence + 1)
+            } else if let former = shared.former, former.name == segment.run {
+                shared.former?.stored = max(former.stored, segment.sequence + 1)
+            }
         }
     }
 
@@ -188,35 +228,65 @@ package final class FollowedPages: Sendable {
         shared.withLock { shared in
             shared.epochs.append(Epoch())
             return Token(
-                run: shared.run, epoch: shared.first + shared.epochs.count - 1, overwritten: shared.overwritten.found)
+                run: shared.run, epoch: shared.first + shared.epochs.count - 1, overwritten: shared.overwritten.found,
+                segments: shared.segments)
         }
     }
 
-    /// How many segments of the run end at or before a position of the log, at which an image ends that has just been read.
+    /// How many segments of the follower's run are in an image that has just been read, before it is uploaded: those that end where it does, or before.
     ///
-    /// The log is polled once more for it, as soon as possible, and these segments have to be stored: a follower that begins where a killed one had
-    /// stored the last segment gives their places to others.
+    /// The log is polled once more for it, as soon as possible. Of a run that has ended with a gap meanwhile, no more is read. If the log no
+    /// longer shows where the image ends, the image has the segments that were read before it, and it has to be known that there are no others.
     ///
     /// - Parameters:
-    ///   - run: the run that the follower was in when the image was read.
-    ///   - clock: measures how long to wait: 2 seconds at most for the poll, and 10 for the segments.
+    ///   - token: the snapshot.
+    ///   - position: where the image ends.
+    ///   - clock: measures how long to wait for the poll: 2 seconds at most.
     /// - Returns: nil if that is not known.
-    package func count(upTo position: LogPosition, in run: [UInt8], _ clock: HostClock) async -> Int? {
+    package func segments(of token: Token, upTo position: LogPosition, _ clock: HostClock) async -> SegmentCount? {
+        guard let begun = token.segments else { return nil }
         let (wanted, wake) = shared.withLock { shared in
             shared.polls.awaited = shared.polls.begun + 1
             return (shared.polls.awaited, shared.wake)
         }
         wake?()
-        let end = clock.now() + 2
-        await wait(until: end, clock) { $0.name == run && !$0.isOver && $0.polls.completed < wanted }
-        let count: UInt64? = shared.withLock { shared in
+        await wait(until: clock.now() + 2, clock) { $0.isReading(begun) && $0.polls.completed < wanted }
+        return shared.withLock { shared in
             if shared.polls.awaited == wanted { shared.polls.awaited = 0 }
-            guard shared.name == run else { return nil }
-            return shared.trail.count(upTo: position, isBehind: shared.polls.completed >= wanted)
+            // What a later run has read may be in the image, too.
+            guard shared.generation == begun.generation, let all = shared.segments else { return nil }
+            let isBehind = shared.isOver || shared.polls.completed >= wanted
+            let count =
+                shared.trail.count(upTo: position, isBehind: isBehind, isWhole: shared.isOver)
+                ?? (shared.isOver && all.count == begun.count ? all.count : nil)
+            return count.map {
+                SegmentCount(
+                    run: all.run, count: $0, isWhole: shared.isOver && $0 == all.count, generation: all.generation)
+            }
         }
-        guard let count else { return nil }
-        await wait(until: end + 8, clock) { $0.name == run && $0.stored < count }
-        return shared.withLock { $0.name == run && $0.stored >= count } ? Int(exactly: count) : nil
+    }
+
+    /// Whether the segments that are in an image are stored, which is waited for.
+    ///
+    /// A follower that begins where a killed one had stored the last segment gives the places of what was not stored to others.
+    ///
+    /// - Parameter clock: measures how long to wait: 8 seconds at most.
+    package func areStored(_ segments: SegmentCount, _ clock: HostClock) async -> Bool {
+        await wait(until: clock.now() + 8, clock) { $0.stored(of: segments).map { $0 < segments.count } ?? false }
+        return shared.withLock { $0.stored(of: segments).map { $0 >= segments.count } ?? false }
+    }
+
+    /// Closes a run that has ended, and that an image has all of: nothing continues it from now on.
+    ///
+    /// - Returns: false if it has been continued since.
+    package func close(_ segments: SegmentCount) -> Bool {
+        shared.withLock { shared in
+            guard segments.isWhole, shared.generation == segments.generation || shared.name != segments.run else {
+                return false
+            }
+            shared.closed = segments.run
+            return true
+        }
     }
 
     /// Waits as long as something is missing, and the log is polled.
@@ -273,6 +343,8 @@ struct LogTrail {
     }
 
     private var steps: [Step] = []
+    /// How many segments of the run were read.
+    var count: UInt64 { steps.last?.count ?? 0 }
     /// The most steps that are kept, which are those of seconds to minutes.
     private static let limit = 4096
 
@@ -290,13 +362,16 @@ struct LogTrail {
 
     /// How many segments of the run end at or before a position: those that an image which ends there has; nil if that is not known.
     ///
-    /// - Parameter isBehind: whether the log was read after the image, so that everything up to the position was read.
-    func count(upTo position: LogPosition, isBehind: Bool) -> UInt64? {
+    /// - Parameters:
+    ///   - isBehind: whether the log was read after the image, so that everything up to the position was read.
+    ///   - isWhole: whether the run is over: what follows in the same log is of another one.
+    func count(upTo position: LogPosition, isBehind: Bool, isWhole: Bool = false) -> UInt64? {
         if let step = steps.first(where: { $0.salts == position.salts && $0.last >= position.frame }) {
             if step.last == position.frame { return step.count }
             // It begins before the position, or the position is one that was not read.
             return step.first <= position.frame &+ 1 && step.count > 0 ? step.count - 1 : nil
         }
+        if isWhole, let last = steps.last, last.salts == position.salts, last.last < position.frame { return count }
         guard isBehind, position.frame == 0 else { return nil }
         // The log was reset, and the next connection that wrote to it gave it other salts.
         return steps.last { $0.salts.resets(to: position.salts) != nil }?.count

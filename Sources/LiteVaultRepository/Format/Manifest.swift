@@ -42,7 +42,7 @@ struct Manifest: CheckedDocument, Sendable, Equatable {
         var run: String?
         /// How many segments of that run end at or before the end of the image; absent if that was not known.
         var places: Int?
-        /// The run that this follower ended while the image was read, because the database or its log had been replaced; absent without one.
+        /// The run that this follower had ended, if all of it is in the image, or precedes it, and was not stored yet; absent without one.
         var ended: String?
         /// The first of the snapshots, up to this one, that have the same state of the same log; absent if the one before it has another one.
         var unchangedSince: Int?
@@ -122,6 +122,7 @@ struct Manifest: CheckedDocument, Sendable, Equatable {
         try require("segment", followed?.segment, in: RepositoryFormat.sequences)
         try require("run", followed?.run, digits: 32)
         try require("places", followed?.places, in: 0...RepositoryFormat.sequences.upperBound)
+        try require("ended", followed?.ended, digits: 32)
         try require("unchanged_since", followed?.unchangedSince, in: 1...max(1, sequence - 1))
         try require("clock", time: clock)
         try require("file", file?.status, digits: 32)

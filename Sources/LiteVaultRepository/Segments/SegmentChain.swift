@@ -14,7 +14,7 @@ struct ImagePosition: Sendable {
     let position: LogPosition?
     /// The run of the follower that was at work; nil if none was in that process.
     let run: String?
-    /// The run that the follower of that process ended meanwhile; nil if it ended none.
+    /// The run of that follower that had ended, and that is in the image as a whole; nil if there was none.
     let ended: String?
     /// How many segments of the run end in the image or where it ends; nil if that was not known.
     let places: UInt64?
@@ -61,7 +61,7 @@ struct ImagePosition: Sendable {
 /// Finds, among segments in the order of their numbers, the first that continues a snapshot. What it says follows from the numbers of frames,
 /// the salts of logs and the names of runs.
 ///
-/// Of the run that was at work in the process that took the snapshot, the manifest tells how many segments are in the image.
+/// Of the run that was at work in the process that took the snapshot, the manifest tells how many segments are in the image, or that all of them are.
 ///
 /// Otherwise: A log with other salts begins at frame 1, and only when all of the log before it is in the database. So, of segments of one run:
 ///
@@ -72,7 +72,6 @@ struct ImagePosition: Sendable {
 /// 4. A joined segment that has another log first lists all of its logs: an image that ends in one of them, or right behind one but the last, ends in it.
 /// 5. The first half of salts counts resets, unless they are random: what has a lower one precedes the image. That only passes over
 ///    segments, and finds an image within a joined one that lists no logs.
-/// 6. Of a run that ended while the image was read, one that follows what is contained, without a gap, is contained: the image is of what came after it.
 ///
 /// Anything else does not continue the snapshot. Whether that is because the segments are of a run that began later is the last question.
 struct LogOrder {
@@ -100,8 +99,6 @@ struct LogOrder {
     private(set) var imageUntil: Int64 = 0
     /// The segment at whose end the image ends.
     private var end: SegmentRecord?
-    /// The last segment that was found to be in the image.
-    private var passed: SegmentRecord?
 
     init(_ image: ImagePosition, isStepped: Bool) {
         (self.image, self.isStepped) = (image, isStepped)
@@ -113,7 +110,7 @@ struct LogOrder {
         guard let position = image.position else { return .foreign }
         let place = place(of: record, position)
         if place == .contained {
-            (contained, passed) = (max(contained, record.sequence), record)
+            contained = max(contained, record.sequence)
             let isCertain = record.last.salts == position.salts || (image.places != nil && image.run == record.run)
             if !image.isDated, record.sequence > image.known, isCertain {
                 imageUntil = max(imageUntil, record.seen)
@@ -128,7 +125,7 @@ struct LogOrder {
 
     private func place(of record: SegmentRecord, _ position: LogPosition) -> Place {
         let (first, last) = (record.firstFramePosition, record.last)
-        if record.sequence <= image.known { return .contained }
+        if record.sequence <= image.known || record.run == image.ended { return .contained }
         if let places = image.places, image.run == record.run {
             if record.place < places { return .contained }
             return record.firstPlace <= places ? .continues : .lacking
@@ -151,13 +148,7 @@ struct LogOrder {
         if first.frame == 1, followsReset(record, position) { return .continues }
         if last.salts.resets(to: position.salts) != nil { return .contained }
         if record.start == nil, !isStepped, record.seen < image.label.milliseconds { return .contained }
-        if record.run == image.ended, isReached(record) { return .contained }
         return beganLater(record, position) ? .foreign : .unknown
-    }
-
-    /// Whether all segments of its run that precede a segment are known, and are in the image.
-    private func isReached(_ record: SegmentRecord) -> Bool {
-        record.firstPlace == 0 || passed.map { $0.run == record.run && $0.place &+ 1 == record.firstPlace } ?? false
     }
 
     /// Whether the image ends where the log before a segment's ends.

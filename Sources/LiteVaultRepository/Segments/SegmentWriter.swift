@@ -303,6 +303,7 @@ extension SegmentWriter {
 
     private static func place(of snapshot: Snapshot, beside newest: SegmentRecord) -> SnapshotPlace {
         let image = ImagePosition(snapshot)
+        if image.ended == newest.run { return .laterRun }
         if image.run == newest.run { return .inRun }
         guard let start = newest.start else {
             // An older version recorded no more than dates.

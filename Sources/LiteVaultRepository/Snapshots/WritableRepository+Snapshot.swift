@@ -74,6 +74,11 @@ extension WritableRepository {
             let report = try await withErrorContext(path: source) {
                 try await withDedicatedThread { try capture(sink) }
             }
+            // At once: while the image is uploaded, the run may end and another one begin.
+            var segments: FollowedPages.SegmentCount?
+            if let token, let position = report.position {
+                segments = await options.followed?.segments(of: token, upTo: position, repository.clock)
+            }
             let root = try withErrorContext(path: source) { try sink.finish() }
             try await upload(sink.spool, options.progress)
             if let warning = sink.keyring?.warning { plan.warnings.append(warning) }
@@ -85,22 +90,19 @@ extension WritableRepository {
             }
             var manifest = manifest(for: plan, root: root, by: sink, report: report, options: options)
             manifest.followed = .init(segment: known?.sequence)
-            if let followed = options.followed, let run, followed.isIn(run) {
+            if let segments, await options.followed?.areStored(segments, repository.clock) == true {
+                manifest.followed?.run = segments.run.hexadecimal
+                manifest.followed?.places = Int(exactly: segments.count)
+            } else if let segments, options.followed?.close(segments) == true {
+                manifest.followed?.ended = segments.run.hexadecimal
+            } else if let run, options.followed?.isIn(run) == true {
                 manifest.followed?.run = run.hexadecimal
-                if let position = report.position {
-                    manifest.followed?.places = await followed.count(upTo: position, in: run, repository.clock)
-                }
-                if manifest.followed?.places == nil, !followed.isIn(run) {
-                    manifest.followed = .init(segment: known?.sequence, ended: run.hexadecimal)
-                }
             } else if let log = manifest.log, log.end != nil, let same = plan.previous?.manifest, same.log == log {
                 // The same state of the same log as that of the previous one.
                 let place = same.followed.flatMap { $0.places == nil ? nil : $0 }
                 manifest.followed = .init(
                     segment: known?.sequence, run: place?.run, places: place?.places,
                     unchangedSince: same.followed?.unchangedSince ?? same.sequence)
-            } else if options.followed != nil {
-                manifest.followed?.ended = run?.hexadecimal
             }
             let snapshot = try await publish(manifest, lease)
             RoomToRemove(store)?.keep()
