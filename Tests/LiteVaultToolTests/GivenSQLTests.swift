@@ -168,7 +168,7 @@ struct GivenSQLTests {
     }
 
     @Test(arguments: ["a.db", "e.enc"])
-    func `H-ATT-05 an attached file with a schema of a newer engine is no damage, and has no other key`(_ name: String) throws {
+    func `H-ATT-05 an attached file with a schema of a newer engine is not damaged, and has no other key`(_ name: String) throws {
         try workspace.write(workspace.bytes(name), to: "newer.db")
         let path = workspace.path("newer.db")
         let database =

@@ -134,7 +134,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `H-ATT-05 an attached file with a schema of a newer engine is no damage, and its key is right`(usesHMAC: Bool) throws {
+    func `H-ATT-05 an attached file with a schema of a newer engine is not damaged, and its key is right`(usesHMAC: Bool) throws {
         let path = scratch.path("newer.db")
         let settings = CipherSettings(kdfIterations: 100, usesHMAC: usesHMAC)
         let made = try Connection(path, key: other, settings: settings)
