@@ -52,7 +52,7 @@ import Testing
     }()
 
     @Test(arguments: newerDefinitions)
-    func `H-VER-21 a schema of a newer engine is no damage, and nothing is written`(known: String, newer: String) throws {
+    func `H-VER-21 a schema of a newer engine is not damage, and nothing is written`(known: String, newer: String) throws {
         let path = scratch.path("plain.db")
         let db = try Connection(path)
         try db.execute("CREATE TABLE t (a); INSERT INTO t VALUES (1); \(known); PRAGMA writable_schema = ON")
