@@ -110,6 +110,21 @@ import Testing
         #expect(try !run(["snapshots", "--repository", "far"]).output.contains("original"))
     }
 
+    @Test func `a check says that it recorded nothing only if it did not record the results of any database`() throws {
+        try take("a.db")
+        try take("b.db")
+        #expect(try !run(["check", "--repository", "r"]).output.contains("recorded"))
+        let lists = try FileManager.default.contentsOfDirectory(atPath: workspace.path("r/verified")).sorted()
+        try #require(lists.count == 2)
+        for (list, wanted) in zip(lists, ["not all: verified/\(lists[0]): ", "nothing: verified/"]) {
+            var bytes = try workspace.bytes("r/verified/" + list)
+            bytes[60] ^= 1
+            try workspace.write(bytes, to: "r/verified/" + list)
+            let checked = try run(["check", "--repository", "r"], status: 65)
+            #expect(checked.output.contains("recorded") && checked.output.contains(wanted), "\(checked.output)")
+        }
+    }
+
     @Test func `what fails in the content of a snapshot is not to be repaired in the repository`() throws {
         try take("b.db")
         try take("a.db")

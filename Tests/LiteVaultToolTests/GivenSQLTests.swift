@@ -42,7 +42,7 @@ struct GivenSQLTests {
         ("PRAGMA cipher_use_hmac = OFF", "litevault export"), ("PRAGMA main.cipher_hmac_algorithm(HMAC_SHA1)", "litevault export"),
         ("EXPLAIN PRAGMA cipher_page_size = 8192", "litevault export"), ("PRAGMA kdf_iter = 5", "litevault export"),
         ("PRAGMA fast_kdf_iter = 5", "litevault export"), ("PRAGMA cipher_compatibility = 3", "--compatibility"),
-        ("PRAGMA cipher_migrate", "litevault migrate"), ("PRAGMA cipher_memory_security = ON", "was not run"),
+        ("PRAGMA cipher_migrate", "litevault migrate"), ("PRAGMA main.cipher_default_use_hmac = OFF", "--create"),
     ])
     func `H-SET-20 SQL of query and shell cannot change the cipher settings of the database`(_ sql: String, _ hint: String) throws {
         let run = try shell("\(sql);\nINSERT INTO t VALUES (3);\n.explain \(sql)\n")
@@ -52,6 +52,15 @@ struct GivenSQLTests {
         #expect(written.status == 64 && written.errors.contains(hint), "\(written.errors)")
         #expect(try query(sql).status == 64)
         try expectIntact(rows: 3)
+    }
+
+    @Test(arguments: ["cipher_memory_security = ON", "cipher_store_pass = 1", "cipher_add_random = \"x'00'\"", "cipher_future = 1"])
+    func `a pragma of SQLCipher that is not a setting is refused without advice about settings`(_ pragma: String) throws {
+        for run in [try shell("PRAGMA \(pragma);\n"), try query("PRAGMA \(pragma)")] {
+            #expect(run.status == 64 && run.errors.contains("was not run: it concerns SQLCipher itself"), "\(run.errors)")
+            #expect(!run.errors.contains("encrypted") && !run.errors.contains("litevault export"), "\(run.errors)")
+        }
+        try expectIntact(rows: 2)
     }
 
     @Test(arguments: ["a.db", "e.enc"]) func `H-SET-21 SQL cannot change the settings of the next database`(_ name: String) throws {
@@ -146,6 +155,38 @@ struct GivenSQLTests {
         #expect(!run.errors.contains("damaged") && !run.errors.contains("restore a backup"), "\(run.errors)")
         let written = try query("ATTACH '\(other)' AS p", name, "--write")
         #expect(written.status == 77 && written.errors.contains(message), "\(written.errors)")
+    }
+
+    @Test func `a file under the same key file, with a salt of its own, is not said to have another key`() throws {
+        #expect(try workspace.tool.run("encrypt", "a.db", "b.enc", "--key-file", "key", "--kdf-iterations", "1000").status == 0)
+        let run = try shell("ATTACH 'b.enc' AS p;\n")
+        #expect(run.status == 77 && run.errors.contains("another key, salt or settings"), "\(run.errors)")
+        #expect(run.errors.contains("'litevault diff'"), "\(run.errors)")
+        // One with that salt is attached.
+        try workspace.write(workspace.bytes("e.enc"), to: "c.enc")
+        #expect(try shell("ATTACH 'c.enc' AS p;\nSELECT count(*) AS n FROM p.t;\n").output == "n\r\n2\r\n")
+    }
+
+    @Test(arguments: ["a.db", "e.enc"])
+    func `H-ATT-05 an attached file with a schema of a newer engine is not damaged, and has no other key`(_ name: String) throws {
+        try workspace.write(workspace.bytes(name), to: "newer.db")
+        let path = workspace.path("newer.db")
+        let database =
+            try name == "a.db"
+            ? Connection(path)
+            : Connection(path, key: .passphrase("a passphrase of some length 1"), settings: CipherSettings(kdfIterations: 1000))
+        try database.execute(
+            """
+            CREATE TRIGGER g AFTER INSERT ON t BEGIN SELECT 1; END; PRAGMA writable_schema = ON;
+            UPDATE sqlite_master SET sql = 'CREATE TRIGGER g AFTER INSERT ON t BEGIN SOMETHING NEW; END' WHERE name = 'g';
+            """)
+        try database.close()
+        let script = "ATTACH 'newer.db' AS p;\nSELECT count(*) AS n FROM t;\n"
+        for run in [try shell(script, name), try query("ATTACH 'newer.db' AS p", name, "--write")] {
+            #expect(run.status == 69 && run.errors.contains("newer version of SQLite"), "\(run.errors)")
+            #expect(run.errors.contains("schema of the attached file") && !run.errors.contains("damaged"), "\(run.errors)")
+        }
+        #expect(try shell(script, name).output == "n\r\n2\r\n")
     }
 
     @Test func `an attached plaintext file that is damaged is named as such`() throws {

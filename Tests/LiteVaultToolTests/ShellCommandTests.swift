@@ -99,6 +99,20 @@ import Testing
             #expect(run.status == 64 && run.errors.contains("CR") && run.errors.contains("Convert its line ends"), "\(run.errors)")
         }
         #expect(try shell(".tables\n").output == "t\n")
+        // All of it is a value of one column, with quotes or without.
+        for text in ["1\r2\r3\r", "1\r2", "\"1\"\r\"2\"\r"] {
+            try workspace.write(text, to: "values")
+            let run = try shell("CREATE TABLE one (a);\n.import --csv --skip 0 values one\n")
+            #expect(run.status == 64 && run.errors.contains("Convert its line ends"), "\(run.errors)")
+            #expect(try shell("SELECT count(*) AS n FROM one;\nDROP TABLE one;\n").output.hasSuffix("0\n"))
+        }
+        // With a line feed, a CR is a part of its field, and in quotes in any file.
+        for (text, rows) in [("1\r2\n3\r", "310D32\n33\n"), ("\"1\r2\"", "310D32\n"), ("1\r", "31\n")] {
+            try workspace.write(text, to: "values")
+            let run = try shell(
+                ".mode list\n.headers off\nCREATE TABLE one (a);\n.import --csv --skip 0 values one\nSELECT hex(a) FROM one;\nDROP TABLE one;\n")
+            #expect(run.status == 0 && run.output.hasSuffix("imported.\n\(rows)"), "\(run.output) \(run.errors)")
+        }
         // A name in quotes may have one.
         try workspace.write("\"i\rd\"\r\n1\r\n", to: "quoted")
         #expect(try shell(".mode list\n.headers off\n.import --csv quoted new\nSELECT * FROM new;\n").output == "1 row imported.\n1\n")

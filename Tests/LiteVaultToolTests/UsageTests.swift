@@ -14,6 +14,13 @@ import Testing
 
     init() throws { workspace = try Workspace() }
 
+    @Test func `the help of snapshot says which keyring is stored of a database that a link names`() throws {
+        let run = try workspace.tool.run("snapshot", "--help")
+        let text = run.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        #expect(text.contains("of a link, first the one beside the database itself"), "\(text)")
+        #expect(text.contains("default: the .keys beside the database, or beside the link to it"), "\(text)")
+    }
+
     @Test(arguments: commands)
     func `the help of a command has examples, and says where the exit statuses are`(_ command: String) throws {
         let run = try workspace.tool.run(command, "--help")

@@ -37,6 +37,9 @@ extension Connection {
                     try detach(schemaName)
                     throw VaultError(.unsupported, "The engine did not accept the \(name)", path: path)
                 }
+            } catch let error as DatabaseError where error.isUnreadableDefinition && location.isFile {
+                // A definition in the schema was read: the key is right.
+                throw VaultError(error, path: path)
             } catch let error as DatabaseError where [7, 11, 26].contains(error.code) && location.isFile {
                 throw try UnlockFailure(
                     key: key, settings: settings,

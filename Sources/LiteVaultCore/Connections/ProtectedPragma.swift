@@ -8,6 +8,8 @@ package struct ProtectedPragma: Sendable, Equatable {
         case key
         /// How pages are encrypted: of this database, of the next ones that the process opens, or of all.
         case cipherSetting
+        /// SQLCipher itself, in all of the process: its memory, its random numbers, its license and the like.
+        case cipherLibrary
         /// Files that the SQL names, into which SQLCipher writes statements and their values.
         case cipherLog
         /// Whether temporary data is written to files, and where.
@@ -30,7 +32,11 @@ package struct ProtectedPragma: Sendable, Equatable {
         self.name = name
         // Those that a later SQLCipher adds as well.
         if name.utf8.starts(with: "cipher_".utf8) {
-            subject = Self.logs.contains(name) ? .cipherLog : .cipherSetting
+            subject =
+                Self.logs.contains(name)
+                ? .cipherLog
+                : Self.settings.contains(name) || name.utf8.starts(with: "cipher_default_".utf8)
+                    ? .cipherSetting : .cipherLibrary
             return
         }
         switch name {
@@ -42,6 +48,12 @@ package struct ProtectedPragma: Sendable, Equatable {
         default: return nil
         }
     }
+
+    private static let settings: Set<String> = [
+        "cipher_compatibility", "cipher_hmac_algorithm", "cipher_hmac_pgno", "cipher_hmac_salt_mask",
+        "cipher_kdf_algorithm", "cipher_migrate", "cipher_page_size", "cipher_plaintext_header_size", "cipher_salt",
+        "cipher_use_hmac",
+    ]
 
     private static let logs: Set<String> = ["cipher_log", "cipher_log_level", "cipher_log_source", "cipher_profile"]
 }
@@ -61,7 +73,7 @@ package struct SettingsGuard: Sendable {
     func refuses(_ pragma: ProtectedPragma, value: String?) -> Bool {
         guard let value else { return pragma.name == "cipher_migrate" }
         switch pragma.subject {
-        case .key, .cipherSetting, .cipherLog: return true
+        case .key, .cipherSetting, .cipherLibrary, .cipherLog: return true
         case .temporaryData:
             return encryptedPageSize != nil && !(pragma.name == "temp_store" && Self.isMemory(value))
         case .pageSize:

@@ -107,7 +107,7 @@ extension DatabaseError: CustomStringConvertible {
 }
 
 extension DatabaseError {
-    /// Whether the engine cannot parse a definition in the schema: `malformed database schema (NAME) - near "X": syntax error`.
+    /// Whether the engine cannot parse or resolve a definition in the schema: `malformed database schema (NAME) - near "X": syntax error`.
     ///
     /// Its code is that of damage. But a newer version of SQLite may have written the definition, and then nothing is damaged.
     package var isUnreadableDefinition: Bool {
@@ -116,7 +116,9 @@ extension DatabaseError {
         }
         return [
             ": syntax error", ") - incomplete input", ") - unrecognized token: ", ") - unknown table option: ",
-            ") - unknown datatype for ",
+            ") - unknown datatype for ", ") - wrong number of arguments to function ",
+            // Engines before 3.39, of a view.
+            ") - RIGHT and FULL OUTER JOINs are not currently supported",
         ].contains { containsText(message, $0) }
     }
 }

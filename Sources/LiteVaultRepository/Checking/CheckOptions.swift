@@ -93,8 +93,10 @@ public struct CheckReport: Sendable {
     public internal(set) var partlyTested: [(snapshot: Snapshot, reached: SnapshotVerification.Level)] = []
     /// The packs that are known to be damaged or missing, by database; without one, what a repair has recorded.
     var damaged: [String: Set<String>] = [:]
-    /// Whether the results were recorded in the repository.
+    /// Whether the results were recorded in the repository, those of all databases.
     public internal(set) var isRecorded = false
+    /// The number of databases whose results were recorded, also if those of others were not.
+    package internal(set) var recordedDatabases = 0
     /// Why they were not, if they were to be; nil if they were.
     package internal(set) var recordingError: VaultError?
 

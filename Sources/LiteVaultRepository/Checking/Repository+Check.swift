@@ -136,7 +136,10 @@ extension Repository {
                     before.results[snapshot.hash.hexadecimal] = snapshot.verification
                 }
                 found.known = before
-                do { try await writable.record(found, database) } catch let error as VaultError where error.isDamage {
+                do {
+                    try await writable.record(found, database)
+                    report.recordedDatabases += 1
+                } catch let error as VaultError where error.isDamage {
                     isRecorded = false
                     report.recordingError = error
                 }

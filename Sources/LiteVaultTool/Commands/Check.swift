@@ -147,7 +147,7 @@ struct Check: VaultCommand {
             found.unremembered == 0
                 ? "compared with what this machine has seen"
                 : "\(Format.count(found.unremembered, "database")) never seen by this machine: nothing to compare with")
-        if !found.isRecorded { report.appendRow("recorded", Format.visible(unrecorded(found.recordingError))) }
+        if !found.isRecorded { report.appendRow("recorded", Format.visible(unrecorded(found))) }
         appendFailures(found, to: &report)
         for remark in found.remarks.prefix(20) {
             report.appendRow("remark", Format.visible("\(remark.path): \(remark.message)"))
@@ -169,10 +169,12 @@ struct Check: VaultCommand {
         return report
     }
 
-    /// That the results are not in the repository, and why.
-    private func unrecorded(_ error: VaultError?) -> String {
+    /// That results are not in the repository, and why.
+    private func unrecorded(_ found: CheckReport) -> String {
         if readOnly { return "nothing, as --read-only asks for" }
-        return (["nothing"] + [error?.path, error?.message].compactMap(\.self)).joined(separator: ": ")
+        let error = found.recordingError
+        let amount = found.recordedDatabases == 0 ? "nothing" : "not all"
+        return ([amount] + [error?.path, error?.message].compactMap(\.self)).joined(separator: ": ")
     }
 
     private static func problem(_ found: CheckReport.Problem) -> Members {

@@ -10,8 +10,9 @@ struct SnapshotCommand: VaultCommand {
         snapshot are stored, but each snapshot can be restored by itself. The repository is created on first use. With \
         a --repository-secret-… option everything in it is authenticated: no one with write access to the store can change \
         it unnoticed. If another object of the repository is damaged, the snapshot is stored, and the exit status is \
-        65. A plaintext database requires --allow-plaintext. The keyring beside SOURCE (SOURCE.keys) is stored with the \
-        snapshot: it is ciphertext, and a restore then needs the secret of one of its slots and nothing else.
+        65. A plaintext database requires --allow-plaintext. The keyring beside SOURCE (SOURCE.keys; of a link, first the \
+        one beside the database itself) is stored with the snapshot: it is ciphertext, and a restore then needs the secret \
+        of one of its slots and nothing else.
         """,
         examples: [
             "litevault snapshot vault.db --repository /backup/vaults",
@@ -28,7 +29,9 @@ struct SnapshotCommand: VaultCommand {
         help: .init("Name of the database in the repository (default: the file name).", valueName: "name"))
     var database: String?
 
-    @Option(path: "Store this keyring with the snapshot (default: SOURCE.keys, if it exists).")
+    @Option(
+        path:
+            "Store this keyring with the snapshot (default: the .keys beside the database, or beside the link to it).")
     var keyring: String?
 
     @Flag(help: "Store no keyring with the snapshot.")

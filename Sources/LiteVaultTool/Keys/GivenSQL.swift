@@ -8,7 +8,8 @@ enum GivenSQL {
     /// Prepares or runs a statement, and explains what the engine rejects. The connection is one after `guardSettings()`.
     ///
     /// - Throws: `usage` for a pragma that would change what protects the database, `key-rejected` for an attached file that the
-    ///   key of the database does not open, `damaged` for one that is; else what the body throws.
+    ///   key of the database does not open, `unsupported` for one whose schema the engine cannot parse, `damaged` for one that is; else
+    ///   what the body throws.
     static func run<T>(_ sql: String, on connection: Connection, _ body: () throws -> T) throws -> T {
         do { return try body() } catch let error as DatabaseError {
             switch error.resultCode.primary {
@@ -33,6 +34,7 @@ enum GivenSQL {
             case .key:
                 ("it is about a key", "Give keys by options, in the shell to '.open'; 'litevault rekey' changes a key.")
             case .cipherSetting: ("SQL cannot change how databases are encrypted", settingsRemedy(pragma.name))
+            case .cipherLibrary: ("it concerns SQLCipher itself", nil)
             case .cipherLog:
                 (
                     "SQLCipher would write statements and their values to a file, in plaintext",
@@ -69,6 +71,14 @@ enum GivenSQL {
     }
 
     private static func notAttached(_ error: DatabaseError, isEncrypted: Bool) -> Failure {
+        // A definition in the schema was read: the file is open.
+        if error.isUnreadableDefinition {
+            return Failure(
+                .unsupported,
+                "\(EngineInfo.linked.sqliteVersion) cannot read the schema of the attached file: \(error.message)",
+                remedy: "A newer version of SQLite may have written it: use that version. If none can read it, restore"
+                    + " a backup of that file.")
+        }
         // With a key, damage and another key look alike.
         if !isEncrypted, error.resultCode.primary == .corrupt {
             return Failure(
@@ -77,7 +87,8 @@ enum GivenSQL {
         return Failure(
             .keyRejected,
             isEncrypted
-                ? "the attached file has another key than the open database, or none"
+                ? "the key and salt of the open database do not open the attached file: it has another key, salt or"
+                    + " settings, or is not encrypted"
                 : "the attached file is encrypted, or is not a database",
             remedy:
                 "'litevault info' says what it is. 'litevault diff' and 'litevault export' take databases with keys of their own."

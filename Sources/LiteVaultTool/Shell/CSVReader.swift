@@ -26,6 +26,10 @@ struct CSVReader {
     private(set) var recordLine = 1
     /// Whether a field of the last record that is not in quotes contains a CR: lines may end with it alone.
     private(set) var hasReturn = false
+    /// Whether a record so far has such a field, and none was ended by a line feed: the lines end with CR alone, if there are several.
+    var hasOnlyReturns: Bool { hadReturn && !hadRowEnd }
+    private var hadReturn = false
+    private var hadRowEnd = false
 
     /// The longest field in bytes: a quote that is never closed would take in the rest of the file.
     private static let longest = 1 << 28
@@ -70,6 +74,7 @@ struct CSVReader {
         while true {
             guard let first = try takeUnquoted() else { return fields.isEmpty ? nil : fields + [nil] }
             if fields.isEmpty, first == dialect.row {
+                hadRowEnd = true
                 if first == Self.newline { line += 1 }
                 continue
             }
@@ -88,8 +93,9 @@ struct CSVReader {
         var next = isQuoted ? try takeUnquoted() : first
         while let byte = next {
             if byte == Self.newline { line += 1 }
+            if byte == dialect.row { hadRowEnd = true }
             if byte == dialect.column || byte == dialect.row { return (try text(bytes, isQuoted), byte) }
-            if byte == Self.return, dialect.dropsReturns { hasReturn = true }
+            if byte == Self.return, dialect.dropsReturns { (hasReturn, hadReturn) = (true, true) }
             bytes.append(byte)
             guard bytes.count <= Self.longest else { throw tooLong() }
             next = try takeUnquoted()

@@ -79,10 +79,8 @@ struct TableImport {
             throw Failure(.noInput, "the file cannot be read", path: path, remedy: "Check its permissions.")
         }
         var reader = CSVReader(file, dialect)
-        var hasReturns = false
         for _ in 0..<(skipped ?? 0) {
             guard try reader.record() != nil else { break }
-            hasReturns = hasReturns || reader.hasReturn
         }
         let connection = database.connection
         // A savepoint works inside a transaction of the user, too.
@@ -101,8 +99,8 @@ struct TableImport {
                 try statement.run(with: Bindings(record))
                 count += 1
             }
-            // All lines were one to the reader, and left out.
-            if count == 0, hasReturns { throw otherLineEnds }
+            // All lines were one to the reader: left out, or a row of one column.
+            guard !reader.hasOnlyReturns else { throw otherLineEnds }
             try connection.execute("RELEASE litevault_import")
             let told = isVerbose ? [Format.visible(insert)] : []
             return told + ["\(Format.count(count, "row")) imported."]

@@ -108,7 +108,8 @@ extension SchemaType {
 }
 
 // `ALTER TABLE … ADD COLUMN …` (https://sqlite.org/lang_altertable.html#altertabaddcol). Existing rows get
-// the default value, so it has to be a value, not an expression.
+// the default value, so it has to be a value, not an expression. A text with NUL has no literal, and is an expression: as a blob that is
+// cast to text it would be a value, but silently another text in a database in UTF-16.
 
 extension Table {
     /// `ALTER TABLE "users" ADD COLUMN "suffix" TEXT NOT NULL DEFAULT ('SR')`
@@ -116,7 +117,9 @@ extension Table {
     /// - Parameters:
     ///   - name: the column.
     ///   - check: a condition that is true for each row.
-    ///   - defaultValue: the value of existing rows, and of rows that are inserted without one.
+    ///   - defaultValue: the value of existing rows, and of rows that are inserted without one. One that contains NUL is an
+    ///     expression in SQL: SQLite throws "Cannot add a column with non-constant default" if the table has rows, and old
+    ///     engines in any case. Add the column without it then, as one that may be NULL, and update the rows.
     /// - Returns: the SQL text, for `Connection.run`.
     public func addColumn<V: Value>(
         _ name: SQLExpression<V>, check: SQLExpression<Bool>? = nil, defaultValue: V

@@ -133,6 +133,25 @@ import Testing
         }
     }
 
+    @Test(arguments: [true, false])
+    func `H-ATT-05 an attached file with a schema of a newer engine is not damaged, and its key is right`(usesHMAC: Bool) throws {
+        let path = scratch.path("newer.db")
+        let settings = CipherSettings(kdfIterations: 100, usesHMAC: usesHMAC)
+        let made = try Connection(path, key: other, settings: settings)
+        try made.execute(
+            """
+            CREATE TABLE x (a); CREATE TRIGGER g AFTER INSERT ON x BEGIN SELECT 1; END; PRAGMA writable_schema = ON;
+            UPDATE sqlite_master SET sql = 'CREATE TRIGGER g AFTER INSERT ON x BEGIN SOMETHING NEW; END' WHERE name = 'g';
+            """)
+        try made.close()
+        let db = try Connection(scratch.path("main.db"), key: key, settings: fast)
+        let error = vaultError { try db.attach(.uri(path), as: "other", key: other, settings: settings) }
+        #expect(error?.code == .unsupported && error?.path == path, "\(String(describing: error))")
+        #expect(error?.remedy?.contains("newer version") == true && error?.message.contains("(g)") == true)
+        #expect(try db.all("PRAGMA database_list") { try $0.get(1, as: String.self) } == ["main"])
+        #expect(vaultError { try db.attach(.uri(path), as: "other", key: key, settings: settings) }?.code == .keyRejected)
+    }
+
     @Test func `a wrong key attaches nothing, and is reported as such`() throws {
         let path = try scratch.makeEncrypted("attached.db", key: other)
         let before = try scratch.bytes("attached.db")

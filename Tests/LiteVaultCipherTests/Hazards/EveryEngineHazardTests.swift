@@ -35,15 +35,28 @@ import Testing
         #expect(try scratch.names() == ["plain.db"])
     }
 
-    @Test(arguments: [
-        "CREATE TRIGGER g AFTER INSERT ON t BEGIN SELECT 1 SOMETHING NEW; END",
-        "CREATE TRIGGER g AFTER INSERT ON t BEGIN INSERT INTO t VALUES (1) FUTURE; END", "CREATE TRIGGER g AFTER INSERT ON t BEGIN",
-    ])
-    func `H-VER-21 a schema of a newer engine is no damage, and nothing is written`(definition: String) throws {
+    /// Definitions that the engine knows, each with one that it does not know, as a newer engine may write it.
+    private static let newerDefinitions: [(String, String)] = {
+        let trigger = "CREATE TRIGGER g AFTER INSERT ON t BEGIN SELECT 1; END"
+        var pairs = [
+            (trigger, "CREATE TRIGGER g AFTER INSERT ON t BEGIN SELECT 1 SOMETHING NEW; END"),
+            (trigger, "CREATE TRIGGER g AFTER INSERT ON t BEGIN INSERT INTO t VALUES (1) FUTURE; END"),
+            (trigger, "CREATE TRIGGER g AFTER INSERT ON t BEGIN"),
+            ("CREATE INDEX g ON t (abs(a))", "CREATE INDEX g ON t (abs(a, 1))"),
+        ]
+        // Later engines know this one.
+        if EngineInfo.linked.sqliteVersion < SQLiteVersion(major: 3, minor: 39) {
+            pairs.append(("CREATE VIEW g AS SELECT a FROM t", "CREATE VIEW g AS SELECT t.a FROM t RIGHT JOIN t AS u ON t.a = u.a"))
+        }
+        return pairs
+    }()
+
+    @Test(arguments: newerDefinitions)
+    func `H-VER-21 a schema of a newer engine is not damage, and nothing is written`(known: String, newer: String) throws {
         let path = scratch.path("plain.db")
         let db = try Connection(path)
-        try db.execute("CREATE TABLE t (a); INSERT INTO t VALUES (1); CREATE TRIGGER g AFTER INSERT ON t BEGIN SELECT 1; END; PRAGMA writable_schema = ON")
-        try db.run("UPDATE sqlite_master SET sql = ? WHERE name = 'g'", with: definition)
+        try db.execute("CREATE TABLE t (a); INSERT INTO t VALUES (1); \(known); PRAGMA writable_schema = ON")
+        try db.run("UPDATE sqlite_master SET sql = ? WHERE name = 'g'", with: newer)
         try db.close()
         let before = try scratch.bytes("plain.db")
         let file = DatabaseFile(path)

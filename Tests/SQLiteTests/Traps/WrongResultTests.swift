@@ -81,6 +81,18 @@ import Testing
         #expect(try db.prepare("SELECT text FROM notes").map { $0[0] as? String } == ["a\0b"])
     }
 
+    @Test(arguments: ["UTF-8", "UTF-16le"])
+    func `a default text with a NUL is not added to rows as another text, but refused`(encoding: String) throws {
+        let db = try Connection()
+        try db.execute("PRAGMA encoding = '\(encoding)'; CREATE TABLE notes (id INTEGER PRIMARY KEY); INSERT INTO notes VALUES (1)")
+        let error = #expect(throws: Result.self) { try db.run(notes.addColumn(text, defaultValue: "a\0b")) }
+        #expect(error.map { "\($0)".contains("non-constant default") } == true, "\(String(describing: error))")
+        #expect(try db.prepare("SELECT * FROM notes").columnNames == ["id"])
+        try db.run(notes.addColumn(text))
+        try db.run(notes.update(text <- "a\0b"))
+        #expect(try db.scalar(notes.select(text)) == "a\0b")
+    }
+
     @Test func `an integer is read as a real`() throws {
         try db.run(notes.insert(id <- 3))
         let row = try #require(try db.pluck(notes))
