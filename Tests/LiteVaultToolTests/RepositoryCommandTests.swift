@@ -211,6 +211,10 @@ import Testing
         #expect(try run(["check"] + secret)["protection"] as? String == "secret")
         #expect(try run(["check"])["protection"] as? String == "hashes")
         #expect(try run(["restore", "out.db"])["authenticated"] as? Bool == false)
+        // What pruning would do it tells only with the secret; what retention would do, all the same.
+        let preview = try workspace.tool.run(["forget", "--keep-last", "1", "--dry-run", "--prune", "--json"] + common)
+        #expect(preview.status == 77)
+        #expect((try preview.json()["snapshots"] as? [Any])?.count == 1)
     }
 
     @Test func `secrets of a repository are added, listed, changed and removed, and never shown`() throws {

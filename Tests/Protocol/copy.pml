@@ -117,23 +117,27 @@ inline prune(alone) {
         if :: !going -> until[id] = 0 :: else -> skip fi
     }
     if :: lost || !going -> goto pruned :: else -> skip fi; die(alone);
-    d_step { pack = false; until[id] = 0 }
+    if
+    :: d_step { pack = false; until[id] = 0 }
+    :: !alone -> d_step { refused = true; until[id] = 0 } /* these credentials may not delete */
+    fi;
     d_step { v = version }
     confirm(); if :: lost -> goto pruned :: else -> skip fi; die(alone);
     d_step {
         if
+        :: UNCHANGED && refused -> chosen = (listed -> mark : chosen); version++
 #ifdef NOWAIT
-        :: UNCHANGED -> listed = false; since = 0; chosen = 0; version++
+        :: UNCHANGED && !refused -> listed = false; since = 0; chosen = 0; version++
 #else
-        :: UNCHANGED && mark == 0 -> listed = false; since = 0; chosen = 0; version++
-        :: UNCHANGED && mark != 0 -> version++
+        :: UNCHANGED && !refused && mark == 0 -> listed = false; since = 0; chosen = 0; version++
+        :: UNCHANGED && !refused && mark != 0 -> version++
 #endif
         :: else -> skip
         fi;
         until[id] = 0
     }
 pruned: skip;
-    d_step { there = false; used = false; wasListed = false; going = false; mark = 0; time = 0; first = 0; now = 0; v = 0; lost = false }
+    d_step { there = false; used = false; wasListed = false; going = false; refused = false; mark = 0; time = 0; first = 0; now = 0; v = 0; lost = false }
     die(alone);
     release()
 }
@@ -148,12 +152,12 @@ gone:   skip;
 
 proctype Pruner(byte id) {
     byte v, mark, now, first, time, rounds;
-    bool there, used, wasListed, going, lost;
+    bool there, used, wasListed, going, refused, lost;
     do :: rounds < ROUNDS -> rounds++; prune(false) :: break od;
 gone:   skip;
     d_step {
         over++; until[id] = 0; rounds = 0; v = 0; mark = 0; now = 0; first = 0; time = 0
-        there = false; used = false; wasListed = false; going = false; lost = false
+        there = false; used = false; wasListed = false; going = false; refused = false; lost = false
     }
 }
 
@@ -171,7 +175,7 @@ end:
 init {
     byte id = LAST;
     byte v, mark, now, first, time;
-    bool there, used, wasListed, going, lost;
+    bool there, used, wasListed, going, refused, lost;
     atomic {
         /* A pruning may have listed the pack before. */
         if :: listed = true; version = 1 :: skip fi;

@@ -7,9 +7,10 @@ extension CopyRun {
     /// Those of a snapshot's writer have random names, so that a writer stores other ones instead. A copied pack has the name that the copy of
     /// it has: storing it again does not help while a process that is suspended may delete that name later.
     ///
-    /// Pruning records which packs it has chosen before it deletes any, on condition that nobody has replaced the list since it was read. So a pack that is only
-    /// scheduled is taken off the list, and what was chosen by a run that did not end is not relied on. The list is stored in any case: a pruning that has read it
-    /// before could schedule packs otherwise, with a time before this copy, and the next one choose them. Tests/Protocol has a model of it.
+    /// Pruning records which packs it has chosen before it deletes any, on condition that nobody has replaced the list since it was read. So
+    /// a pack that is only scheduled is taken off the list, and what was chosen by a run that did not end is not relied on. If there are
+    /// snapshots to copy, the list is stored in any case: a pruning that has read it before could schedule packs otherwise, with a time
+    /// before this copy, and the next one choose them. Tests/Protocol has a model of it.
     ///
     /// - Parameter lease: that for removing from the copy.
     /// - Throws: `VaultError` `busy` if a snapshot needs a pack that was chosen, or if another process has taken the lease.

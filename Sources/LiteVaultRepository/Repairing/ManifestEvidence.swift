@@ -7,20 +7,27 @@ internal import LiteVaultSystem
 /// A machine remembers the `repository.json` of its last use. Since then the repository may have got a new key, or been sealed, by another
 /// machine; or another repository is at that place now, such as on another disk. By such a document all manifests would count as damaged.
 struct ManifestEvidence {
+    /// Whether there is neither a manifest nor a fence.
+    private(set) var isEmpty = true
     /// Whether a manifest or a fence is of this repository, and authentic.
     private(set) var hasOwn = false
     /// The first that is intact, and of another repository or key, or sealed as this repository is not.
     private(set) var foreign: String?
     /// The first that is sealed and cannot be opened: it is damaged, or of another repository.
     private(set) var unopened: String?
+    /// How many of these there are.
+    private var unopenedCount = 0
     /// Why the first of those could not be read that the store has: this says nothing about their content.
     private(set) var failure: VaultError?
 
     fileprivate mutating func add(_ verdict: ManifestVerdict, _ name: String) {
+        isEmpty = false
         switch verdict {
         case .own: hasOwn = true
         case .foreign: foreign = foreign ?? name
-        case .unopened: unopened = unopened ?? name
+        case .unopened:
+            unopened = unopened ?? name
+            unopenedCount += 1
         case .unread(let error): failure = failure ?? error
         case .damaged: break
         }
@@ -38,22 +45,41 @@ struct ManifestEvidence {
                     + "upgraded it last, or restore \(name) from a copy of the repository. If \(other) was forged, move it "
                     + "away before that.")
         }
-        return hasOwn ? nil : failure
+        // Those that are its own do not tell about one that was not read: a change of the key may have been interrupted.
+        return failure
     }
 
     /// Why a repository that was opened by the document must not be repaired; nil if a manifest is its own, or none contradicts it.
     ///
+    /// A sealed manifest that cannot be opened contradicts it only with another such one: a single one is damaged, and can be repaired.
+    ///
     /// - Parameter location: the store's.
     func mismatch(_ location: String) -> VaultError? {
-        guard !hasOwn, let foreign else { return nil }
+        guard !hasOwn, let other = foreign ?? (unopenedCount > 1 ? unopened : nil) else { return nil }
         let name = RepositoryFormat.config
+        let observed =
+            foreign == nil
+            ? "none of \(unopenedCount) sealed snapshots can be opened by it, such as \(other)"
+            : "no snapshot belongs to it, although \(other) is intact"
         return VaultError(
-            .damaged,
-            "is older than the repository, or of another one: no snapshot belongs to it, although \(foreign) is intact",
-            path: "\(location)/\(name)",
+            .damaged, "is older than the repository, or of another one: \(observed)", path: "\(location)/\(name)",
             remedy: "Nothing was set aside. Move \(name) away, and repair the repository on the machine that changed "
                 + "its secrets or upgraded it last; or restore \(name) from a copy of the repository. If the snapshots "
-                + "were forged, move them away.")
+                + "were forged, or all of them are damaged, move them away.")
+    }
+
+    /// Why a repository must not be repaired that has no manifest, while those in `damaged/` are its own; nil if they are not. They are evidence
+    /// of these.
+    ///
+    /// - Parameter location: the store's.
+    func setAside(_ location: String) -> VaultError? {
+        guard hasOwn else { return nil }
+        return VaultError(
+            .damaged, "has intact snapshots of the repository, which has no others: an earlier repair set them aside",
+            path: "\(location)/damaged/snapshots",
+            remedy: "Move what is below damaged/snapshots/ and damaged/segments/ back to snapshots/ and segments/, "
+                + "with the store's own tools, and repair the repository again. If these snapshots are not wanted, "
+                + "move them out of the repository.")
     }
 }
 
@@ -135,6 +161,8 @@ struct ManifestJudge: Sendable {
             do {
                 let bytes = try await base.get(stored, upTo: Int(SealedObject.limit(Int64(limit))))
                 verdict = self.verdict(bytes, Self.name(stored, below: place), limit)
+            } catch let error as VaultError where error.code == .missing {
+                verdict = .unread(.notReturned(stored))
             } catch let error as VaultError {
                 verdict = error.isDamage ? .damaged : .unread(error)
             }

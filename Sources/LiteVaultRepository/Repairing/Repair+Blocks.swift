@@ -10,7 +10,8 @@ extension Repair {
         let packs = try await store.list("data/").filter { RepositoryFormat.isPack($0.name) }
         let total = packs.lazy.map(\.size).sum
         let list = try await repository.pendingDeletions()
-        let recorded = try await recordedDamage(databases).union(list.damaged ?? [])
+        let before = try await recorded(databases)
+        let suspects = Set(before.values.flatMap { $0.damaged ?? [] }).union(list.damaged ?? [])
         var done: Int64 = 0
         // What is damaged in packs, whether or not a snapshot has lost something by it.
         var flaws: [String: VaultError] = [:]
@@ -21,7 +22,7 @@ extension Repair {
                 // What a check or a repair has found damaged is read as a whole: only some of its blocks are lost, or none any more.
                 try await tables.add(
                     object, repository: repository.id, store: store,
-                    readsData: options.readsData || recorded.contains(object.name))
+                    readsData: options.readsData || suspects.contains(object.name))
             }
             done = [done, object.size].sum
         }
@@ -50,7 +51,8 @@ extension Repair {
         }
         for database in databases {
             try await findLosses(
-                of: database, walk, finder, maps.source, isListWhole: list.damaged?.isEmpty == false)
+                of: database, walk, finder, maps.source, isListWhole: list.damaged?.isEmpty == false,
+                since: before[database])
         }
         needed.formUnion(walk.packs.map { RepositoryFormat.tree($0) })
         for (name, flaw) in flaws.sorted(by: { $0.key < $1.key })
@@ -78,13 +80,17 @@ extension Repair {
     }
 
     /// Finds the lost blocks of a database's snapshots, and records which snapshots have lost some.
+    ///
+    /// - Parameter before: what was recorded before the packs were read.
     private func findLosses(
-        of database: String, _ walk: BlockMapWalk, _ finder: LostBlockFinder, _ source: NodeSource, isListWhole: Bool
+        of database: String, _ walk: BlockMapWalk, _ finder: LostBlockFinder, _ source: NodeSource, isListWhole: Bool,
+        since before: Verifications?
     ) async throws {
         let survey = try await repository.survey(database)
         let verifications = try await repository.advisories(survey).verifications
         let level: SnapshotVerification.Level = options.readsData ? .data : .structure
         var found = VerificationResults()
+        found.known = before
         for snapshot in survey.snapshots(with: verifications) {
             let (manifest, known, hash) = (snapshot.manifest, snapshot.verification, snapshot.hash.hexadecimal)
             let root = try manifest.rootEntry(snapshot.object)
@@ -119,17 +125,17 @@ extension Repair {
         try await writable.record(found, database, holding: lease)
     }
 
-    /// The packs that checks have found damaged.
-    private func recordedDamage(_ databases: [String]) async throws -> Set<String> {
-        var names: Set<String> = []
+    /// What checks have recorded, by the identifier of the database.
+    private func recorded(_ databases: [String]) async throws -> [String: Verifications] {
+        var found: [String: Verifications] = [:]
         for database in databases {
-            do { names.formUnion(try await repository.verifications(database).damaged ?? []) } catch let error
-                as VaultError where error.isDamage
+            do { found[database] = try await repository.verifications(database) } catch let error as VaultError
+                where error.isDamage
             {
                 // It was set aside, or is in a dry run.
             }
         }
-        return names
+        return found
     }
 
     private func isReadable(_ entry: TreeEntry) async throws -> Bool {

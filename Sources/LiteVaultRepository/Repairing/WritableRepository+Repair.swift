@@ -12,7 +12,8 @@ extension WritableRepository {
     /// - Parameter options: the database, whether to read all data, and whether to report only.
     /// - Returns: the actions taken and the losses, or with ``RepairOptions/dryRun`` what they would be.
     /// - Throws: `VaultError` `busy` if another process removes snapshots or packs, `keyRejected` if the repository's secret
-    ///   was not given, `damaged` if its `repository.json` is that of none of its snapshots (nothing is changed then), `io`.
+    ///   was not given, `damaged` if its `repository.json` is that of none of its snapshots, or all of these are in `damaged/` and
+    ///   intact (nothing is changed then), `io`.
     public func repair(_ options: RepairOptions = .init()) async throws -> RepairReport {
         if options.dryRun { return try await Repair(self, options, nil).run() }
         return try await withLease("prune", for: "repairing the repository") {
@@ -72,10 +73,14 @@ final class Repair {
     }
 
     /// Checks that the repository was opened by a `repository.json` that is of its manifests: by another one, all of them would be set aside.
+    /// Where that has happened, what is recorded of them has to stay until they are moved back.
     private func requireOwnManifests() async throws {
         let judge = try ManifestJudge(repository.config, repository.key, of: repository.id)
         let evidence = try await judge.evidence(in: store, untilOwn: true)
         if let mismatch = evidence.mismatch(store.location) { throw mismatch }
+        guard evidence.isEmpty else { return }
+        let kept = try await judge.evidence(in: store, below: "damaged/", untilOwn: true)
+        if let setAside = kept.setAside(store.location) { throw setAside }
     }
 
     // MARK: Documents

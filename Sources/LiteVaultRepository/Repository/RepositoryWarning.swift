@@ -99,14 +99,17 @@ extension Snapshot {
     /// The machine alone tells nothing: containers get a name with each start, and machines are renamed. Nor does the content: a rekey or a VACUUM
     /// replaces all of it. Both together do, unless the names of machines have changed before and this one is new: then they are those of containers.
     ///
-    /// - Parameter earlier: the snapshots of the database before it, in order.
-    package func warning(continuing earlier: [Snapshot]) -> RepositoryWarning? {
+    /// - Parameters:
+    ///   - earlier: the snapshots of the database before it, in order.
+    ///   - isCompared: whether its blocks were compared with those of the last one. Of blocks that were not, all count as changed.
+    package func warning(continuing earlier: [Snapshot], isCompared: Bool = true) -> RepositoryWarning? {
         guard let last = earlier.last, last.line == line, !isSameText(last.host, host) else { return nil }
         let history = earlier.filter { $0.line == line }
         let hasReturned = history.contains { isSameText($0.host, host) }
         guard hasReturned || history.allSatisfy({ isSameText($0.host, last.host) }) else { return nil }
-        // A change of a small file may replace all of its blocks.
-        let isReplaced = hasReturned && manifest.changedBlocks == manifest.blocks
+        // A change of a small file may replace all of its blocks, and does not count as rewriting it.
+        let isReplaced =
+            hasReturned && isCompared && last.manifest.blocks < 8 && manifest.changedBlocks == manifest.blocks
         guard manifest.salt != last.manifest.salt || manifest.rewritten || isReplaced else { return nil }
         var warning = RepositoryWarning(
             .notice, .cannotCreate, path: source,

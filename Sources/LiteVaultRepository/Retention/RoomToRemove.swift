@@ -57,12 +57,10 @@ struct RoomToRemove {
 extension WritableRepository {
     /// Removes something: on a full disk in the room that is kept for it.
     ///
-    /// - Parameters:
-    ///   - isKept: whether room is kept afterwards: what removes nothing stores nothing, either.
-    ///   - body: is run again from its beginning if it found the disk full. What it has removed by then stays removed.
-    func withRoom<T>(isKept: Bool = true, _ body: () async throws -> T) async throws -> T {
+    /// - Parameter body: is run again from its beginning if it found the disk full. What it has removed by then stays removed.
+    func withRoom<T>(_ body: () async throws -> T) async throws -> T {
         let room = RoomToRemove(store)
-        defer { if isKept { room?.keep() } }
+        defer { room?.keep() }
         do {
             return try await body()
         } catch let error as VaultError where error.code == .noSpace {

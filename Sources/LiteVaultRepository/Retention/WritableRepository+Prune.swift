@@ -22,7 +22,7 @@ extension WritableRepository {
     /// - Parameters:
     ///   - grace: how long a pack stays scheduled before it is deleted; one day by default. By the store's clock: where that was set back,
     ///     or was behind and is set right, it starts over. One that is set forward ends it.
-    ///   - dryRun: whether to report only, without changing anything.
+    ///   - dryRun: whether to report only, without changing anything. That needs no lease, and works in a store that cannot be written.
     /// - Throws: `VaultError` `damaged` if a manifest or a block map cannot be read or is missing, because it may need any pack, or if a
     ///   forget record cannot be read, which tells what is missing; nothing is deleted then. `busy` if another process removes snapshots or packs,
     ///   or took the lease meanwhile, as it was not renewed in time.
@@ -30,10 +30,10 @@ extension WritableRepository {
     public func prune(
         grace: Duration = .seconds(86_400), dryRun: Bool = false, progress: @escaping BackupProgress.Report = { _ in }
     ) async throws -> PruneResult {
-        try await withRoom(isKept: !dryRun) {
+        if dryRun { return try await prune(grace: grace, progress: progress, replacing: nil) }
+        return try await withRoom {
             try await withLease("prune", for: "removing from the repository") { lease in
-                if dryRun { return try await prune(grace: grace, progress: progress, replacing: nil) }
-                return try await store.changing(RepositoryFormat.pendingDeletions, holding: lease) {
+                try await store.changing(RepositoryFormat.pendingDeletions, holding: lease) {
                     try await prune(grace: grace, progress: progress, replacing: $0)
                 }
             }
@@ -49,7 +49,7 @@ extension WritableRepository {
         let trees = try await store.list("tree/").filter { RepositoryFormat.isPack($0.name) }
         let packs = try await store.list("data/").filter { RepositoryFormat.isPack($0.name) } + trees
         let writers = try await writers(endingOthers: version != nil)
-        let (now, grace) = (try await store.now().timeIntervalSince1970, grace.seconds)
+        let (now, grace) = (try await time(orOwn: version == nil).timeIntervalSince1970, grace.seconds)
         let used = try await repository.usedPacks()
         // A damaged list is started over: only packs scheduled by this run or a later one are deleted then.
         var before = PendingDeletions(repository: repository.config.id, packs: [], sparse: [])
@@ -117,7 +117,13 @@ extension WritableRepository {
         for (index, pack) in going.enumerated() {
             try progress(BackupProgress(.removing, Int64(index), of: Int64(going.count)))
             if index % 100 == 0 { try await version.lease?.confirm() } else { try await version.lease?.confirmIfDue() }
-            try await store.remove(pack.name)
+            do {
+                try await store.remove(pack.name)
+            } catch let error as VaultError where error.code == .unsupported {
+                // Nothing deletes these any more: no copy has to wait for that.
+                try await takeBackChosen(going[index...].map(\.name), known, holding: version.lease)
+                throw error
+            }
         }
         try await store.removeLeftovers()
         guard !going.isEmpty else { return result }
@@ -132,6 +138,31 @@ extension WritableRepository {
         return result
     }
 
+    /// Takes back that packs were chosen, as the store does not let them be deleted. Until then they may have been chosen by another run.
+    private func takeBackChosen(
+        _ names: [String], _ known: [String: PendingDeletions.Pack], holding lease: Lease?
+    ) async throws {
+        let refused = Set(names)
+        try await store.changing(RepositoryFormat.pendingDeletions, holding: lease) { version in
+            var list = try await repository.pendingDeletions()
+            try await lease?.confirm()
+            for place in list.packs.indices where refused.contains(list.packs[place].name) {
+                list.packs[place].chosen = known[list.packs[place].name]?.chosen
+            }
+            try await put(list, replacing: version)
+        }
+    }
+
+    /// The store's time.
+    ///
+    /// - Parameter orOwn: whether this machine's will do. Where objects are files, only a repository that can be written has one.
+    private func time(orOwn: Bool) async throws -> Date {
+        do { return try await store.now() } catch let error as VaultError {
+            guard orOwn else { throw error }
+            return clock.time()
+        }
+    }
+
     /// The leases of active writers.
     ///
     /// - Parameter endingOthers: whether leases that were not renewed in time are ended, so that a writer that was only
@@ -139,8 +170,9 @@ extension WritableRepository {
     ///   then, and it is given much more time.
     private func writers(endingOthers: Bool) async throws -> [Lease.Record] {
         var found: [Lease.Record] = []
-        let now = try await store.now()
-        let supportsConditionalWrites = try await store.supportsConditionalWrites()
+        let now = try await time(orOwn: !endingOthers)
+        // A store may have to write to find that out.
+        let supportsConditionalWrites = endingOthers ? try await store.supportsConditionalWrites() : true
         let staleAge = supportsConditionalWrites ? Lease.staleAge : Lease.staleAgeWithoutConditions
         let prefix = RepositoryFormat.lease("")
         let leases = try await store.list(prefix).filter {

@@ -56,7 +56,7 @@ struct StoredKeyring {
                     }
                     problem = .secondKeyring(keyring, besides: database + ".keys")
                 } catch {
-                    problem = .unstoredKeyring(keyring, error)
+                    problem = .unstoredKeyring(keyring, error, besides: found == nil ? nil : database + ".keys")
                 }
             }
             (text, warning) = (found, problem)
@@ -87,12 +87,22 @@ struct StoredKeyring {
 
 extension RepositoryWarning {
     /// The notice that a keyring is not stored with a snapshot.
-    fileprivate static func unstoredKeyring(_ path: String, _ error: any Error) -> RepositoryWarning {
+    ///
+    /// - Parameter other: the one that is stored; nil for none.
+    fileprivate static func unstoredKeyring(
+        _ path: String, _ error: any Error, besides other: String?
+    ) -> RepositoryWarning {
         let reason = error as? VaultError
+        let advice =
+            if let other {
+                "The snapshot carries the keyring beside the file, \(other). If nothing needs this one, remove it."
+            } else {
+                "Without it, the restored database does not open: keep a copy of it elsewhere."
+            }
         return RepositoryWarning(
             .notice, reason?.code ?? .io, path: path,
             message: "is not stored with the snapshot: \(reason?.message ?? "\(error)")",
-            advice: .text("Without it, the restored database does not open: keep a copy of it elsewhere."))
+            advice: .text(advice))
     }
 
     /// The notice that the keyring beside a link is not stored, as another one is beside the database.

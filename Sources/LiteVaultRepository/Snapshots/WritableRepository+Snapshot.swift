@@ -110,7 +110,8 @@ extension WritableRepository {
             plan.warnings += UnrestorableSnapshot.all(of: plan.known + [snapshot]).compactMap(\.warning)
             // Another path has been told of already.
             if !plan.warnings.contains(where: \.continuesHistory),
-                let warning = snapshot.warning(continuing: plan.known)
+                let warning = snapshot.warning(
+                    continuing: plan.known, isCompared: plan.blockMap != nil && sink.damage == nil)
             {
                 plan.warnings.append(warning)
             }

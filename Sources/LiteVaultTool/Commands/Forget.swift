@@ -56,7 +56,8 @@ struct Forget: VaultCommand {
         let (ids, name, dryRun, prunes, grace) = (snapshots, database, dryRun, prune, grace)
         let progress = session.backupProgress
         let warnings = WarningList()
-        let (decisions, pruned) = try runBlocking {
+        let (decisions, pruned, failure) = try runBlocking {
+            () async throws -> ([RetentionDecision], PruneResult?, VaultError?) in
             try await opened.requireDatabase(name)
             let decisions =
                 switch (policy, dryRun) {
@@ -69,9 +70,14 @@ struct Forget: VaultCommand {
                     try await opened.writable().forget(
                         snapshots: ids, database: name, warning: warnings.add, progress: progress)
                 }
-            let pruned =
-                prunes ? try await opened.writable().prune(grace: grace, dryRun: dryRun, progress: progress) : nil
-            return (decisions, pruned)
+            guard prunes else { return (decisions, nil, nil) }
+            do {
+                let pruned = try await opened.writable().prune(grace: grace, dryRun: dryRun, progress: progress)
+                return (decisions, pruned, nil)
+            } catch let error as VaultError where dryRun {
+                // Which snapshots would be removed is known all the same.
+                return (decisions, nil, error)
+            }
         }
 
         let kept = decisions.count { $0.keeps }
@@ -98,6 +104,7 @@ struct Forget: VaultCommand {
         session.add(
             warnings.all, of: repository.location, after: "retention was applied to the readable snapshots",
             to: &report)
+        if let failure { report.failure = Failure(failure) }
         return report
     }
 

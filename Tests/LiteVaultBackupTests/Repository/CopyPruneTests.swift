@@ -136,6 +136,38 @@ import Testing
         try await requireAllRestorable(2)
     }
 
+    /// Prunes the copy at a time of its store, which removes no pack and fails with this code instead.
+    private func failPruning(_ code: VaultError.Code, at seconds: Double, grace: Duration) async {
+        store.setClock(ahead: seconds)
+        store.setHooks(before: { call, name in
+            guard call == "remove", name.hasPrefix("data/") || name.hasPrefix("tree/") else { return }
+            throw VaultError(code, "is not removed", path: name)
+        })
+        #expect(await StoreCalls.code { try await pruned(suspended: true, grace: grace) } == code)
+        store.setHooks()
+    }
+
+    @Test func `H-REP-43 after prunings that may not delete anything a copy does not have to wait`() async throws {
+        let source = try await interrupted()
+        for _ in 0..<2 { await failPruning(.unsupported, at: 0, grace: .seconds(0)) }
+        let done = try await source.writable().copy(to: base)
+        #expect(done.snapshots == 2 && done.packs == 0 && done.warnings == [])
+        try await requireAllRestorable(2)
+    }
+
+    @Test func `H-REP-34 what one pruning has chosen stays chosen when another one may not delete it, until the time is over`()
+        async throws
+    {
+        let source = try await interrupted()
+        let grace = Duration.seconds(3600)
+        await failPruning(.io, at: 7200, grace: grace)
+        await failPruning(.unsupported, at: 7300, grace: grace)
+        #expect(await StoreCalls.code { _ = try await source.writable().copy(to: base) } == .busy)
+        await failPruning(.unsupported, at: 11_000, grace: grace)
+        #expect(try await source.writable().copy(to: base).snapshots == 2)
+        try await requireAllRestorable(2)
+    }
+
     @Test func `H-REP-35 a copy that lost its lease in the middle does not report success, and is repeated`() async throws {
         let source = try await interrupted()
         let once = OnceOnly()

@@ -106,6 +106,26 @@ import Testing
         #expect(try await !Self.checkAll(hooked).isIntact)
     }
 
+    @Test(arguments: [false, true])
+    func `H-REP-30 a repair that was late leaves the damage recorded that a check has found meanwhile`(readsData: Bool) async throws {
+        let other = try await open(base, machine: "far")
+        let image = try await filled(other, count: 2)
+        let hooked = try await open(late, machine: "near")
+        let base = base
+        // By then it has read the packs.
+        hold(late, "list", "tree/") {
+            try await Self.damage(base)
+            let found = try await Self.checkAll(other)
+            #expect(!found.isIntact && found.isRecorded)
+        }
+        var options = RepairOptions()
+        options.readsData = readsData
+        _ = try await hooked.writable().repair(options)
+        late.setHooks()
+        #expect(try await hooked.snapshots().unrestorable.map(\.snapshot.sequence) == [1, 2])
+        try await requireWholeSnapshot(hooked, image)
+    }
+
     @Test func `H-REP-30 what is copied of verifications leaves the damage recorded that a check of the copy has found meanwhile`()
         async throws
     {

@@ -106,6 +106,26 @@ import Testing
         #expect(try await objects() == left)
     }
 
+    /// As above, while the others cannot be read.
+    @Test func `H-REP-40 an older memory is refused although all manifests that can be read are of its time`() async throws {
+        let before = try await changed(.newKey)
+        let names = try await store.list("snapshots/").map(\.name)
+        try await store.put(names[0], bytes: before.manifest, condition: .none)
+        try await store.remove(config)
+        let left = try await objects()
+        let partly = AlteredStore(store) {
+            $0.getUpTo = { base, name, limit in
+                if names.dropFirst().contains(name) { throw VaultError(.io, "does not respond", path: name) }
+                return try await base.get(name, upTo: limit)
+            }
+        }
+        let code = await StoreCalls.code {
+            _ = try await Repository.restoreIdentity(partly, secret: secret("a"), local: local("far"))
+        }
+        #expect(code == .io)
+        #expect(try await objects() == left)
+    }
+
     @Test(arguments: [false, true])
     func `H-REP-40 what is remembered of another repository at the same place is not taken for that of this one`(
         hasSecret: Bool
@@ -152,6 +172,59 @@ import Testing
         #expect(try await restoreIdentity("b", "near") != nil)
         #expect(try await store.get(config) == whole)
         #expect(try await open("b", "near").writable().repair().isWhole)
+    }
+
+    /// Both have one secret, and the wrong one of two copies was restored. Whose a sealed manifest is, it does not say.
+    @Test func `H-REP-41 a repair by the repository json of another sealed repository stops before it sets anything aside`()
+        async throws
+    {
+        let first = try await WritableRepository.create(store, secret: secret("a"), sealed: true, local: local("near"))
+        var image = try TestImage(scratch.path("a.db"), blocks: 20)
+        for block in 0..<2 {
+            try image.change(block: block)
+            try await first.repository.snapshot(image)
+        }
+        let other = DirectoryStore(scratch.path("other"))
+        _ = try await WritableRepository.create(other, secret: secret("a"), sealed: true, local: local("far"))
+        let whole = try await store.get(config)
+        try await store.put(config, bytes: try await other.get(config), condition: .none)
+        let repository = try await open("a", "new")
+        let left = try await objects()
+        for dryRun in [true, false] {
+            var options = RepairOptions()
+            options.dryRun = dryRun
+            let error = await StoreCalls.failure { _ = try await repository.writable().repair(options) }
+            #expect(error?.code == .damaged && error?.path?.hasSuffix("/" + config) == true, "\(String(describing: error))")
+            #expect(error?.message.contains("none of 2 sealed snapshots") == true)
+        }
+        #expect(try await objects() == left)
+        try await store.put(config, bytes: whole, condition: .none)
+        #expect(try await open("a", "near").writable().repair().isWhole)
+    }
+
+    /// As an earlier version left them.
+    @Test(arguments: Change.allCases)
+    func `H-REP-42 a repair changes nothing while all manifests are set aside, and ends well once they are moved back`(
+        change: Change
+    ) async throws {
+        _ = try await changed(change)
+        let ids = try await open("b", "near").snapshots().map(\.id)
+        try await move("", to: "damaged/")
+        try await store.remove(config)
+        #expect(try await restoreIdentity("b", "near")?.kind == .restored)
+        let repository = try await open("b", "near")
+        let left = try await objects()
+        for dryRun in [true, false] {
+            var options = RepairOptions()
+            options.dryRun = dryRun
+            let error = await StoreCalls.failure { _ = try await repository.writable().repair(options) }
+            #expect(error?.code == .damaged && error?.path?.hasSuffix("/damaged/snapshots") == true, "\(String(describing: error))")
+            #expect(error?.remedy?.contains("back to snapshots/") == true)
+        }
+        #expect(try await objects() == left)
+        try await move("damaged/", to: "")
+        #expect(try await repository.writable().repair().isWhole)
+        #expect(try await repository.snapshots().map(\.id) == ids)
     }
 
     @Test(arguments: Change.allCases)

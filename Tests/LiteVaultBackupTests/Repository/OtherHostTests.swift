@@ -89,6 +89,24 @@ import Testing
         #expect(try await !take(rewritten(rekeyed), as: nil))
     }
 
+    /// Blocks that could not be compared count as changed.
+    @Test(arguments: [3, 20])
+    func `a database that could not be compared with the snapshot of another machine continues its history`(
+        blocks: Int
+    ) async throws {
+        var image = try TestImage(scratch.path("a.db"), blocks: blocks)
+        #expect(try await !take(image, as: nil))
+        try image.change(block: 1)
+        #expect(try await !take(image, as: "far"))
+        for object in try await store.list("tree/") { try await store.remove(object.name) }
+        let result = try await open().snapshot(image)
+        #expect(result.warnings.contains { $0.message.contains("could not be compared") })
+        #expect(!result.warnings.contains { $0.continuesHistory })
+        let snapshots = Array(try await open().snapshots())
+        // `doctor` reads nothing but manifests, which do not tell that of a small one.
+        if blocks >= 8 { #expect(snapshots[2].warning(continuing: [snapshots[0], snapshots[1]]) == nil) }
+    }
+
     /// Each start gives a container another name, which does not come back.
     @Test func `databases that are vacuumed in containers are told of once`() async throws {
         var image = try TestImage(scratch.path("a.db"), blocks: 20)

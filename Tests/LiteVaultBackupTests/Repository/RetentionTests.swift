@@ -42,6 +42,8 @@ import Testing
             fixed, local: LocalDirectories(state: nil, cache: scratch.path("cache"), spool: scratch.path("spool")))
         let decisions = try await repository.decide(policy { $0.last = 2 })
         #expect(decisions.map(\.keeps) == [false, true, true] && decisions.allSatisfy { !$0.isDatedAhead })
+        let preview = try await repository.writable().prune(dryRun: true)
+        #expect(preview.kept > 0 && preview.pending == 0 && preview.removed == 0)
         // And that a check records nothing there, with the reason.
         let report = try await repository.check()
         #expect(report.isIntact && !report.isRecorded)

@@ -55,6 +55,7 @@ import Testing
         taken = try await take(link)
         #expect(taken.snapshot.keyring == Array(keyring("of the file").utf8))
         #expect(taken.warnings.map(\.path) == [link + ".keys"])
+        #expect(taken.warnings.allSatisfy { $0.remedy.contains("carries the keyring beside the file") })
     }
 
     /// Commits, and stores a snapshot that carries a keyring.
