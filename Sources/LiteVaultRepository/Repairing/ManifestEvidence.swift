@@ -191,3 +191,13 @@ struct ManifestJudge: Sendable {
         return isNear ? .own : .foreign
     }
 }
+
+extension Repository {
+    /// Checks that a repository without a manifest has none of its own in `damaged/`: what these need, and what is recorded of them, has to stay until
+    /// they are moved back.
+    func requireNoneSetAside() async throws {
+        let judge = try ManifestJudge(config, key, of: id)
+        let kept = try await judge.evidence(in: store, below: "damaged/", untilOwn: true)
+        if let setAside = kept.setAside(store.location) { throw setAside }
+    }
+}

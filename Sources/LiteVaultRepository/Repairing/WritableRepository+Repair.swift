@@ -72,15 +72,13 @@ final class Repair {
         return report
     }
 
-    /// Checks that the repository was opened by a `repository.json` that is of its manifests: by another one, all of them would be set aside.
-    /// Where that has happened, what is recorded of them has to stay until they are moved back.
+    /// Checks that the repository was opened by a `repository.json` that is of its manifests: by another one, all of them would be set aside,
+    /// and that this has not happened.
     private func requireOwnManifests() async throws {
         let judge = try ManifestJudge(repository.config, repository.key, of: repository.id)
         let evidence = try await judge.evidence(in: store, untilOwn: true)
         if let mismatch = evidence.mismatch(store.location) { throw mismatch }
-        guard evidence.isEmpty else { return }
-        let kept = try await judge.evidence(in: store, below: "damaged/", untilOwn: true)
-        if let setAside = kept.setAside(store.location) { throw setAside }
+        if evidence.isEmpty { try await repository.requireNoneSetAside() }
     }
 
     // MARK: Documents

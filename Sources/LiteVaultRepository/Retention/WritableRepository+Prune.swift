@@ -23,8 +23,8 @@ extension WritableRepository {
     ///   - grace: how long a pack stays scheduled before it is deleted; one day by default. By the store's clock: where that was set back,
     ///     or was behind and is set right, it starts over. One that is set forward ends it.
     ///   - dryRun: whether to report only, without changing anything. That needs no lease, and works in a store that cannot be written.
-    /// - Throws: `VaultError` `damaged` if a manifest or a block map cannot be read or is missing, because it may need any pack, or if a
-    ///   forget record cannot be read, which tells what is missing; nothing is deleted then. `busy` if another process removes snapshots or packs,
+    /// - Throws: `VaultError` `damaged` if a manifest or a block map cannot be read or is missing, because it may need any pack, if all
+    ///   manifests are in `damaged/`, or if a forget record cannot be read, which tells what is missing; nothing is deleted then. `busy` if another process removes snapshots or packs,
     ///   or took the lease meanwhile, as it was not renewed in time.
     @discardableResult
     public func prune(
@@ -51,6 +51,7 @@ extension WritableRepository {
         let writers = try await writers(endingOthers: version != nil)
         let (now, grace) = (try await time(orOwn: version == nil).timeIntervalSince1970, grace.seconds)
         let used = try await repository.usedPacks()
+        if used.isEmpty, !packs.isEmpty { try await repository.requireNoneSetAside() }
         // A damaged list is started over: only packs scheduled by this run or a later one are deleted then.
         var before = PendingDeletions(repository: repository.config.id, packs: [], sparse: [])
         do { before = try await repository.pendingDeletions() } catch let error as VaultError

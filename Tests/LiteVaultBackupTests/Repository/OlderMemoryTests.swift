@@ -204,7 +204,7 @@ import Testing
 
     /// As an earlier version left them.
     @Test(arguments: Change.allCases)
-    func `H-REP-42 a repair changes nothing while all manifests are set aside, and ends well once they are moved back`(
+    func `H-REP-42 neither a repair nor a pruning changes anything while all manifests are set aside, and ends well once they are moved back`(
         change: Change
     ) async throws {
         _ = try await changed(change)
@@ -220,6 +220,11 @@ import Testing
             let error = await StoreCalls.failure { _ = try await repository.writable().repair(options) }
             #expect(error?.code == .damaged && error?.path?.hasSuffix("/damaged/snapshots") == true, "\(String(describing: error))")
             #expect(error?.remedy?.contains("back to snapshots/") == true)
+        }
+        // Nor are the packs removed, by a machine that remembers no snapshot.
+        let other = try await open("b", "new").writable()
+        for dryRun in [true, false] {
+            #expect(await StoreCalls.code { try await other.prune(grace: .zero, dryRun: dryRun) } == .damaged)
         }
         #expect(try await objects() == left)
         try await move("damaged/", to: "")
