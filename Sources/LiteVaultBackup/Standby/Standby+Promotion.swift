@@ -101,7 +101,7 @@ extension WritableRepository {
             }
         }
         // The keyring is in its place since before the promotion was begun. Whether another one stayed there is known from the two alone.
-        let warning = try await keyringWarning(state, destination)
+        let warning = try await repository.keyringWarning(state, destination)
         if !wasPromoted { try own.write(destination) }
         try StandbyState.remove(destination)
         var result = PromotionResult(
