@@ -68,12 +68,18 @@ extension DatabaseFollower {
         for await _ in session.newRuns {
             while !isOver, let run = session.spool.run, with({ $0.based != run && $0.ended != run }) {
                 do {
+                    let database = repository.databaseID(options.database)
+                    let overwritten = repository.overwritten(database)
                     let snapshot = try await snapshot(of: run)
-                    with {
+                    let isBased = with {
                         $0.newest = max($0.newest, snapshot.sequence)
                         $0.label = max($0.label, snapshot.time)
-                        if session.spool.run == run, $0.ended != run { ($0.based, $0.gap) = (run, nil) }
+                        guard session.spool.run == run, $0.ended != run else { return false }
+                        ($0.based, $0.gap, $0.isOverwritten) = (run, nil, false)
+                        return true
                     }
+                    // It has read all of the database, and records the gap.
+                    if isBased, let overwritten { repository.forget(overwritten, database) }
                     pause.reset()
                     report(.based(snapshot))
                 } catch let error as VaultError where error.code == .promoted {

@@ -31,6 +31,11 @@ package final class DatabaseFollower: Sendable {
         var gap: SnapshotGap?
         /// Why the last session ended although this process was to follow, until the log is read again; its commits may be missing.
         var interruption: String?
+        /// Whether something other than its log has written to the database, and no run has begun with a snapshot since: the earlier one must not
+        /// be continued.
+        var isOverwritten = false
+        /// The log that was held last: a later session has to recognise it beside another database.
+        var former: FormerLog?
         /// The newest known snapshot.
         var newest = 0
         /// Whether the database's name belongs to another file.
@@ -62,10 +67,11 @@ package final class DatabaseFollower: Sendable {
     /// Creates a follower. ``run()`` opens the database.
     ///
     /// - Parameters:
+    ///   - former: the log that an earlier follower of this path held last.
     ///   - takeSnapshot: takes a snapshot of the database now, and stores it.
     ///   - report: called with each event, in order for each task, on several threads.
     package init(
-        _ path: String, into writable: WritableRepository, options: FollowingOptions,
+        _ path: String, into writable: WritableRepository, options: FollowingOptions, former: FormerLog? = nil,
         takeSnapshot: @escaping TakeSnapshot, report: @escaping @Sendable (FollowingEvent) -> Void
     ) {
         self.path = path
@@ -73,6 +79,7 @@ package final class DatabaseFollower: Sendable {
         self.options = options
         self.takeSnapshot = takeSnapshot
         self.report = report
+        shared.withLock { $0.former = former }
     }
 
     /// Follows until ``end(within:)``. Commits read by then are stored when this returns, unless the deadline has
@@ -171,7 +178,7 @@ package final class DatabaseFollower: Sendable {
                 do {
                     let database = repository.databaseID(options.database)
                     let newest = try await repository.newestSequence(database)
-                    let resumption = try await writer.resumption()
+                    let resumption = try await resumption(writer)
                     with { $0.newest = max($0.newest, newest) }
                     if case .none(let reason) = resumption {
                         let gap = await gap(writer, reason)
@@ -203,6 +210,16 @@ package final class DatabaseFollower: Sendable {
         return nil
     }
 
+    /// Where to continue. Nowhere, if something other than its log has written to the database: what the log has from then on does not fit what is
+    /// stored, though the log itself continues.
+    private func resumption(_ writer: SegmentWriter) async throws -> SegmentResumption {
+        let found = try await writer.resumption()
+        guard case .from = found else { return found }
+        let isOverwritten =
+            with { $0.isOverwritten } || repository.overwritten(repository.databaseID(options.database)) != nil
+        return isOverwritten ? .none(Follower.overwritten) : found
+    }
+
     /// The gap before this session, if it has to begin with a snapshot.
     ///
     /// - Parameter reason: why what was stored before cannot be continued.
@@ -220,6 +237,9 @@ package final class DatabaseFollower: Sendable {
         guard let path = error.path, !error.message.contains(path) else { return error.message }
         return "\(path): \(error.message)"
     }
+
+    /// The log that was held last, once ``run()`` has returned; nil if it had no frames, which could do no harm beside another file.
+    package var former: FormerLog? { with { $0.former } }
 
     /// How far what is stored reaches, and the time of the clock that it is counted on.
     package var progress: (progress: FollowingProgress, now: Double) { (with { $0.progress }, repository.clock.now()) }
@@ -266,7 +286,7 @@ extension DatabaseFollower {
     /// The polling task: committed frames go into the spool.
     private func keepPolling(_ session: Session) async {
         let follower = Follower(
-            path, limits: options.limits, from: session.start, after: await session.writer.newestLabel,
+            path, limits: options.limits, from: session.start, after: await session.writer.newestLabel, former: former,
             clock: repository.clock)
         var isBehind = false
         var pause = Backoff(options.backoff)
@@ -290,7 +310,7 @@ extension DatabaseFollower {
                 let outcome = try await poll(follower, session)
                 pause.reset()
                 // Before a run begins, or is known to have ended: its snapshot has to know.
-                if follower.isOverwritten { pages.noteOverwritten() }
+                if follower.isOverwritten { noteOverwritten(session) }
                 let leftLog = follower.leftLog
                 pages.refuse(leftLog)
                 let behind = follower.behind
@@ -358,11 +378,23 @@ extension DatabaseFollower {
             }
         }
         // Frames committed before the follower was asked to end.
-        if follower.isAttached, isEnding { _ = try? await poll(follower, session) }
+        if follower.isAttached, isEnding {
+            _ = try? await poll(follower, session)
+            if follower.isOverwritten { noteOverwritten(session) }
+        }
         follower.stop()
-        with { $0.isRead = true }
+        with { ($0.isRead, $0.former) = (true, follower.former) }
         session.changed.finish()
         session.newRun.finish()
+    }
+
+    /// Records that something other than its log has written to the database: for snapshots, and for sessions and processes that begin before one of
+    /// those has read all of it.
+    private func noteOverwritten(_ session: Session) {
+        pages.noteOverwritten()
+        with { ($0.isOverwritten, $0.ended) = (true, session.spool.run) }
+        // If it cannot be written, this process knows of it.
+        try? repository.rememberOverwritten(repository.databaseID(options.database))
     }
 
     private func reportWaiting(_ reason: String, _ session: Session) async {

@@ -59,7 +59,7 @@ extension Standby {
     }
 
     /// The hash of what is at a path, also behind a link; nil if it cannot be read, or is too large for a keyring.
-    private static func hash(of path: String) -> String? {
+    fileprivate static func hash(of path: String) -> String? {
         guard let file = try? FileMetadata.resolvedPath(path),
             let bytes = try? LocalFile(reading: file).contents(upTo: RepositoryFormat.keyringBytes)
         else { return nil }
@@ -77,5 +77,31 @@ extension Standby {
                 advice: .text(
                     "If it is not a newer one of the same database, move it away: the next snapshot, or a promotion, puts its own there."
                 )))
+    }
+}
+
+extension Repository {
+    /// The warning of a keyring beside a standby whose interrupted promotion is completed, if the newest snapshot carries another one; nil
+    /// otherwise, or without a state. Nothing is changed: the database may be in use.
+    ///
+    /// - Throws: what the store throws.
+    func keyringWarning(_ state: StandbyState?, _ destination: String) async throws -> RepositoryWarning? {
+        guard let state else { return nil }
+        let newest: Snapshot
+        do {
+            newest = try await snapshot(.latest, database: state.name)
+        } catch let error as VaultError where error.isDamage || error.code == .noInput {
+            return nil
+        }
+        let path = destination + ".keys"
+        guard newest.salt.hexadecimal == state.current?.salt, let keyring = newest.keyring,
+            access(path, F_OK) == 0, Standby.hash(of: path) != Hash256(of: keyring).hexadecimal
+        else { return nil }
+        return RepositoryWarning(
+            .notice, .keyRejected, path: path,
+            message: "is not the keyring that the newest snapshot carries: it may not open the database",
+            advice: .text(
+                "Make sure that it does, because later snapshots carry it. A restore of the newest snapshot has the other one."
+            ))
     }
 }

@@ -65,14 +65,14 @@ extension WritableRepository {
                 throw VaultError(
                     .cannotCreate, "was promoted as '\(own.name)', perhaps of another repository", path: destination)
             }
-            return try await complete(own, destination, options)
+            return try await complete(own, of: state, destination, options)
         }
         if let line = state?.promotion, let known = state {
             let lines = try await repository.lines(of: known.database)
             if lines.begun.contains(line) {
                 var own = PromotedDatabase(known, line: line)
                 own.isFenced = true
-                return try await complete(own, destination, options)
+                return try await complete(own, of: state, destination, options)
             }
             if lines.current != known.current?.line {
                 state?.promotion = nil
@@ -86,8 +86,10 @@ extension WritableRepository {
     }
 
     /// Completes a promotion that was interrupted, or made without the repository.
+    ///
+    /// - Parameter state: that of the standby; nil if all that was left to do was in the repository.
     private func complete(
-        _ promoted: PromotedDatabase, _ destination: String, _ options: PromotionOptions
+        _ promoted: PromotedDatabase, of state: StandbyState?, _ destination: String, _ options: PromotionOptions
     ) async throws -> PromotionResult {
         var own = promoted
         let wasPromoted = try own.isFenced && PromotedDatabase.read(destination) == own
@@ -98,10 +100,14 @@ extension WritableRepository {
                 try await leases.record(promoted, newest: nil, at: destination, isForced: options.isForced)
             }
         }
+        // The keyring is in its place since before the promotion was begun. Whether another one stayed there is known from the two alone.
+        let warning = try await repository.keyringWarning(state, destination)
         if !wasPromoted { try own.write(destination) }
         try StandbyState.remove(destination)
-        return PromotionResult(
+        var result = PromotionResult(
             database: own.name, reached: own.date, isFenced: true, wasPromoted: wasPromoted)
+        result.warnings = [warning].compactMap(\.self)
+        return result
     }
 }
 

@@ -113,14 +113,20 @@ extension Standby {
     /// Replaces the destination, which nobody may have open: another salt, another page size or a database that is not in WAL mode
     /// cannot be put in place beside readers.
     private func replace(_ reason: String) async throws -> StandbyUpdate {
-        if database == nil { try requireUntouched() }
+        let size = state.current?.pageSize
+        // By the content if it has a log: the standby's own, once segments were applied.
+        if let size { _ = try attach(pageSize: size) } else { try requireUntouched() }
         database = nil
         do {
             return try await restoreWhole(reason)
         } catch let error as VaultError where error.code == .busy {
-            if let size = state.current?.pageSize { _ = try attach(pageSize: size) }
+            if let size { _ = try attach(pageSize: size) }
             isInUse = true
             return .waiting("\(reason); it can replace the database when nobody has that open")
+        } catch {
+            // It is what it was, unless it was replaced by then, and nobody else may write to it. The next attempt needs it, too.
+            if let size, state.current != nil { _ = try? attach(pageSize: size) }
+            throw error
         }
     }
 

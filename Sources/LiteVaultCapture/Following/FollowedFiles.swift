@@ -26,6 +26,9 @@ struct FollowedFiles: Equatable {
         (self.database, self.log) = (database, log)
     }
 
+    /// Whether a path leads to this log.
+    func haveLog(at path: String) -> Bool { Identity(path) == log }
+
     /// The error that this log is beside another database by now, so that SQLite would copy its commits into that; nil if it is not.
     ///
     /// - Parameters:
@@ -44,6 +47,25 @@ struct FollowedFiles: Equatable {
                 "Keep the database closed until they are removed. If it was opened before, put the right file in its place again.",
             cause: LeftLogError())
     }
+}
+
+/// The log that a follower held last. It may be beside another database by now, which no later follower could tell.
+package struct FormerLog: Sendable {
+    fileprivate let files: FollowedFiles
+    /// A file that is made later may have the inode of this one, but has other salts.
+    fileprivate let salts: UInt64
+    /// The log's path, with links resolved.
+    fileprivate let path: String
+
+    init(_ files: FollowedFiles, _ salts: UInt64, at path: String) {
+        (self.files, self.salts, self.path) = (files, salts, path)
+    }
+
+    /// Whether the log is still where it was, whatever is beside it.
+    package var exists: Bool { files.haveLog(at: path) }
+
+    /// See ``Follower/leftLog``.
+    func leftLog(at database: String) -> VaultError? { files.leftLog(at: database, salts) }
 }
 
 /// The cause of the error that the log of another database is beside a file.

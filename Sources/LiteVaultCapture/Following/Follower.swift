@@ -31,8 +31,11 @@ package final class Follower {
     /// Whether the last poll has found that something other than its log wrote to the database file. What a snapshot would not read, as the log
     /// does not name it, may be different then.
     package private(set) var isOverwritten = false
-    /// The files that were held last, until others are; and the salts of that log, as a file that is made later may have its inode.
-    private var former: (files: FollowedFiles, salts: UInt64)?
+    /// The log that was held last, until another one is.
+    package private(set) var former: FormerLog?
+
+    /// The reason of a gap that ``isOverwritten`` goes with.
+    package static let overwritten = "something other than its log wrote to the database file"
 
     package var isAttached: Bool { hold != nil }
 
@@ -56,13 +59,15 @@ package final class Follower {
     /// - Parameters:
     ///   - start: where an earlier follower had read the log: the run continues from there if the log does.
     ///   - last: the newest label that was assigned to anything stored before; labels begin after it.
+    ///   - former: the log that an earlier follower of this path held last.
     package init(
         _ path: String, limits: FollowerLimits = .init(), from start: FollowerStart? = nil, after last: Date? = nil,
-        clock: HostClock = .system
+        former: FormerLog? = nil, clock: HostClock = .system
     ) {
         self.path = path
         self.limits = limits
         self.start = start
+        self.former = former
         self.clock = clock
         lastLabel = max(start?.seen ?? 0, UInt64(clamping: last?.milliseconds ?? 0))
         lastPoll = lastLabel
@@ -99,16 +104,18 @@ package final class Follower {
     package func stop() { end("the follower was stopped") }
 
     private func end(_ reason: String) {
-        if let hold { former = hold.storedSalts.map { (files: hold.files, salts: $0) } }
+        if let hold { former = hold.formerLog }
         hold = nil
         lastGap = reason
     }
 
-    /// The error that the log of a database that was replaced is beside the new file: SQLite would copy it into that. Nil if it is not, or if a
-    /// connection has used the two together.
-    package var leftLog: VaultError? { hold == nil ? former.flatMap { $0.files.leftLog(at: path, $0.salts) } : nil }
+    /// The error that the log of a database that was replaced is beside the new file: SQLite would copy it into that. Nil if it is not, or once the
+    /// two are followed, as a connection uses them together.
+    package var leftLog: VaultError? { hold == nil ? former.flatMap { $0.leftLog(at: path) } : nil }
 
     private func attach(_ sink: inout some WALSegmentSink) throws -> FollowerOutcome {
+        // Connections that still have the former file open keep its log and index valid. They say nothing about the new one.
+        if let leftLog, try !FollowerHold.isUsed(path) { throw leftLog }
         let attached: FollowerHold
         do {
             attached = try FollowerHold(path, limits: limits, from: start)
@@ -242,8 +249,22 @@ final class FollowerHold {
 
     var logBytes: Int64 { Int64(position.frame) * Int64(reader?.frameLength ?? 0) }
 
-    /// The salts of the frames that are in the log's file, by its header; nil if it has none.
-    var storedSalts: UInt64? { (try? WALReader(log))?.salts }
+    /// What shows later that this log was left: by the salts in its header. Nil without one, as it has no frames then.
+    var formerLog: FormerLog? {
+        (try? WALReader(log)).map { FormerLog(files, $0.salts, at: file.path + "-wal") }
+    }
+
+    /// Whether a connection, or something else that reads it for longer than a moment, has the file at a path open. Its index is not touched.
+    static func isUsed(_ path: String) throws -> Bool {
+        let file = try SourceFile(path: path)
+        for attempt in 0..<3 {
+            // Another follower that asks the same holds it for microseconds.
+            if attempt > 0 { SystemThread.sleep(seconds: 0.01) }
+            if try file.lockShared(), try file.lockExclusive() { return false }
+            file.unlock()
+        }
+        return true
+    }
 
     /// See ``Follower/isPressing``.
     var isPressing: Bool {
@@ -415,6 +436,6 @@ struct LogLostError: Error {
     var isOverwritten = false
 
     static var overwritten: LogLostError {
-        LogLostError(reason: "something other than its log wrote to the database file", isOverwritten: true)
+        LogLostError(reason: Follower.overwritten, isOverwritten: true)
     }
 }

@@ -118,3 +118,60 @@ extension Repository {
         return known
     }
 }
+
+/// A mark that something other than its log has written to a followed database, until the follower has begun a run with a snapshot.
+///
+/// The file as it is now is not the one that the newest snapshot and the segments behind it lead to, although its log may continue from there: a
+/// follower must not continue there, and a snapshot must not conclude from the log what has changed.
+package struct OverwrittenMark: CheckedDocument, Sendable, Equatable {
+    var version = 1
+    /// Which one it is.
+    var id: String
+
+    package func check() throws(OutOfLimits) {
+        try require("version", version, in: 1...1)
+        try require("id", id, digits: 32)
+    }
+}
+
+extension Repository {
+    /// The mark, and a copy of it once a snapshot has read all of the database since. They are two files, as two processes write them.
+    private func overwrittenPaths(_ database: String) -> (mark: String, read: String)? {
+        headDirectories.first.map { ("\($0)/\(database).overwritten", "\($0)/\(database).overwritten-read") }
+    }
+
+    /// The mark of a database; nil if there is none. One that cannot be read is one.
+    package func overwritten(_ database: String) -> OverwrittenMark? {
+        guard let paths = overwrittenPaths(database) else { return nil }
+        do {
+            return try OverwrittenMark.stored(at: paths.mark)
+        } catch {
+            return OverwrittenMark(id: String(repeating: "0", count: 32))
+        }
+    }
+
+    /// Remembers that something other than its log has just written to a database.
+    package func rememberOverwritten(_ database: String) throws {
+        guard local.remembers, let paths = overwrittenPaths(database) else { return }
+        try LocalDirectory.create(LocalDirectory.parent(of: paths.mark))
+        try OverwrittenMark(id: PackID().hexadecimal).store(at: paths.mark)
+    }
+
+    /// Forgets a mark, as a run of the follower has begun with a snapshot. A later one stays.
+    package func forget(_ mark: OverwrittenMark, _ database: String) {
+        guard local.remembers, let paths = overwrittenPaths(database), overwritten(database) == mark else { return }
+        for path in [paths.mark, paths.read] { unlink(path) }
+    }
+
+    /// The mark of a database of which no snapshot has read everything since.
+    func unreadOverwritten(_ database: String) -> OverwrittenMark? {
+        guard let mark = overwritten(database), let paths = overwrittenPaths(database) else { return nil }
+        return (try? OverwrittenMark.stored(at: paths.read)) == mark ? nil : mark
+    }
+
+    /// Remembers that a snapshot has read everything since a mark. Without that, the next one does, too.
+    func rememberRead(_ mark: OverwrittenMark, _ database: String) {
+        guard local.remembers, let paths = overwrittenPaths(database) else { return }
+        try? mark.store(at: paths.read)
+    }
+}

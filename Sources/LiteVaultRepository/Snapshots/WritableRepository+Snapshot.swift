@@ -107,6 +107,7 @@ extension WritableRepository {
             let snapshot = try await publish(manifest, lease)
             RoomToRemove(store)?.keep()
             if let token { options.followed?.finish(token, snapshot: snapshot.id) }
+            if let overwritten = plan.overwritten { repository.rememberRead(overwritten, database) }
             plan.warnings += UnrestorableSnapshot.all(of: plan.known + [snapshot]).compactMap(\.warning)
             // Another path has been told of already.
             if !plan.warnings.contains(where: \.continuesHistory),
@@ -147,6 +148,8 @@ extension WritableRepository {
         var newestSegment: SegmentMark?
         /// When the database was last read as a whole; nil if it has to be now.
         var wholeRead: Date?
+        /// What shows that something other than its log has written to the database, if no snapshot has read all of it since.
+        var overwritten: OverwrittenMark?
         /// The newest readable snapshot.
         var previous: Snapshot? { known.last }
 
@@ -154,7 +157,7 @@ extension WritableRepository {
         /// written to the file.
         func basis(_ followed: FollowedPages?) -> CaptureBasis? {
             guard let previous, case let last = previous.manifest, blockMap != nil, last.host == host,
-                isSameText(last.source, source), last.line == line, followed?.isOverwritten != true
+                isSameText(last.source, source), last.line == line, followed?.isOverwritten != true, overwritten == nil
             else {
                 return nil
             }
@@ -215,7 +218,7 @@ extension WritableRepository {
             known: survey.snapshots(with: advisories.verifications), line: line, avoided: .all,
             damaged: advisories.verifications.damagedPacks,
             warnings: repository.notices + survey.warnings + advisories.warnings)
-        plan.unread = survey.unreadableNewest?.sequence
+        (plan.unread, plan.overwritten) = (survey.unreadableNewest?.sequence, repository.unreadOverwritten(database))
         // After acquiring the lease: packs scheduled for deletion from now on are not deleted while it is held.
         do {
             let pending = try await repository.pendingDeletions()

@@ -42,6 +42,8 @@ package actor FollowSupervisor {
     private let isAlone: Bool
 
     private var entries: [Key: Entry] = [:]
+    /// The logs that followers have left where they are: the next one of a path has to recognise it beside another file.
+    private var former: [Key: FormerLog] = [:]
     private var dirty: Set<String> = []
     private var nextWrite = Deadline(in: .zero)
     private var pendingWrite: (task: Task<Void, Never>, isUrgent: Bool)?
@@ -228,7 +230,7 @@ package actor FollowSupervisor {
         let taker = SnapshotTaker(job: job, context: context)
         let continuation = continuation
         let follower = DatabaseFollower(
-            path, into: repository, options: options,
+            path, into: repository, options: options, former: former[key],
             takeSnapshot: { run, gap in
                 // A snapshot that the job has taken meanwhile will do, unless there is a gap to record.
                 try await taker.snapshot(
@@ -273,6 +275,8 @@ package actor FollowSupervisor {
 
     private func remove(_ key: Key) {
         guard let entry = entries.removeValue(forKey: key) else { return }
+        former[key] = entry.follower.former
+        former = former.filter(\.value.exists)
         context.board.remove(key.path, of: key.job)
         context.coordinator.followed.withLock { $0[entry.identity] = nil }
         setNeedsWrite(key.job)

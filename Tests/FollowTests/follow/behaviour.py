@@ -21,6 +21,8 @@ def run(report, settings, folder):
         ("a database that is not there yet, and not in WAL mode yet, is followed when it is", later),
         ("a database that is removed and recreated is a gap, and is followed again", recreated),
         ("a log that is left beside another database is an error until it is removed", left_log),
+        ("it is one while a connection still has the former file open", lambda *box: left_log(*box, is_open=True)),
+        ("it is one if there was no file for a while", lambda *box: left_log(*box, is_removed=True)),
         ("a link that is switched to another file is a gap, and that file is followed", switched),
         ("unchanged: skip sees commits in the log of a database behind a link", skipped),
         ("across a rekey and a VACUUM nothing is missed, and each time has its key", rekeyed),
@@ -196,8 +198,8 @@ def copy_over(source, target):
     subprocess.run(["cp", source, target], check=True)
 
 
-# hazard: H-BAK-31
-def left_log(settings, folder):
+# hazard: H-BAK-31, H-BAK-32, H-BAK-33
+def left_log(settings, folder, is_open=False, is_removed=False):
     box = Boxes.make(settings, folder, job={"every": "2s", "retry": "1s"})
     db = Database(box.path("db/app.db"))
     db.commit()
@@ -208,7 +210,11 @@ def left_log(settings, folder):
     box.ran()
     db.commit()
     until("a segment", lambda: box.restored() == 2)
-    db.close()
+    if not is_open:
+        db.close()
+    if is_removed:
+        os.unlink(db.path)
+        until(lambda: box.known(), lambda: box.known()["state"] == "unknown")
     os.rename(other, db.path)
     failed = until(lambda: box.known(), lambda: box.known()["state"] == "failed" and box.known())
     expect("is still beside it: remove its -wal and -shm before it is opened" in failed["reason"], failed)
@@ -217,8 +223,12 @@ def left_log(settings, folder):
         failure["step"] == "snapshot" and "is still beside it" in failure["message"] for failure in
         box.litevault("schedule", "status", box.config)["jobs"][0]["failures"]))
     before = len(box.snapshots())
+    time.sleep(INTERVAL * 10)
+    expect(box.known()["state"] == "failed" and len(box.snapshots()) == before, box.known())
     for ending in ("-wal", "-shm"):
         os.unlink(db.path + ending)
+    if is_open:
+        db.close()
     until(lambda: box.known(), lambda: box.known()["state"] == "waiting")
     db = judge.connect(db.path, KEY)
     db.execute("PRAGMA busy_timeout = 20000")

@@ -119,6 +119,74 @@ import Testing
         guard case .waiting = try closed.poll() else { return #expect(Bool(false)) }
     }
 
+    @Test func `H-BAK-33 another follower of the path recognises it`() throws {
+        var closed = try Closed()
+        #expect(rename(closed.other, closed.live.path) == 0)
+        try closed.expectGap()
+        closed.follower.stop()
+        let later = Follower(closed.live.path, former: closed.follower.former)
+        #expect { try later.poll(into: &closed.folder) } throws: { ($0 as? VaultError)?.cause is LeftLogError }
+        #expect(later.former?.exists == true)
+        try FileManager.default.removeItem(atPath: closed.live.path + "-wal")
+        #expect(later.former?.exists == false)
+    }
+
+    private static func name(_ event: FollowingEvent) -> String? {
+        switch event {
+        case .based: "based"
+        case .stored: "stored"
+        case .gap: "gap"
+        case .waiting: "waiting"
+        case .returned: "returned"
+        case .failed(.log, let error, _): ((error as? VaultError)?.cause is LeftLogError) ? "left" : "failed"
+        default: nil
+        }
+    }
+
+    @Test func `H-BAK-33 a database that is replaced while the repository is away is refused when that is back`() async throws {
+        let (live, files) = (try LiveDatabase(), FileManager.default)
+        let db = try live.open(.wal)
+        try live.fill(db, rows: 20)
+        let (other, log, kept) = (live.directory + "/other.db", live.path + "-wal", live.directory + "/kept")
+        let (place, away) = (live.directory + "/repository", live.directory + "/away")
+        try Data(capture(live.path).image).write(to: URL(fileURLWithPath: other))
+        let writable = try await WritableRepository.openOrCreate(
+            DirectoryStore(place),
+            local: LocalDirectories(state: live.directory + "/state", cache: live.directory + "/cache"))
+        let events = Locked<[String]>([])
+        func count(_ text: String) -> Int { events.value.count { $0 == text } }
+        var options = FollowingOptions(database: "live.db")
+        options.backoff = 0.05...0.1
+        options.limits = FollowerLimits(interval: 0.01)
+        let follower = DatabaseFollower(plaintext: live.path, into: writable, options: options) { event in
+            if let text = Self.name(event) { events.withLock { $0.append(text) } }
+        }
+        async let run: Void = follower.run()
+        do {
+            #expect(await eventually { count("based") == 1 })
+            try db.execute("UPDATE t SET v = 2")
+            #expect(await eventually { count("stored") == 1 })
+            try files.moveItem(atPath: place, toPath: away)
+            try db.execute("UPDATE t SET v = 3")
+            // The session has ended, and releases the log.
+            #expect(await eventually { follower.former != nil })
+            // The application is killed: its log stays.
+            try files.linkItem(atPath: log, toPath: kept)
+            try db.close()
+            #expect(rename(kept, log) == 0)
+            #expect(rename(other, live.path) == 0)
+            try files.moveItem(atPath: away, toPath: place)
+            #expect(await eventually { count("returned") == 1 })
+            #expect(await eventually { count("left") + count("waiting") >= 1 })
+            #expect(follower.pages.refusal?.code == .cannotCreate)
+            try files.removeItem(atPath: log)
+            #expect(await eventually { count("waiting") == 1 && follower.pages.refusal == nil })
+        } catch { Issue.record(error) }
+        follower.end(within: 300)
+        await run
+        #expect(count("left") == 1, "\(events.value)")
+    }
+
     @Test func `H-BAK-31 a follower reports it once, and refuses snapshots of the two`() async throws {
         let live = try LiveDatabase()
         let db = try live.open(.wal)
@@ -133,16 +201,7 @@ import Testing
         var options = FollowingOptions(database: "live.db")
         options.limits = FollowerLimits(interval: 0.01)
         let follower = DatabaseFollower(plaintext: live.path, into: writable, options: options) { event in
-            let text: String? =
-                switch event {
-                case .based: "based"
-                case .stored: "stored"
-                case .gap: "gap"
-                case .waiting: "waiting"
-                case .failed(.log, let error, _): ((error as? VaultError)?.cause is LeftLogError) ? "left" : "failed"
-                default: nil
-                }
-            if let text { events.withLock { $0.append(text) } }
+            if let text = Self.name(event) { events.withLock { $0.append(text) } }
         }
         async let run: Void = follower.run()
         do {

@@ -125,6 +125,29 @@ import Testing
         try live.close()
     }
 
+    @Test func `H-KEY-40 a promotion that was killed behind its fence says that, too, when it is repeated`() async throws {
+        let (writable, live, copy) = (try await repository(), try database(), scratch.path("copy.db"))
+        try await take("first", of: live, into: writable)
+        try await writable.repository.keepStandby(of: "app.db", at: copy, options: options, every: nil)
+        try scratch.write(keyring("of somebody"), to: "copy.db.keys")
+        let state = try Data(contentsOf: URL(fileURLWithPath: copy + ".standby"))
+        _ = try await writable.promote(copy)
+        // What the kill leaves: the state has the line that the fence has begun, and the database has no mark yet.
+        func members(_ data: Data) throws -> [String: Any] {
+            try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+        }
+        var left = try members(state)
+        left["promotion"] = try members(Data(contentsOf: URL(fileURLWithPath: copy + ".promoted")))["line"]
+        try JSONSerialization.data(withJSONObject: left).write(to: URL(fileURLWithPath: copy + ".standby"))
+        try FileManager.default.removeItem(atPath: copy + ".promoted")
+
+        let promoted = try await writable.promote(copy)
+        #expect(promoted.isFenced && !promoted.wasPromoted)
+        #expect(promoted.warnings.map(\.path) == [copy + ".keys"])
+        #expect(try scratch.text("copy.db.keys") == keyring("of somebody"))
+        try live.close()
+    }
+
     @Test func `H-KEY-40 a promotion brings the keyring that was moved away`() async throws {
         let (writable, live, copy) = (try await repository(), try database(), scratch.path("copy.db"))
         try await take("first", of: live, into: writable)
