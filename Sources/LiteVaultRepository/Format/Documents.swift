@@ -189,6 +189,18 @@ extension VaultError {
         VaultError(.damaged, "is stored under the wrong name: objects were swapped", path: name)
     }
 
+    /// The error for a repository without a manifest while there are some in `damaged/`.
+    ///
+    /// - Parameter location: the store's.
+    static func setAside(_ location: String) -> VaultError {
+        VaultError(
+            .damaged, "has snapshots of the repository, which has no others: a repair set them aside",
+            path: "\(location)/damaged/snapshots",
+            remedy: "Move what is below damaged/snapshots/ and damaged/segments/ back to snapshots/ and segments/, "
+                + "with the store's own tools, and repair the repository again. If these snapshots are damaged, or not "
+                + "wanted, move them out of the repository.")
+    }
+
     /// The error for an object that a store lists, and does not return. That proves nothing about its content.
     static func notReturned(_ name: String) -> VaultError {
         VaultError(

@@ -73,13 +73,7 @@ struct ManifestEvidence {
     ///
     /// - Parameter location: the store's.
     func setAside(_ location: String) -> VaultError? {
-        guard hasOwn else { return nil }
-        return VaultError(
-            .damaged, "has intact snapshots of the repository, which has no others: an earlier repair set them aside",
-            path: "\(location)/damaged/snapshots",
-            remedy: "Move what is below damaged/snapshots/ and damaged/segments/ back to snapshots/ and segments/, "
-                + "with the store's own tools, and repair the repository again. If these snapshots are not wanted, "
-                + "move them out of the repository.")
+        hasOwn ? .setAside(location) : nil
     }
 }
 
@@ -189,15 +183,5 @@ struct ManifestJudge: Sendable {
         let keys: [SymmetricKey?] = [key.current, key.previous]
         let isNear = keys.compactMap(\.self).contains { DocumentSalvage.document(bytes, key: $0) != nil }
         return isNear ? .own : .foreign
-    }
-}
-
-extension Repository {
-    /// Checks that a repository without a manifest has none of its own in `damaged/`: what these need, and what is recorded of them, has to stay until
-    /// they are moved back.
-    func requireNoneSetAside() async throws {
-        let judge = try ManifestJudge(config, key, of: id)
-        let kept = try await judge.evidence(in: store, below: "damaged/", untilOwn: true)
-        if let setAside = kept.setAside(store.location) { throw setAside }
     }
 }

@@ -78,7 +78,9 @@ final class Repair {
         let judge = try ManifestJudge(repository.config, repository.key, of: repository.id)
         let evidence = try await judge.evidence(in: store, untilOwn: true)
         if let mismatch = evidence.mismatch(store.location) { throw mismatch }
-        if evidence.isEmpty { try await repository.requireNoneSetAside() }
+        guard evidence.isEmpty else { return }
+        let kept = try await judge.evidence(in: store, below: "damaged/", untilOwn: true)
+        if let setAside = kept.setAside(store.location) { throw setAside }
     }
 
     // MARK: Documents

@@ -51,7 +51,9 @@ extension WritableRepository {
         let writers = try await writers(endingOthers: version != nil)
         let (now, grace) = (try await time(orOwn: version == nil).timeIntervalSince1970, grace.seconds)
         let used = try await repository.usedPacks()
-        if used.isEmpty, !packs.isEmpty { try await repository.requireNoneSetAside() }
+        if used.isEmpty, !packs.isEmpty, try await !store.list("damaged/snapshots/").isEmpty {
+            throw VaultError.setAside(store.location)
+        }
         // A damaged list is started over: only packs scheduled by this run or a later one are deleted then.
         var before = PendingDeletions(repository: repository.config.id, packs: [], sparse: [])
         do { before = try await repository.pendingDeletions() } catch let error as VaultError
