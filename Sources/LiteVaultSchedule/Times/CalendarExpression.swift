@@ -224,6 +224,8 @@ extension FieldSet {
                 from = try value(span)
                 if pieces.count == 1 { to = from }
             }
+            // At the start of a range that runs upwards, cron's 7 is 0; at its end it stays behind 6.
+            if from > to { from = alias[from] ?? from }
             if from <= to {
                 all.formUnion(stride(from: from, through: to, by: step))
             } else if !names.isEmpty, step == 1 {
