@@ -11,7 +11,8 @@ public struct CalendarExpression: Sendable, Equatable {
     private var hours = FieldSet.only(0)
     private var minutes = FieldSet.only(0)
     private var seconds = FieldSet.only(0)
-    /// Cron's rule: if weekday and day of the month are both restricted, either one matches.
+    /// Cron's rule: if weekday and day of the month are both restricted, either one matches. A field that begins with `*` is not, also with
+    /// a step.
     private var eitherDay = false
     private var zone: Zone
 
@@ -123,7 +124,7 @@ extension CalendarExpression {
         self.weekdays =
             weekdays.isEvery
             ? .every(1...7) : FieldSet(values: weekdays.values.map { $0 == 0 ? 7 : $0 }.sorted(), isEvery: false)
-        eitherDay = !days.isEvery && !weekdays.isEvery
+        eitherDay = words[2].first != "*" && words[4].first != "*"
     }
 
     private mutating func systemd(_ words: [Substring]) throws(TimeSyntaxError) {
