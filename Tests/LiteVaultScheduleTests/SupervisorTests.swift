@@ -56,6 +56,26 @@ import Testing
         #expect(error?.code == .promoted)
     }
 
+    @Test func `a database that cannot be looked at is not taken for one that is gone`() async throws {
+        try makeDatabase()
+        let runner = try await runner(", {name: b, sources: '\(scratch.directory)/b/*', allow-none: true, every: 1h}")
+        let supervisor = try #require(runner.supervisor(grace: .seconds(1)))
+        let following = Task { try await supervisor.run() }
+        func phases() -> [FollowingState.Phase] {
+            runner.status().flatMap { $0.state?.following?.databases ?? [] }.map(\.phase)
+        }
+        #expect(await eventually { phases() == [.promoted] })
+        try FileManager.default.moveItem(atPath: database, toPath: database + ".old")
+        try FileManager.default.createSymbolicLink(atPath: database, withDestinationPath: "a.db")
+        // It was looked at before.
+        try await Task.sleep(for: .seconds(2.5))
+        #expect(phases() == [.promoted])
+        try FileManager.default.removeItem(atPath: database)
+        #expect(await eventually { phases() == [] })
+        following.cancel()
+        try await following.value
+    }
+
     @Test(arguments: [true, false])
     func `after a promotion elsewhere, another database at the same path is followed`(leaves: Bool) async throws {
         try makeDatabase()

@@ -163,6 +163,8 @@ package actor FollowSupervisor {
                 }
                 continue
             }
+            // It may be there: the follower sees itself what it can read.
+            if list.hides(key.path) { continue }
             let refused = list.problems.first { $0.source.map { isSameText($0, key.path) } ?? false }
             context.log.info(
                 "stopped following: \(refused?.message ?? "the file is gone")", metadata: entry.metadata)
