@@ -580,6 +580,43 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
         #expect(stopped.first?.problems.map(\.step) == ["hook"])
     }
 
+    @Test func `H-JOB-47 the state keeps a hundred warnings of a run`() async throws {
+        for number in 0...100 {
+            for place in ["x", "y"] { try makeDatabase("\(place)/\(number).db") }
+        }
+        for place in ["x", "y"] {
+            clock.advance(3600)
+            let job = "  - {name: d, sources: '\(scratch.directory)/db/\(place)/*.db', every: 1h}\n"
+            let outcome = try #require(try await runner(job).runDue().first)
+            // Another file has each name.
+            #expect(outcome.warnings.count == (place == "x" ? 0 : 101))
+            #expect(try runner(job).status().first?.state?.warnings?.count == (place == "x" ? nil : 100))
+        }
+    }
+
+    @Test func `H-JOB-47 a job remembers the verifications of its own databases alone in a shared repository`()
+        async throws
+    {
+        for name in ["a1", "b1", "b2"] { try makeDatabase(name) }
+        let more = "every: 1h, verify: {level: structure, every: 1h}"
+        let runner = try runner(job("a", more) + job("b", more))
+        let outcomes = try await runner.runDue()
+        #expect(outcomes.map(\.verified) == [true, true], "\(outcomes.flatMap(\.problems))")
+        let services = ScheduleServices(
+            tool: "tests",
+            local: LocalDirectories(
+                state: scratch.path("state"), cache: scratch.path("cache"), spool: scratch.path("spool")))
+        let found = await RecordedDamage(
+            runner.status().map { (job: $0.job, state: $0.state) }, services, within: .seconds(600))
+        for (name, count) in [("a", 1), ("b", 2)] {
+            guard case .snapshots(let snapshots, let examined)? = found.answers[name] else {
+                Issue.record("no answer about \(name)")
+                continue
+            }
+            #expect(snapshots.isEmpty && examined.count == count, "\(name)")
+        }
+    }
+
     @Test func `H-JOB-10 a heartbeat that cannot be sent is a warning: the run keeps its verdict and is not repeated`()
         async throws
     {
