@@ -49,6 +49,18 @@ public struct CalendarExpression: Sendable, Equatable {
         return nil
     }
 
+    /// The shortest time between two of the first hundred matches after ``reference``; nil if there is only one.
+    var shortestInterval: Duration? {
+        var matches: [Date] = []
+        while matches.count < 100, let match = next(after: matches.last ?? Self.reference) {
+            matches.append(match)
+        }
+        return zip(matches, matches.dropFirst()).map { $1.timeIntervalSince($0) }.min().map { .seconds($0) }
+    }
+
+    /// Any time at which expressions are tried, so that the result is always the same.
+    private static let reference = Date(timeIntervalSince1970: 1_700_000_000)
+
     private func matches(day: Int) -> Bool {
         let date = CivilDate(dayNumber: day)
         guard years.contains(date.year), months.contains(date.month) else { return false }
@@ -107,7 +119,7 @@ extension CalendarExpression {
         } else {
             try systemd(words)
         }
-        guard next(after: Date(timeIntervalSince1970: 1_700_000_000)) != nil else {
+        guard next(after: Self.reference) != nil else {
             throw TimeSyntaxError("'\(trimmed)' never occurs")
         }
     }
