@@ -203,6 +203,8 @@ package actor FollowSupervisor {
             // After that: a client of the board that finds the job scanned finds what it follows.
             set(problem, job)
         } catch {
+            // The signal that ends the process also ends a key command.
+            guard !isEnding else { return }
             let problem = JobState.Problem(
                 error, step: "follow", source: nil, repository: job.repository, services: context.services)
             set(problem, job)
