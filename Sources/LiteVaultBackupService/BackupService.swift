@@ -11,7 +11,8 @@ public import ServiceLifecycle
 /// open in the same process: they are read through SQLite's own file objects, so that no lock of another connection is lost.
 ///
 /// A failure of a job or a database is logged and counted, and never ends the service. It throws only what nothing can be done
-/// about here: a state that cannot be read or locked. While another process runs the same schedule, it waits.
+/// about here: a state that cannot be read or locked. While another process runs the same schedule, it waits. Once standbys of all its
+/// databases were promoted, and no job does anything else, it logs that and waits for its end.
 ///
 /// On a graceful shutdown, or if its task is cancelled, it starts nothing more. A snapshot under way is abandoned without affecting the
 /// repository, and taken at the next start; followers read their logs a last time, and store what they have read; leases are released.
@@ -87,7 +88,12 @@ public struct BackupService: Service, CustomStringConvertible {
         recorder.record(runner.samples(), isEarlier: true)
         logger.info("backups started", metadata: ["jobs": "\(configuration.jobs.count)"])
         defer { logger.info("backups stopped") }
-        do { try await runner.run(grace: stopLimit, followers: stopLimit) { _ in } } catch is CancellationError {}
+        do { try await runner.run(grace: stopLimit, followers: stopLimit) { _ in } } catch is CancellationError {
+        } catch let error as VaultError where error.code == .promoted {
+            // Thrown, it would end the group, and with it the server.
+            logger.warning("nothing is left to do until the next start", metadata: ["reason": "\(error.message)"])
+            try? await gracefulShutdown()
+        }
     }
 
     /// The state of the schedule, locked for this service; nil if the task is cancelled before that.

@@ -2,8 +2,21 @@ import Foundation
 import LiteVault
 import LiteVaultBackup
 import LiteVaultBackupService
+import LiteVaultSystem
+import Logging
 import MetricsTestKit
+import ServiceLifecycle
 import Testing
+
+/// What else a server runs.
+private struct Neighbour: Service {
+    let hasEnded = Locked(false)
+
+    func run() async throws {
+        defer { hasEnded.withLock { $0 = true } }
+        try await gracefulShutdown()
+    }
+}
 
 /// What fails is logged and counted, and stops nothing else.
 @Suite struct FailureTests {
@@ -45,6 +58,33 @@ import Testing
                 == server.clock.now.timeIntervalSince1970)
         let errors = server.log.lines.filter { $0.hasPrefix("error") && $0.contains("step=snapshot") }
         #expect(errors.count == 1 && errors[0].contains("bad.db") && errors[0].contains("job=mixed"), "\(errors)")
+    }
+
+    @Test func `H-JOB-45 the promotion of all followed databases does not end the server`() async throws {
+        try Data((0..<40_960).map { _ in UInt8.random(in: 0...255) }).write(to: URL(fileURLWithPath: server.path("a.db")))
+        let repository = try await WritableRepository.openOrCreate(
+            DirectoryStore(server.path("repository")), local: server.local
+        ).repository
+        let mark = """
+            {"before":null,"database":"\(repository.databaseID("a.db"))","is_fenced":true,\
+            "line":"\(String(repeating: "1", count: 32))","name":"a.db","repository":"\(repository.identifier)",\
+            "state":1,"version":1}
+            """
+        try Data(mark.utf8).write(to: URL(fileURLWithPath: server.path("a.db.promoted")))
+        let neighbour = Neighbour()
+        let service = try server.service(server.job("a", "a.db", follows: .milliseconds(100)))
+        let group = ServiceGroup(
+            configuration: .init(
+                services: [.init(service: service), .init(service: neighbour)],
+                logger: Logger(label: "group") { [log = server.log] _ in log }))
+        let running = Task { try await group.run() }
+        try await server.wait("an answer to the promotion") {
+            server.log.contains("nothing is left to do") || neighbour.hasEnded.value
+        }
+        #expect(!neighbour.hasEnded.value)
+        await group.triggerGracefulShutdown()
+        try await running.value
+        #expect(server.log.contains("backups stopped"))
     }
 
     @Test func `a repository without a store is a failure of its job, with the remedy`() async throws {

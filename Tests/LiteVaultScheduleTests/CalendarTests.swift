@@ -38,13 +38,41 @@ import Testing
         ("*/20 12-13 * * *", ["2026-11-21T12:20:00", "2026-11-21T12:40:00"]),
         ("0 0 * * 0", ["2026-11-22T00:00:00", "2026-11-29T00:00:00"]),
         ("0 0 * * 7", ["2026-11-22T00:00:00", "2026-11-29T00:00:00"]),
+        (
+            "0 3 * * 7-2",
+            ["2026-11-22T03:00:00", "2026-11-23T03:00:00", "2026-11-24T03:00:00", "2026-11-29T03:00:00"]
+        ),
         ("0 0 * * mon-wed", ["2026-11-23T00:00:00", "2026-11-24T00:00:00"]),
         ("0 0 13 * fri", ["2026-11-27T00:00:00", "2026-12-04T00:00:00"]),
+        ("0 0 */2 * mon", ["2026-11-23T00:00:00", "2026-12-07T00:00:00", "2026-12-21T00:00:00"]),
+        ("0 0 1,23 * */2", ["2026-12-01T00:00:00", "2027-01-23T00:00:00"]),
+        ("0 0 1-31 * mon", ["2026-11-22T00:00:00", "2026-11-23T00:00:00"]),
         ("0 0 1 jan *", ["2027-01-01T00:00:00", "2028-01-01T00:00:00"]),
     ])
     func `an expression matches at its times`(text: String, expected: [String]) throws {
         // A Saturday.
         #expect(try times(text, "2026-11-21T12:00:00", count: expected.count) == expected)
+    }
+
+    @Test func `H-JOB-43 weekdays of cron from any day on, with 0 and 7 for Sunday, are read`() throws {
+        func weekdays(_ field: String) throws -> Set<Int> {
+            // The day 0 was a Thursday.
+            Set(
+                try times("0 0 * * \(field)", "2026-11-21T12:00:00", count: 7)
+                    .map { (Int(try utc($0).timeIntervalSince1970) / 86_400 + 4) % 7 })
+        }
+        for from in 0...7 {
+            for to in 0...7 {
+                let count = from <= to ? to - from + 1 : (to - from % 7 + 7) % 7 + 1
+                #expect(try weekdays("\(from)-\(to)") == Set((0..<count).map { (from + $0) % 7 }), "\(from)-\(to)")
+            }
+            for step in 1...7 {
+                #expect(
+                    try weekdays("\(from)/\(step)") == Set(stride(from: from % 7, through: 6, by: step)),
+                    "\(from)/\(step)")
+            }
+            #expect(throws: TimeSyntaxError.self) { try weekdays("\(from)/0") }
+        }
     }
 
     @Test func `cron takes either of day and weekday`() throws {

@@ -580,6 +580,44 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
         #expect(stopped.first?.problems.map(\.step) == ["hook"])
     }
 
+    @Test func `H-JOB-47 the state keeps a hundred warnings of a run`() async throws {
+        for number in 0...100 {
+            for place in ["x", "y"] { try makeDatabase("\(place)/\(number).db") }
+        }
+        for place in ["x", "y"] {
+            clock.advance(3600)
+            let job = "  - {name: d, sources: '\(scratch.directory)/db/\(place)/*.db', every: 1h}\n"
+            let outcome = try #require(try await runner(job).runDue().first)
+            // Another file has each name.
+            #expect(outcome.warnings.count == (place == "x" ? 0 : 101))
+            #expect(try runner(job).status().first?.state?.warnings?.count == (place == "x" ? nil : 100))
+        }
+    }
+
+    @Test func `H-JOB-47 a job remembers the verifications of its own databases alone in a shared repository`()
+        async throws
+    {
+        for name in ["a1", "b1", "b2"] { try makeDatabase(name) }
+        let jobs = ["a", "b"].map { job($0, "every: 1h, verify: {level: structure, every: 1h}") }
+        for one in jobs {
+            let outcome = try #require(try await runner(one).runDue().first)
+            #expect(outcome.verified == true, "\(outcome.problems)")
+        }
+        let services = ScheduleServices(
+            tool: "tests",
+            local: LocalDirectories(
+                state: scratch.path("state"), cache: scratch.path("cache"), spool: scratch.path("spool")))
+        let found = await RecordedDamage(
+            try runner(jobs.joined()).status().map { (job: $0.job, state: $0.state) }, services, within: .seconds(600))
+        for (name, count) in [("a", 1), ("b", 2)] {
+            guard case .snapshots(let snapshots, let examined)? = found.answers[name] else {
+                Issue.record("no answer about \(name)")
+                continue
+            }
+            #expect(snapshots.isEmpty && examined.count == count, "\(name)")
+        }
+    }
+
     @Test func `H-JOB-10 a heartbeat that cannot be sent is a warning: the run keeps its verdict and is not repeated`()
         async throws
     {
@@ -696,6 +734,14 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
             units.service.contains("ReadWritePaths=-\"/srv/app 1\"")
                 && units.service.contains("ReadWritePaths=-/backup/vaults"))
         #expect(units.timer?.contains("Persistent=true") == true)
+        for (at, minutes) in [("minutely", 1), ("*:1,2", 1), ("*:*:0/20", 1), ("*/2 3 1 * *", 1), ("*:0/5", 5), ("03:00", 5)] {
+            let timed = try SystemdUnits(
+                name: "x", tool: "/usr/bin/litevault",
+                configuration: ScheduleConfiguration(
+                    text: "repository: /r\njobs: [{name: a, sources: '/db/*', at: '\(at)'}]", path: "/b.yml"))
+            #expect(timed.timer?.contains("\nOnCalendar=*:0/\(minutes)\n") == true, "\(at)")
+            #expect(timed.cron.hasPrefix(minutes == 1 ? "* * * * * " : "*/5 * * * * "), "\(at)")
+        }
         #expect(units.service.contains("\n#OnFailure="))
         let alarmed = try SystemdUnits(
             name: "x", tool: "/usr/bin/litevault", configuration: configuration, failureUnit: "notify@%n.service")

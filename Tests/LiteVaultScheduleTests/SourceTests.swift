@@ -98,6 +98,21 @@ private final class Counter: @unchecked Sendable {  // its lock guards the rest
         #expect(try list(sources + ", allow-none: true").problems.count == 2)
     }
 
+    @Test func `H-JOB-44 a directory or file that cannot be looked at is a failure that names it`() throws {
+        try write("db/one/a.db")
+        // What no user can look at, root included.
+        try link("db/two", to: "two")
+        try link("db/one/b.db", to: "b.db")
+        let sources = "sources: '\(scratch.path("db/*/*.db"))', database: '{parent}/{file}', allow-none: true"
+        let found = try list(sources)
+        #expect(found.databases.map(\.name) == ["one/a.db"])
+        #expect(found.problems.map(\.source) == [scratch.path("db/two"), scratch.path("db/one/b.db")])
+        #expect(found.problems.allSatisfy { $0.step == "sources" && $0.message.contains("cannot be read") })
+        #expect(try list(sources + ", exclude: [b.db, two]").problems.isEmpty)
+        let single = try list("sources: '\(scratch.path("db/one/b.db"))'")
+        #expect(single.problems.count == 1 && single.problems.first?.message.contains("cannot be read") == true)
+    }
+
     /// What the jobs match of one configuration, in the order of the jobs.
     private func lists(_ jobs: [String]) throws -> [SourceList] {
         let configuration = try ScheduleConfiguration(

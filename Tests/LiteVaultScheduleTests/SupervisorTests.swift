@@ -56,6 +56,46 @@ import Testing
         #expect(error?.code == .promoted)
     }
 
+    @Test func `H-SEC-27 of two databases whose names are canonically equal, one that is gone is no longer followed`()
+        async throws
+    {
+        let paths = ["caf\u{e9}.db", "cafe\u{301}.db"].map { scratch.path($0) }
+        for path in paths {
+            try Data((0..<40_960).map { _ in UInt8.random(in: 0...255) }).write(to: URL(fileURLWithPath: path))
+        }
+        let runner = try await runner()
+        let supervisor = try #require(runner.supervisor(grace: .seconds(1)))
+        let following = Task { try await supervisor.run() }
+        func sources() -> Set<[UInt8]> {
+            Set(runner.status().flatMap { $0.state?.following?.databases ?? [] }.map { Array($0.source.utf8) })
+        }
+        #expect(await eventually { sources() == Set(paths.map { Array($0.utf8) }) })
+        #expect(unlink(paths[0]) == 0)
+        #expect(await eventually { sources() == [Array(paths[1].utf8)] })
+        following.cancel()
+        try await following.value
+    }
+
+    @Test func `a database that cannot be looked at is not taken for one that is gone`() async throws {
+        try makeDatabase()
+        let runner = try await runner(", {name: b, sources: '\(scratch.directory)/b/*', allow-none: true, every: 1h}")
+        let supervisor = try #require(runner.supervisor(grace: .seconds(1)))
+        let following = Task { try await supervisor.run() }
+        func phases() -> [FollowingState.Phase] {
+            runner.status().flatMap { $0.state?.following?.databases ?? [] }.map(\.phase)
+        }
+        #expect(await eventually { phases() == [.promoted] })
+        try FileManager.default.moveItem(atPath: database, toPath: database + ".old")
+        try FileManager.default.createSymbolicLink(atPath: database, withDestinationPath: "a.db")
+        // It was looked at before.
+        try await Task.sleep(for: .seconds(2.5))
+        #expect(phases() == [.promoted])
+        try FileManager.default.removeItem(atPath: database)
+        #expect(await eventually { phases() == [] })
+        following.cancel()
+        try await following.value
+    }
+
     @Test(arguments: [true, false])
     func `after a promotion elsewhere, another database at the same path is followed`(leaves: Bool) async throws {
         try makeDatabase()

@@ -152,9 +152,9 @@ package actor FollowSupervisor {
         }.value
         guard !isEnding else { return }
         let databases = list.databases
-        let present = Dictionary(zip(databases.map(\.path), files)) { first, _ in first }
+        let present = Dictionary(zip(databases.map { ExactText($0.path) }, files)) { first, _ in first }
         for (key, entry) in entries where key.job == job.name && !entry.isLeaving {
-            if let file = present[key.path] {
+            if let file = present[ExactText(key.path)] {
                 if !entry.hasEnded {
                     entries[key]?.file = file
                 } else if let file, let ended = entry.file, !file.isSameFile(as: ended) {
@@ -163,6 +163,8 @@ package actor FollowSupervisor {
                 }
                 continue
             }
+            // It may be there: the follower sees itself what it can read.
+            if list.hides(key.path) { continue }
             let refused = list.problems.first { $0.source.map { isSameText($0, key.path) } ?? false }
             context.log.info(
                 "stopped following: \(refused?.message ?? "the file is gone")", metadata: entry.metadata)
@@ -196,11 +198,13 @@ package actor FollowSupervisor {
             }
             for (path, name) in new.prefix(free) {
                 follow(path, name, job, settings, repository)
-                entries[Key(job: job.name, path: path)]?.file = present[path] ?? nil
+                entries[Key(job: job.name, path: path)]?.file = present[ExactText(path)] ?? nil
             }
             // After that: a client of the board that finds the job scanned finds what it follows.
             set(problem, job)
         } catch {
+            // The signal that ends the process also ends a key command.
+            guard !isEnding else { return }
             let problem = JobState.Problem(
                 error, step: "follow", source: nil, repository: job.repository, services: context.services)
             set(problem, job)

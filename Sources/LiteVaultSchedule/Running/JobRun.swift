@@ -411,7 +411,7 @@ extension JobState {
         if outcome.isSuccess { lastSuccess = lastStart }
         problems = Array(outcome.problems.prefix(100))
         failed = outcome.problems.count
-        warnings = outcome.warnings.isEmpty ? nil : outcome.warnings
+        warnings = outcome.warnings.isEmpty ? nil : Array(outcome.warnings.prefix(100))
         databases = outcome.stored.count
         unchanged = outcome.unchanged
         stored = outcome.storedBytes

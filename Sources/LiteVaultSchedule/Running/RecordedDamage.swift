@@ -66,7 +66,9 @@ package struct RecordedDamage: Sendable {
             return .success(
                 names.map { names in
                     let own = all.snapshots.filter { names.contains(ExactText($0.snapshot.database)) }
-                    return Answer.snapshots(own, examined: all.examined)
+                    // Each job stores its own alone.
+                    let ids = Set(names.map { repository.databaseID($0.text) })
+                    return Answer.snapshots(own, examined: all.examined.filter { ids.contains($0.key) })
                 })
         } catch let error as VaultError {
             return .failure(error)
@@ -84,7 +86,7 @@ extension JobState {
         guard case .snapshots(let snapshots, let examined)? = found.answers[job] else { return false }
         let before = self
         unrestorable = Self.unrestorable(snapshots)
-        self.examined = examined
+        self.examined = examined.count <= JobRun.examinedLimit ? examined : nil
         return self != before
     }
 }
@@ -97,7 +99,7 @@ extension UnrestorableSnapshot {
 /// What is known not to be restorable, from verifications by anybody.
 extension JobRun {
     /// Documents that are remembered as harmless; those of more databases are read again.
-    private static let examinedLimit = 10_000
+    fileprivate static let examinedLimit = 10_000
 
     /// Finds the snapshots of databases that failed a verification.
     ///

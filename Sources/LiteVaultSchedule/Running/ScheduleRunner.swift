@@ -73,7 +73,8 @@ package final class ScheduleRunner: Sendable {
     }
 
     /// Runs each job whenever it is due, on a lane of its own, and follows the databases of the jobs with `follow`, until the task is
-    /// cancelled. A job never overlaps itself, and jobs wait for each other only where ``ScheduleConfiguration/concurrency`` limits them.
+    /// cancelled. A job never overlaps itself, apart from runs that another runner has abandoned, and jobs wait for each other only where
+    /// ``ScheduleConfiguration/concurrency`` limits them.
     ///
     /// It returns when the runs under way have stopped, and followers have stored the commits that they had read. What takes longer than
     /// its time is abandoned, whatever it hangs in, and keeps the schedule locked until it ends.

@@ -8,12 +8,15 @@ package struct SourceList: Sendable {
     package private(set) var databases: [(path: String, name: String)] = []
     /// Sources without a match, files that cannot be named, and colliding names.
     package private(set) var problems: [JobState.Problem] = []
+    /// The directories and files that cannot be looked at: nothing is known of databases there. Each is a problem.
+    private var unseen: [String] = []
 
     package init(_ job: BackupJob) {
         var found: Set<ExactText> = []
         for source in job.sources {
             let isPattern = Self.isPattern(source)
-            let dangling = isPattern ? Self.danglingLinks(source).filter { !Self.isExcluded($0, job.exclude) } : []
+            let passedOver = Self.passedOver(source)
+            let dangling = passedOver.dangling.filter { !Self.isExcluded($0, job.exclude) }
             for link in dangling where !Self.isCompanion(link) {
                 problems.append(
                     JobState.Problem(
@@ -22,8 +25,19 @@ package struct SourceList: Sendable {
                         remedy: "Mount or restore what it leads to, or add the link to 'exclude'."))
             }
             func isMeant(_ path: String) -> Bool { !Self.isCompanion(path) && !Self.isExcluded(path, job.exclude) }
+            let before = problems.count
+            // Not its files: what is in a directory that cannot be read would be missing without a word (H-JOB-44).
+            for (path, code) in passedOver.unreadable where !Self.isExcluded(path, job.exclude) {
+                note(unseen: path, "is a directory of the pattern '\(source)'", code)
+            }
             let (matches, notUTF8) = Self.matches(source)
-            let (files, unnamed) = (matches.filter { isMeant($0) && Self.isFile($0) }, notUTF8.filter(isMeant))
+            var files: [String] = []
+            for path in matches where isMeant(path) {
+                do throws(DurableFileError) { if try Self.isFile(path) { files.append(path) } } catch {
+                    note(unseen: path, isPattern ? "belongs to the pattern '\(source)'" : "is in 'sources'", error.code)
+                }
+            }
+            let unnamed = notUTF8.filter(isMeant)
             for path in unnamed {
                 problems.append(
                     JobState.Problem(
@@ -33,7 +47,7 @@ package struct SourceList: Sendable {
             }
             found.formUnion(files.map { ExactText($0) })
             // A missing file, or a pattern without a match, is most likely a mistake.
-            if files.isEmpty, dangling.isEmpty, unnamed.isEmpty, !(isPattern && job.allowsNone) {
+            if files.isEmpty, dangling.isEmpty, problems.count == before, !(isPattern && job.allowsNone) {
                 problems.append(
                     JobState.Problem(
                         source: source, .noInput,
@@ -56,6 +70,19 @@ package struct SourceList: Sendable {
             names[ExactText(name)] = path
             databases.append((path, name))
         }
+    }
+
+    private mutating func note(unseen path: String, _ reason: String, _ code: Int32) {
+        unseen.append(path)
+        problems.append(
+            JobState.Problem(
+                source: path, .noInput, "\(reason), and cannot be read: \(SystemError(code: code))",
+                remedy: "Let this user read it, or add it to 'exclude'."))
+    }
+
+    /// Whether it is unknown if there is a database: a directory above it, or the file itself, cannot be looked at.
+    func hides(_ path: String) -> Bool {
+        unseen.contains { isSameText($0, path) || path.starts(withText: $0 + "/") }
     }
 
     /// Whether a run of the job is to say at once that names collide.
@@ -94,7 +121,7 @@ package struct SourceList: Sendable {
     static func directories(of source: String) -> [String] {
         // Of a pattern, the directory before its first wildcard as well: more may match later.
         let start = Substring(source.utf8.prefix { !wildcards.utf8.contains($0) })
-        let files = isPattern(source) ? matches(source).paths.filter(isFile) : [source]
+        let files = isPattern(source) ? matches(source).paths.filter { (try? isFile($0)) == true } : [source]
         return Set(
             ([String(start)] + files.map { LocalDirectory.resolved($0) }).map { path in
                 ExactText(LocalDirectory.resolved(path.ends(withText: "/") ? path : LocalDirectory.parent(of: path)))
@@ -154,22 +181,40 @@ package struct SourceList: Sendable {
         return PathPattern.matches(source, flags: GLOB_NOSORT) ?? (paths: [], notUTF8: [])
     }
 
-    /// The symbolic links that lead nowhere among what a pattern matches, or its directories, whether they have wildcards or not: of an
-    /// unmounted volume, say. `glob` passes over them without a word.
-    private static func danglingLinks(_ pattern: String) -> [String] {
+    /// What `glob` passes over without a word among what a pattern matches, or its directories, whether they have wildcards or not:
+    /// symbolic links that lead nowhere, of an unmounted volume, say, and directories that cannot be read, with the error.
+    private static func passedOver(
+        _ pattern: String
+    ) -> (dangling: [String], unreadable: [(path: String, code: Int32)]) {
+        guard isPattern(pattern) else { return ([], []) }
         let parts = pattern.pathNames
-        var found: [String] = []
+        var dangling: [String] = []
+        var unreadable: [(path: String, code: Int32)] = []
         for index in parts.indices {
             let start = (pattern.starts(withText: "/") ? "/" : "") + parts[...index].joined(separator: "/")
+            let isDirectory = index + 1 < parts.count
             // Before the first wildcard, a directory is what it is called.
-            guard isPattern(start) || index + 1 < parts.count else { continue }
-            found += matches(start).paths.filter { path in
+            guard isPattern(start) || isDirectory else { continue }
+            // Names are looked for in it, or only one.
+            let rights = isDirectory && isPattern(parts[index + 1]) ? R_OK | X_OK : X_OK
+            for path in matches(start).paths {
                 var status = stat()
-                return stat(path, &status) != 0 && errno == ENOENT && lstat(path, &status) == 0
-                    && status.st_mode & S_IFMT == S_IFLNK
+                var code: Int32 = 0
+                if stat(path, &status) != 0 {
+                    code = errno
+                } else if isDirectory, status.st_mode & S_IFMT == S_IFDIR, access(path, rights) != 0 {
+                    code = errno
+                }
+                if code == ENOENT, lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK {
+                    dangling.append(path)
+                } else if isDirectory, ![0, ENOENT, ENOTDIR, ENAMETOOLONG].contains(code),
+                    !unreadable.contains(where: { path.starts(withText: $0.path + "/") })
+                {
+                    unreadable.append((path, code))
+                }
             }
         }
-        return found.sorted()
+        return (dangling.sorted(), unreadable)
     }
 
     private static func target(_ link: String) -> String {
@@ -185,8 +230,9 @@ package struct SourceList: Sendable {
         return patterns.contains { fnmatch($0, file, 0) == 0 || fnmatch($0, path, 0) == 0 }
     }
 
-    private static func isFile(_ path: String) -> Bool {
-        (try? FileMetadata(path: path, followingLinks: true))?.kind == .regular
+    /// False if nothing is there. Throws if that cannot be seen.
+    private static func isFile(_ path: String) throws(DurableFileError) -> Bool {
+        try FileMetadata.ifExists(path: path, followingLinks: true)?.kind == .regular
     }
 }
 

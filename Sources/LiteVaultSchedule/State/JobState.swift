@@ -105,7 +105,7 @@ package struct JobState: Codable, Sendable, Equatable {
     package var lastSuccess: Double?
     /// The first hundred failures of the last run.
     package var problems: [Problem] = []
-    /// What did not make the last run a failure; nil for nothing.
+    /// The first hundred things that did not make the last run a failure; nil for nothing.
     package var warnings: [Problem]?
     package var failed = 0
     /// The number of databases of the last run, and the bytes that it stored.

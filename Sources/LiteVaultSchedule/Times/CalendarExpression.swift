@@ -11,7 +11,8 @@ public struct CalendarExpression: Sendable, Equatable {
     private var hours = FieldSet.only(0)
     private var minutes = FieldSet.only(0)
     private var seconds = FieldSet.only(0)
-    /// Cron's rule: if weekday and day of the month are both restricted, either one matches.
+    /// Cron's rule: if weekday and day of the month are both restricted, either one matches. A field that begins with `*` is not, also with
+    /// a step.
     private var eitherDay = false
     private var zone: Zone
 
@@ -47,6 +48,18 @@ public struct CalendarExpression: Sendable, Equatable {
         }
         return nil
     }
+
+    /// The shortest time between two of the first hundred matches after ``reference``; nil if there is only one.
+    var shortestInterval: Duration? {
+        var matches: [Date] = []
+        while matches.count < 100, let match = next(after: matches.last ?? Self.reference) {
+            matches.append(match)
+        }
+        return zip(matches, matches.dropFirst()).map { $1.timeIntervalSince($0) }.min().map { .seconds($0) }
+    }
+
+    /// Any time at which expressions are tried, so that the result is always the same.
+    private static let reference = Date(timeIntervalSince1970: 1_700_000_000)
 
     private func matches(day: Int) -> Bool {
         let date = CivilDate(dayNumber: day)
@@ -106,7 +119,7 @@ extension CalendarExpression {
         } else {
             try systemd(words)
         }
-        guard next(after: Date(timeIntervalSince1970: 1_700_000_000)) != nil else {
+        guard next(after: Self.reference) != nil else {
             throw TimeSyntaxError("'\(trimmed)' never occurs")
         }
     }
@@ -123,7 +136,7 @@ extension CalendarExpression {
         self.weekdays =
             weekdays.isEvery
             ? .every(1...7) : FieldSet(values: weekdays.values.map { $0 == 0 ? 7 : $0 }.sorted(), isEvery: false)
-        eitherDay = !days.isEvery && !weekdays.isEvery
+        eitherDay = words[2].first != "*" && words[4].first != "*"
     }
 
     private mutating func systemd(_ words: [Substring]) throws(TimeSyntaxError) {
@@ -224,6 +237,8 @@ extension FieldSet {
                 from = try value(span)
                 if pieces.count == 1 { to = from }
             }
+            // At the start of a range that runs upwards, cron's 7 is 0; at its end it stays behind 6.
+            if from > to { from = alias[from] ?? from }
             if from <= to {
                 all.formUnion(stride(from: from, through: to, by: step))
             } else if !names.isEmpty, step == 1 {

@@ -172,7 +172,10 @@ package struct SystemdUnits: Sendable {
     private static func period(_ configuration: ScheduleConfiguration) -> (calendar: String, delay: Int, cron: String) {
         let shortest =
             configuration.jobs.map { job -> Duration in
-                if case .interval(let interval) = job.recurrence { interval } else { .seconds(300) }
+                switch job.recurrence {
+                case .interval(let interval): interval
+                case .calendar(let expression): expression.shortestInterval ?? .seconds(300)
+                }
             }.min() ?? .seconds(300)
         return shortest < .seconds(300) ? ("*:0/1", 5, "* * * * *") : ("*:0/5", 30, "*/5 * * * *")
     }

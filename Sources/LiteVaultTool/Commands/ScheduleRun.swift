@@ -54,7 +54,13 @@ struct ScheduleRun: VaultCommand {
         defer { server?.end() }
         logger.info("started", metadata: ["jobs": "\(runner.configuration.jobs.count)"])
         while true {
-            try state.noteLoaded(runner.configuration)
+            do { try state.noteLoaded(runner.configuration) } catch {
+                // Only 'status' needs it; a full disk must not stop the backups.
+                let failure = Failure(error)
+                logger.warning(
+                    "cannot store which configuration was read: \(failure.message)",
+                    metadata: ["path": "\(failure.path ?? state.path)"])
+            }
             do {
                 try run(runner, session)
                 return Report()

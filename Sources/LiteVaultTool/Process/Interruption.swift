@@ -7,8 +7,8 @@ internal import LiteVaultSystem
 /// The signals are blocked in all threads, and one thread waits for them with `sigwait`. So ordinary code handles them, which
 /// may take locks, remove files and restore the terminal. The first signal asks the running operation to stop: it cancels the task
 /// of ``runBlocking(cancelledBySignals:_:)``, and other work calls ``check()`` in its progress reports. If it does not stop within
-/// ``grace``, or at the second signal, the process is ended from here. Work under ``stoppable(by:_:)`` is stopped by SIGINT, and the
-/// process continues.
+/// ``grace``, or at the second signal, the process is ended from here. Other work that waits for a child is ended with it, at once.
+/// Work under ``stoppable(by:_:)`` is stopped by SIGINT, and the process continues.
 final class Interruption: Sendable {
     static let shared = Interruption()
 
@@ -154,15 +154,19 @@ final class Interruption: Sendable {
             return stop.run
         }
         if let stop { return stop() }
-        let (first, grace, atOnce, task) = state.withLock { state in
+        let (first, grace, isSecond, task, ended) = state.withLock { state in
             let isSecond = state.received != 0
             if !isSecond { state.received = signal }
-            let ended = state.children.filter { isSecond || !$0.value }
-            for child in ended.keys { Self.pass(signal, to: child) }
-            let atOnce = isSecond || !ended.isEmpty || state.actions.contains { $0.immediately }
-            return (state.received, state.grace, atOnce, state.task)
+            let ended = state.children.filter { isSecond || !$0.value }.map(\.key)
+            return (state.received, state.grace, isSecond, state.task, ended)
         }
+        // Before its children end: what waits for one was interrupted then, and has not failed.
         task?.cancel()
+        let atOnce = state.withLock { state in
+            for child in ended where state.children[child] != nil { Self.pass(signal, to: child) }
+            // A task has more to end than what waits for the child: followers store what they have read (H-JOB-42).
+            return isSecond || task == nil && !ended.isEmpty || state.actions.contains { $0.immediately }
+        }
         if atOnce { end(first) }
         SystemThread.start { [self] in
             SystemThread.sleep(seconds: Self.childGrace.seconds)

@@ -13,7 +13,7 @@ struct HookCommand {
     /// Whether its output is discarded.
     let quiet: Bool
 
-    /// Runs the hook and waits for its end. A signal that ends us is passed on. Processes that it leaves in the background are
+    /// Runs the hook and waits for its end. A signal that ends us terminates it. Processes that it leaves in the background are
     /// not waited for, whatever descriptors of ours they hold open.
     ///
     /// - Throws: `VaultError` `jobFailed` if it cannot be started or does not end with status 0, with the cause
@@ -32,7 +32,8 @@ struct HookCommand {
             throw VaultError(
                 .jobFailed, "cannot start a hook: \(error)", remedy: "Check the limit on processes, then try again.")
         }
-        let unwatch = Interruption.shared.watch(child: child.signalTarget)
+        // The signal cancels this task, which terminates the hook. Passed on as well, it would be a second one, which ends a litevault at once.
+        let unwatch = Interruption.shared.watch(child: child.signalTarget, finishing: true)
         defer { unwatch() }
         guard await child.hasEnded(by: Deadline(in: limit)) else {
             await child.terminateGroup(grace: Self.grace)

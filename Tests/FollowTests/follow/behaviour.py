@@ -17,6 +17,7 @@ OTHER = bytes(range(101, 133))
 def run(report, settings, folder):
     cases = [
         ("every commit is restored by its time, and the last look is before the end", points),
+        ("a signal during the hook of another job stores the last commits before the end", interrupted_hook),
         ("a restart without its log is a gap that is recorded, with a snapshot after it", restart),
         ("a database that is not there yet, and not in WAL mode yet, is followed when it is", later),
         ("a database that is removed and recreated is a gap, and is followed again", recreated),
@@ -116,6 +117,28 @@ def points(settings, folder):
     expect('litevault_follower_gaps_total{job="app",database="app.db"} 0' in metrics, metrics)
     db.close()
     return f"ended in {took:.1f} s"
+
+
+def interrupted_hook(settings, folder):
+    # hazard: H-JOB-42
+    box = Boxes.make(settings, folder, follow={"interval": "5s"})
+    marker = box.path("marker")
+    box.configure([{"name": "app", "sources": "db/*.db", "every": "1h"},
+                   {"name": "other", "sources": "other/*.db", "every": "1h", "allow-none": True,
+                    "hooks": {"before": f"touch {marker}; exec sleep 600"}}], {"interval": "5s"})
+    db = Database(box.path("db/app.db"))
+    box.start().ran().following()
+    until("the hook", lambda: os.path.exists(marker))
+    # Within the interval, unless the follower looks just now.
+    last = db.commit()
+    took = box.stop()
+    expect(took < 60, f"it ended {took:.1f} s after the signal")
+    expect(box.restored() == last, "the last commit is missing")
+    one = box.known()
+    expect(one["state"] == "ended" and one["lost"] == 0, one)
+    jobs = box.litevault("schedule", "status", box.config)["jobs"]
+    expect(jobs[1]["last_run"] is None, jobs[1])
+    db.close()
 
 
 def restart(settings, folder):
