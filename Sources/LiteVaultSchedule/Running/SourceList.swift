@@ -208,6 +208,8 @@ package struct SourceList: Sendable {
                 if code == ENOENT, lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK {
                     dangling.append(path)
                 } else if isDirectory, ![0, ENOENT, ENOTDIR, ENAMETOOLONG].contains(code),
+                    // What `fsck` has found on a file system belongs to root.
+                    !path.ends(withText: "/lost+found"),
                     !unreadable.contains(where: { path.starts(withText: $0.path + "/") })
                 {
                     unreadable.append((path, code))
