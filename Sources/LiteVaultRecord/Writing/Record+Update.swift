@@ -187,10 +187,14 @@ extension Record {
 }
 
 extension StoredValue {
-    /// Whether the engine would store the same. Zero and minus zero are equal, but not the same.
+    /// Whether the engine would store the same. Zero and minus zero are equal, but not the same, and so are texts that are
+    /// canonically equal.
     fileprivate func isIdentical(to other: StoredValue) -> Bool {
-        if case .real(let left) = self, case .real(let right) = other { return left.bitPattern == right.bitPattern }
-        return self == other
+        switch (self, other) {
+        case (.real(let left), .real(let right)): left.bitPattern == right.bitPattern
+        case (.text(let left), .text(let right)): isSameText(left, right)
+        default: self == other
+        }
     }
 }
 
