@@ -137,7 +137,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `H-SCH-18: columns that another connection has changed are seen, also by a cached statement`(isAll: Bool) throws {
+    func `H-SCH-18: columns that another connection has changed are seen by a cached statement`(isAll: Bool) throws {
         let scratch = Scratch()
         let path = scratch.path("a.db")
         let reader = try Connection(path)

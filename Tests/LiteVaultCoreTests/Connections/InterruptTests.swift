@@ -74,7 +74,9 @@ import Testing
         #expect(try Connection(path).column("SELECT x FROM t") == ["2"])
     }
 
-    @Test func `H-WAL-11: after such an interrupt no statement of the loop is committed, even if it catches the error`() throws {
+    @Test func `H-WAL-11: after such an interrupt no statement of the loop is committed, even if it catches the error`()
+        throws
+    {
         let scratch = Scratch()
         let db = try database(scratch.path("a.db"))
         var refusal: DatabaseError?
@@ -95,7 +97,9 @@ import Testing
         #expect(try db.number("SELECT count(*) FROM t") == 0)
     }
 
-    @Test func `H-WAL-11: a savepoint that is interrupted inside a loop is not part of what the transaction commits`() throws {
+    @Test func `H-WAL-11: a savepoint that is interrupted inside a loop is not part of what the transaction commits`()
+        throws
+    {
         let scratch = Scratch()
         let db = try database(scratch.path("a.db"))
         try db.transaction {
@@ -114,7 +118,7 @@ import Testing
         #expect(try db.column("SELECT x FROM t") == ["1", "3"])
     }
 
-    @Test func `H-WAL-11: the end of a prepared statement's rows ends the wait of an interrupted transaction, too`() throws {
+    @Test func `H-WAL-11: an interrupted transaction in a loop over a prepared statement is rolled back`() throws {
         let scratch = Scratch()
         let db = try database(scratch.path("a.db"))
         let outer = try db.prepare("SELECT 1 UNION ALL SELECT 2")
