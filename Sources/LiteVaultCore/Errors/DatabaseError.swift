@@ -229,7 +229,7 @@ extension DatabaseError {
             statement: Context(sql: nil, extendedCode: 516, path: Self.path(of: db)))
     }
 
-    /// The error of statements before an interrupted rollback is made up for.
+    /// The error of statements before an interrupted rollback has been repeated.
     init(interruptedRollback db: OpaquePointer) {
         self = .error(
             message: "an interrupted transaction is rolled back when the loop around it ends: nothing works before",
