@@ -322,6 +322,24 @@ private func isSuspension(_ error: any Error) -> Bool { (error as? VaultError)?.
         #expect(try await queue.read { try $0.count() } == 4)
     }
 
+    @Test func `H-SCH-17: a suspension during a migration leaves foreign keys enforced`() async throws {
+        let queue = try DatabaseQueue()
+        let running = Flag(false)
+        let task = Task {
+            var migrator = Migrator()
+            migrator.registerMigration("endless") { db in
+                running.set(true)
+                _ = try db.value(Self.endless, as: Int64.self)
+            }
+            try await migrator.migrate(queue)
+        }
+        #expect(await eventually { running.value })
+        #expect(await queue.suspend(waiting: .seconds(600)))
+        await #expect(throws: (any Error).self) { try await task.value }
+        queue.resume()
+        #expect(try await queue.read { try $0.value("PRAGMA foreign_keys", as: Int64.self) } == 1)
+    }
+
     @Test func `suspending at random moments loses no commit, and leaves no half of one`() async throws {
         var configuration = DatabaseConfiguration()
         configuration.maximumReaderCount = 3

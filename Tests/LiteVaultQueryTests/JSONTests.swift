@@ -127,6 +127,28 @@ import Testing
         }
     }
 
+    @Test(.enabled(if: hasJSON)) func `H-SEC-16 a column of JSON gives the value of a key with any characters`()
+        throws
+    {
+        let document = #"""
+            {"a": {"b": 1}, "a.b": 2, "2024": 3, "1a": 4, "$p": 5, "[0]": 6, "it's": 7, "plain_1": 8, "a\\b": 9, "": 10, "a\"b": 11}
+            """#
+        try db.run(users.update(meta <- document))
+        func number(_ key: String) throws -> Int? {
+            try db.value("SELECT \(JSONColumn("meta")[key]) FROM user LIMIT 1", as: Int?.self)
+        }
+        let numbers = [
+            "a.b": 2, "2024": 3, "1a": 4, "$p": 5, "[0]": 6, "it's": 7, "plain_1": 8, #"a\b"#: 9, "": 10,
+        ]
+        for (key, expected) in numbers { #expect(try number(key) == expected, "\(key)") }
+        #expect(try number("b.a") == nil)
+        if Self.hasJSONB {
+            #expect(try number("a\"b") == 11)
+        } else {
+            #expect(throws: VaultError.self) { try number("a\"b") }
+        }
+    }
+
     @Test(.enabled(if: hasJSON)) func `malformed JSON is an error of the engine`() throws {
         try db.run(users.update(tags <- "[1,"))
         #expect(throws: DatabaseError.self) { try db.all(users.select(tags.json[0].value(as: Int.self))) }

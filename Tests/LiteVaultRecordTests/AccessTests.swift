@@ -105,6 +105,38 @@ import Testing
         #expect(try city.delete(database))
     }
 
+    @Test func `a record is as it was when a pool or queue cannot commit it`() throws {
+        let queue = try DatabaseQueue()
+        try queue.write { db in
+            try db.execute(Note.schema)
+            // A foreign key that is checked by COMMIT.
+            try db.execute(
+                """
+                CREATE TABLE child (parent INTEGER REFERENCES city DEFERRABLE INITIALLY DEFERRED);
+                CREATE TRIGGER badInsert AFTER INSERT ON note WHEN new.title = 'bad' BEGIN INSERT INTO child VALUES (9); END;
+                CREATE TRIGGER badUpdate AFTER UPDATE ON note WHEN new.title = 'bad' BEGIN INSERT INTO child VALUES (9); END
+                """)
+            try db.execute(City.schema)
+        }
+        var note = Note(title: "Milk")
+        try note.insert(queue)
+        note.title = "bad"
+        let changed = note
+        #expect(throws: (any Error).self) { try note.update(queue) }
+        #expect(note == changed)
+        #expect(throws: (any Error).self) { try note.save(queue) }
+        #expect(note == changed)
+        note.title = "Milk"
+        let former = note
+        #expect(throws: (any Error).self) { try note.updateChanges(queue) { $0.title = "bad" } }
+        #expect(note == former)
+        try note.update(queue)
+        #expect(note.version == former.version + 1)
+        var other = Note(title: "bad")
+        #expect(throws: (any Error).self) { try other.insert(queue) }
+        #expect(other == Note(title: "bad"))
+    }
+
     @Test func `inside an access of the same database a one-line form throws instead of waiting for itself`()
         async throws
     {

@@ -1,5 +1,6 @@
 import Foundation
 import LiteVault
+import LiteVaultTestSupport
 import Testing
 
 @Suite struct FindingTests {
@@ -133,6 +134,34 @@ import Testing
             try City.all(db, sql: "SELECT id, population, name FROM city")
         } throws: { ($0 as? VaultError)?.code == .conformance }
         #expect { try City.all(db, sql: "SELECT name FROM city") } throws: { ($0 as? VaultError)?.code == .conformance }
+    }
+
+    @Test(arguments: [true, false])
+    func `H-SCH-18: columns that another connection has changed are seen by a cached statement`(isAll: Bool) throws {
+        let scratch = Scratch()
+        let path = scratch.path("a.db")
+        let reader = try Connection(path)
+        let other = try Connection(path)
+        try reader.execute(City.schema)
+        try reader.run("INSERT INTO city VALUES (1, 'Bonn', 330)")
+        let sql: SQL = "SELECT * FROM city"
+        func names() throws -> [String] {
+            if isAll { return try reader.all(sql, as: City.self).map(\.name) }
+            return [try reader.first(sql, as: City.self)?.name ?? "none"]
+        }
+        #expect(try names() == ["Bonn"])
+        try other.execute(
+            """
+            DROP TABLE city;
+            CREATE TABLE city (id INTEGER PRIMARY KEY, population INTEGER, name TEXT);
+            INSERT INTO city VALUES (1, 'many', 330)
+            """)
+        #expect { try names() } throws: { ($0 as? VaultError)?.code == .conformance }
+        // Without a row, too; and once they are the record's again, it is read again.
+        try other.execute("DELETE FROM city")
+        #expect { try names() } throws: { ($0 as? VaultError)?.code == .conformance }
+        try other.execute("DROP TABLE city; \(City.schema); INSERT INTO city VALUES (1, 'Ulm', 126)")
+        #expect(try names() == ["Ulm"])
     }
 
     @Test func `a value that the property cannot hold is an error that names the column`() throws {

@@ -86,6 +86,24 @@ import Testing
         #expect(visas.map { $0.1?.citizenID } == [1, 1, 2, nil])
     }
 
+    @Test func `H-TXT-15: keys that are canonically equal are those of two records`() throws {
+        try db.execute(
+            """
+            INSERT INTO country VALUES ('caf\u{e9}', 'composed'), ('cafe\u{301}', 'decomposed');
+            INSERT INTO person VALUES (901, 'Ada', 'caf\u{e9}'), (902, 'Ben', 'cafe\u{301}')
+            """)
+        let countries = try Country.find(db, ["caf\u{e9}", "cafe\u{301}"])
+        #expect(countries.map(\.name) == ["composed", "decomposed"])
+        let authors = try Country.authors.load(db, for: countries)
+        #expect(authors.map { $0.map(\.name) } == [["Ada"], ["Ben"]])
+        let homes = try Person.country.load(db, for: try Person.find(db, [901, 902]))
+        #expect(homes.map { $0?.name } == ["composed", "decomposed"])
+        try db.run("DELETE FROM country WHERE name = 'decomposed'")
+        #expect { try Country.find(db, ["caf\u{e9}", "cafe\u{301}"]) } throws: {
+            ($0 as? VaultError)?.code == .notFound
+        }
+    }
+
     @Test func `a reference to another unique column`() throws {
         #expect(try Library.query.including(Library.plaques).all(db).map { $0.1.count } == [2, 0])
         #expect(try Plaque.query.including(Plaque.owner).all(db).map { $0.1.id } == [1, 1])

@@ -216,6 +216,14 @@ import Testing
         #expect(try City.find(db, 1).population == nil)
     }
 
+    @Test func `H-TXT-15: a change between texts that are canonically equal is written`() throws {
+        var city = City(name: "caf\u{e9}")
+        try city.insert(db)
+        let isWritten = try city.updateChanges(db) { $0.name = "cafe\u{301}" }
+        #expect(isWritten)
+        #expect(try db.value("SELECT hex(name) FROM city", as: String.self) == "63616665CC81")
+    }
+
     @Test func `a changed key moves the row`() throws {
         var member = Membership(team: 1, player: "Ada", role: "captain")
         try member.insert(db)

@@ -19,7 +19,7 @@ extension Connection {
         throw DatabaseError(misuse: message)
     }
 
-    /// Releases the lock, and finalizes objects that were released meanwhile.
+    /// Releases the lock, and does the deferred work: finalizes objects that were released meanwhile, repeats a rollback.
     @usableFromInline
     package func leave() {
         if deferred.isPending { performDeferred() }
@@ -44,11 +44,13 @@ extension Connection {
     }
 
     /// Performs deferred work, unless this is a callback of the engine. Called under the lock.
+    ///
+    /// - Returns: false if there is nothing more to do before other statements have ended.
     @discardableResult
     func performDeferred() -> Bool {
         guard callbackDepth == 0 else { return false }
         for item in deferred.takeAll() { perform(item) }
-        return true
+        return interruptedRollback == nil
     }
 
     private func perform(_ work: DeferredWork.Item) {
@@ -60,6 +62,7 @@ extension Connection {
         case .endOfIteration: break
         case .blob(let blob): closeBlob(blob)
         case .session(let session): deleteSession(session)
+        case .rollback: repeatRollback()
         }
     }
 
@@ -123,7 +126,7 @@ extension Connection {
 
 /// Deferred work for objects that were released while another thread held the connection, or inside one of its
 /// callbacks: `deinit` must then neither wait nor touch the handle. The work is done when the connection is unlocked or
-/// closed.
+/// closed. A rollback that was interrupted waits for the statements around it.
 final class DeferredWork: Sendable {
     enum Item {
         /// A statement lost its owner.
@@ -134,6 +137,8 @@ final class DeferredWork: Sendable {
         case blob(OpenBlob)
         /// A `sqlite3_session` lost its owner.
         case session(UnsafeMutableRawPointer)
+        /// A rollback was interrupted.
+        case rollback
     }
 
     private let pending = Locked<[Item]>([])

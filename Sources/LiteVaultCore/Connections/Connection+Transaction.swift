@@ -21,6 +21,9 @@ extension Connection {
     /// ROLLBACK in the block. From then on every statement of the block throws `SQLITE_ABORT_ROLLBACK`, even if the
     /// block caught the error; otherwise each would be committed separately.
     ///
+    /// After an interrupt inside a loop over rows of the same connection, the engine cannot roll back before the loop has
+    /// ended. The changes are rolled back then, and until then every statement throws `SQLITE_ABORT_ROLLBACK`.
+    ///
     /// - Returns: the result of the block.
     /// - Throws: the error of the block, or `DatabaseError` when the transaction could not begin or commit;
     ///   `SQLITE_ABORT_ROLLBACK` when the transaction ended before the block. All changes of the block are rolled back,
@@ -67,29 +70,61 @@ extension Connection {
             try runOnce(commit)
             return result
         } catch {
-            // Some errors (a full disk, ROLLBACK conflict clauses) have ended the transaction already.
-            for statement in rollback where isInTransaction { try? runOnce(statement) }
+            rollBack(rollback)
             throw error
         }
     }
 
-    /// Throws when statements are refused, or the transaction of a statement has ended. Called under the lock.
+    /// Rolls back what a block has done. Called under the lock.
+    ///
+    /// An interrupt stops even that, and all statements after it, until none is in the middle of its rows, such as that of a
+    /// loop around the transaction. Until then statements are refused: they would be part of what has to be rolled back.
+    private func rollBack(_ statements: [String]) {
+        // Of a block inside this one: what it left is rolled back with the rest.
+        interruptedRollback = nil
+        // Some errors (a full disk, ROLLBACK conflict clauses) have ended the transaction already.
+        for statement in statements where isInTransaction {
+            do { try runOnce(statement) } catch let error as DatabaseError where error.resultCode == .interrupt {
+                interruptedRollback = statements
+                deferred.add(.rollback)
+                return
+            } catch {}
+        }
+    }
+
+    /// Tries a rollback again that an interrupt has stopped. Called when the lock is released.
+    func repeatRollback() {
+        if let statements = interruptedRollback { rollBack(statements) }
+    }
+
+    /// Throws when statements are refused, or the transaction of a statement has ended, or has to be rolled back first. Called
+    /// under the lock.
     @inline(__always)
     func requireRunnable() throws {
         if refuses.isRaised, let refusal = refusal.value { throw refusal }
+        if interruptedRollback != nil, let db { throw DatabaseError(interruptedRollback: db) }
         guard requiresTransaction, let db, sqlite3_get_autocommit(db) != 0 else { return }
         throw DatabaseError(endedTransaction: db)
     }
 
-    /// Whether a statement may run: they are not refused, and its transaction has not ended. Called under the lock.
+    /// Whether `requireRunnable()` would not throw. Called under the lock.
     @inline(__always)
     var isRunnable: Bool {
-        guard !refuses.isRaised else { return false }
+        guard !refuses.isRaised, interruptedRollback == nil else { return false }
         guard requiresTransaction, let db else { return true }
         return sqlite3_get_autocommit(db) == 0
     }
 
-    /// Runs a statement of this library's own. Under the lock.
+    /// Throws as `requireRunnable()`. A rollback may wait for the end of the caller's own statement, which is reset then.
+    @inline(__always)
+    func requireRunnable(resetting statement: OpaquePointer) throws {
+        do { try requireRunnable() } catch {
+            if interruptedRollback != nil { sqlite3_reset(statement) }
+            throw error
+        }
+    }
+
+    /// Runs a statement of this library's own, also while statements are refused. Under the lock.
     package func runOnce(_ sql: String) throws {
         let statement = try checkOut(sql)
         defer { checkIn(statement) }

@@ -41,6 +41,8 @@ public final class Connection: @unchecked Sendable {  // all state below only un
     let authorizer = Authorizer()
     /// Whether a statement may run only inside a transaction: see `Connection+Transaction.swift`.
     var requiresTransaction = false
+    /// The statements of a rollback that an interrupt has stopped, and that is repeated: see `Connection+Transaction.swift`.
+    @exclusivity(unchecked) var interruptedRollback: [String]?
     /// The typed layer's cache of its last INSERTs. Accessed under the lock, and read or written at once: so
     /// overlapping accesses need not be checked, which takes as long as binding a value.
     @exclusivity(unchecked) package var lastInserts: AnyObject?

@@ -116,10 +116,14 @@ package struct Execution {
         throw failure(code)
     }
 
+    /// Whether the statement changes nothing (`sqlite3_stmt_readonly`).
+    @inlinable
+    package var isReadOnly: Bool { sqlite3_stmt_readonly(handle) != 0 }
+
     /// Ends a statement that was not stepped to its end. A writing statement commits only now, which can fail.
     @inlinable
     package func finish() throws {
-        guard sqlite3_stmt_readonly(handle) == 0 else { return }
+        guard !isReadOnly else { return }
         let code = sqlite3_reset(handle)
         if code != SQLITE_OK { throw failure(code) }
     }

@@ -229,6 +229,13 @@ extension DatabaseError {
             statement: Context(sql: nil, extendedCode: 516, path: Self.path(of: db)))
     }
 
+    /// The error of statements before an interrupted rollback has been repeated.
+    init(interruptedRollback db: OpaquePointer) {
+        self = .error(
+            message: "an interrupted transaction is rolled back when the loop around it ends: nothing works before",
+            code: SQLITE_ABORT, statement: Context(sql: nil, extendedCode: 516, path: Self.path(of: db)))
+    }
+
     /// The same error, without a position in the text.
     func withoutOffset() -> DatabaseError { with { $0.byteOffset = nil } }
 

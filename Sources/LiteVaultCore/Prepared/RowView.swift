@@ -54,7 +54,8 @@ public struct RowView: ~Copyable {
 
 /// What a row of SQL is read as: a ``ColumnValue`` from its first column, a record from all of them.
 public protocol _RowValue: SendableMetatype {
-    /// Throws if the type cannot be read from such columns. Called before the first row.
+    /// Throws if the type cannot be read from such columns. Called with the first row, or at the end if there is none; for a
+    /// statement that writes, before it, too.
     static func _requireColumns(of row: borrowing RowView) throws
 
     /// Reads the current row.

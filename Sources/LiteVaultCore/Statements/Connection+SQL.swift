@@ -135,8 +135,12 @@ extension Connection {
     ) throws -> T? {
         let execution = try begin(sql, with: repeat each values)
         defer { end(execution) }
+        // Nothing is written then.
+        if !execution.isReadOnly { try T._requireColumns(of: RowView(execution)) }
+        let hasRow = try execution.step()
+        // A cached statement has its new columns only now, after another connection has changed the schema.
         try T._requireColumns(of: RowView(execution))
-        guard try execution.step() else { return nil }
+        guard hasRow else { return nil }
         let value = try T._read(RowView(execution))
         try execution.finish()
         return value
@@ -183,10 +187,16 @@ extension Connection {
     ) throws -> [T] {
         let execution = try begin(sql, with: repeat each values)
         defer { end(execution) }
-        try T._requireColumns(of: RowView(execution))
+        if !execution.isReadOnly { try T._requireColumns(of: RowView(execution)) }
         var result: [T] = []
         result.reserveCapacity(execution.expectedRowCount)
-        while try execution.step() { result.append(try T._read(RowView(execution))) }
+        var hasRow = try execution.step()
+        // As in `first`.
+        try T._requireColumns(of: RowView(execution))
+        while hasRow {
+            result.append(try T._read(RowView(execution)))
+            hasRow = try execution.step()
+        }
         execution.noteRowCount(result.count)
         return result
     }

@@ -276,7 +276,7 @@ extension Statement {
     }
 
     private func step(_ prepared: PreparedStatement) throws -> Bool {
-        try connection.requireRunnable()
+        try connection.requireRunnable(resetting: prepared.handle)
         prepared.isRunning = true
         let code = sqlite3_step(prepared.handle)
         if code == SQLITE_ROW { return true }
@@ -305,7 +305,7 @@ extension Statement {
             defer { connection.leave() }
             throw unusable()
         }
-        do { try connection.requireRunnable() } catch {
+        do { try connection.requireRunnable(resetting: execution.handle) } catch {
             connection.leave()
             throw error
         }

@@ -349,13 +349,17 @@ extension Connection {
     ///
     /// - Returns: false if the connection cannot be used for another access.
     fileprivate func becomeIdle() -> Bool {
-        (try? withHandle { db in
-            // Resetting the statement of an open blob would leave it with a cursor that is gone.
-            closeBlobs()
-            for statement in Self.busyStatements(of: db) { sqlite3_reset(statement) }
+        guard let db = try? enter() else { return false }
+        // Resetting the statement of an open blob would leave it with a cursor that is gone.
+        closeBlobs()
+        for statement in Self.busyStatements(of: db) { sqlite3_reset(statement) }
+        // A rollback that was interrupted is repeated here.
+        leave()
+        let isIdle = try? withHandle { db in
             if sqlite3_get_autocommit(db) == 0 { try runOnce("ROLLBACK TRANSACTION") }
             return sqlite3_get_autocommit(db) != 0
-        }) ?? false
+        }
+        return isIdle ?? false
     }
 }
 

@@ -56,13 +56,15 @@ extension Collection where Element: Value {
 /// try db.create(index: "by_country", on: "player", expressions: [JSONColumn("address")["country"]])
 /// ```
 ///
-/// Before SQLite 3.38, which added `->>`, `json_extract` is written instead. SQLite uses an index only for queries written
-/// the same way, so use this type for both.
+/// Before SQLite 3.38, which added `->>`, and for keys that it would take for a path or an index, `json_extract` is written
+/// instead. SQLite uses an index only for queries written the same way, so use this type for both.
 public struct JSONColumn: Expressible {
     /// The column itself.
     public let expression: SQLExpression<Void>
 
     private let hasArrows: Bool
+    /// Whether the engine finds a key that contains a quotation mark or NUL.
+    private let findsQuotes: Bool
 
     /// Creates a JSON column from its name, which is quoted.
     public init(_ name: String) { self.init(name, engine: EngineInfo.linked.sqliteVersion) }
@@ -70,11 +72,33 @@ public struct JSONColumn: Expressible {
     package init(_ name: String, engine: SQLiteVersion) {
         expression = SQLExpression(name)
         hasArrows = engine >= SQLiteVersion(major: 3, minor: 38)
+        findsQuotes = engine >= SQLiteVersion(major: 3, minor: 45)
     }
 
     /// The value of a key, as an SQL value: `"address" ->> 'country'`. NULL if the key does not exist.
+    ///
+    /// A key with characters besides ASCII letters, digits and `_`, or a digit at its start, is written as a path:
+    /// `json_extract("address", '$."zip code"')`. The statement throws `VaultError` `unsupported` for a key that contains a
+    /// quotation mark or NUL, before SQLite 3.45.
     public subscript(_ key: String) -> Column {
-        hasArrows ? arrow(.value(key)) : extract("$.\"\(key)\"")
+        if hasArrows, Self.isLabel(key) { return arrow(.value(key)) }
+        guard findsQuotes || !key.utf8.contains(where: { $0 == UInt8(ascii: "\"") || $0 == 0 }) else {
+            return SQLExpression(root: .call(EngineRequirement.unwritableJSONKey, [expression.root]))
+        }
+        return extract("$" + Quoting.jsonPathStep(key))
+    }
+
+    /// Whether `->>` takes a text for a key, in all versions: others are paths (`a.b`), indices (`7`) or errors (`1a`).
+    private static func isLabel(_ key: String) -> Bool {
+        guard let first = key.utf8.first, !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first) else { return false }
+        return key.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
+                true
+            default: false
+            }
+        }
     }
 
     /// An element of an array, from 0, as an SQL value: `"scores" ->> 0`. Negative indices count from the end. NULL if

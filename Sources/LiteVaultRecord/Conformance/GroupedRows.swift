@@ -85,7 +85,8 @@ final class KeyGroups {
 /// The values that connect a row with those of another table.
 enum RelationKey: Hashable {
     case integer(Int64)
-    case text(String)
+    /// Compared by its bytes, as the engine does: Swift takes texts that are canonically equal for the same.
+    case text(ExactText)
     case real(Double)
     case blob([UInt8])
     case null
@@ -96,7 +97,7 @@ enum RelationKey: Hashable {
         case .integer(let number): self = .integer(number)
         // As the engine compares them: 2.0 is 2.
         case .real(let number): self = Int64(exactly: number).map { .integer($0) } ?? .real(number)
-        case .text(let text): self = .text(text)
+        case .text(let text): self = .text(ExactText(text))
         case .blob(let bytes): self = .blob(bytes)
         case .null: self = .null
         }
@@ -117,7 +118,7 @@ enum RelationKey: Hashable {
         if let number = column.integer {
             self = .integer(number)
         } else if let text = column.text {
-            self = .text(text)
+            self = .text(ExactText(text))
         } else {
             self = Self((try? StoredValue.read(from: column)) ?? .null)
         }
@@ -137,8 +138,10 @@ enum RelationKey: Hashable {
         switch self {
         case .text(let text):
             .text(
-                String(
-                    decoding: text.utf8.reversed().drop { $0 == 0x20 }.reversed().map(Self.lowercased), as: UTF8.self))
+                ExactText(
+                    String(
+                        decoding: text.text.utf8.reversed().drop { $0 == 0x20 }.reversed().map(Self.lowercased),
+                        as: UTF8.self)))
         case .several(let keys): .several(keys.map(\.folded))
         default: self
         }
@@ -150,7 +153,7 @@ enum RelationKey: Hashable {
         switch self {
         case .integer(let number): values.append(number)
         case .real(let number): values.append(number)
-        case .text(let text): values.append(text)
+        case .text(let text): values.append(text.text)
         case .blob(let bytes): values.append(Blob(bytes: bytes))
         case .null: values.append(nil)
         case .several(let keys): for key in keys { key.append(to: &values) }

@@ -39,15 +39,37 @@ extension Record where PrimaryKey: StatementArgument {
     ///   - keys: the primary keys. One that occurs twice gives its record twice.
     /// - Throws: `VaultError` `notFound` when one of them is missing; `QueryError`; `DatabaseError`.
     public static func find(_ db: some RecordDatabase, _ keys: some Sequence<PrimaryKey>) throws -> [Self] {
-        let keys = Array(keys)
-        var found: [PrimaryKey: Self] = [:]
-        for record in try all(db, keys: Set(keys)) {
-            if let key = record.primaryKey { found[key] = record }
+        try db._withReader { db in
+            var wanted: [RelationKey] = []
+            var distinct: [RelationKey: PrimaryKey] = [:]
+            for key in keys {
+                let bound = try boundKey(key, db)
+                wanted.append(bound)
+                distinct[bound] = key
+            }
+            var found: [RelationKey: Self] = [:]
+            for record in try all(db, keys: distinct.values) {
+                if let key = record.primaryKey { found[try boundKey(key, db)] = record }
+            }
+            return try wanted.map { key in
+                guard let record = found[key] else { throw VaultError.notFound(table.name) }
+                return record
+            }
         }
-        return try keys.map { key in
-            guard let record = found[key] else { throw VaultError.notFound(table.name) }
-            return record
-        }
+    }
+
+    /// A key as it is bound. Two that are equal in Swift may be two for the engine: texts that are canonically equal.
+    private static func boundKey(_ key: PrimaryKey, _ db: Connection) throws -> RelationKey {
+        // Most keys are numbers, which need no statement.
+        if let number = key as? Int64 { return .integer(number) }
+        if let number = key as? Int { return .integer(Int64(number)) }
+        let columns = table.primaryKey.indices
+        let sql = "SELECT " + columns.map { "?\($0 + 1)" }.joined(separator: ", ")
+        let execution = try db.begin(sql)
+        defer { db.end(execution) }
+        try KeyList.bind([key], to: execution)
+        guard try execution.step() else { return .null }
+        return RelationKey(execution, Array(columns))
     }
 
     /// Returns the records with some primary keys, as far as they exist, in no particular order.

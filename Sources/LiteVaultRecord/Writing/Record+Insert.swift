@@ -9,9 +9,9 @@ extension Record {
     ///
     /// - Parameter db: a connection, pool or queue.
     /// - Throws: `DatabaseError`: `constraintPrimaryKey` or `constraintUnique` when there is such a row; what the callbacks and reading
-    ///   the row back throw.
+    ///   the row back throw. On a pool or queue nothing is written then, and the record is as it was, as for all functions that write.
     @inlinable
-    public mutating func insert(_ db: some RecordDatabase) throws { try db._withWriter { try insertRow($0) } }
+    public mutating func insert(_ db: some RecordDatabase) throws { try writing(db) { try $0.insertRow($1) } }
 
     /// Inserts the record, or updates the row that has its primary key already, by one statement where the engine can
     /// (SQLite 3.24 and later).
@@ -21,7 +21,7 @@ extension Record {
     /// - Parameter db: a connection, pool or queue.
     /// - Throws: as ``insert(_:)``.
     public mutating func upsert(_ db: some RecordDatabase) throws {
-        try db._withWriter { try upsertRow($0, on: Self.table.primaryKey) }
+        try writing(db) { try $0.upsertRow($1, on: Self.table.primaryKey) }
     }
 
     /// Inserts the record, or updates the row that has the same values in other unique columns than the primary key.
@@ -33,7 +33,7 @@ extension Record {
     ///   - columns: the columns of a UNIQUE constraint or unique index.
     /// - Throws: as ``insert(_:)``; `DatabaseError` when there is no such constraint.
     public mutating func upsert(_ db: some RecordDatabase, onConflictOf columns: any Expressible...) throws {
-        try db._withWriter { try upsertRow($0, on: try Self.names(of: columns)) }
+        try writing(db) { try $0.upsertRow($1, on: try Self.names(of: columns)) }
     }
 }
 
@@ -42,7 +42,7 @@ extension Record where PrimaryKey: StatementArgument {
     ///
     /// - Parameter db: a connection, pool or queue.
     /// - Throws: as ``insert(_:)`` and ``update(_:)``.
-    public mutating func save(_ db: some RecordDatabase) throws { try db._withWriter { try saveRow($0) } }
+    public mutating func save(_ db: some RecordDatabase) throws { try writing(db) { try $0.saveRow($1) } }
 
     mutating func saveRow(_ db: Connection) throws {
         guard primaryKey != nil else { return try insertRow(db) }
@@ -53,6 +53,21 @@ extension Record where PrimaryKey: StatementArgument {
 // MARK: The way to the engine
 
 extension Record {
+    /// Writes the record. On a pool or queue, a copy of it until the transaction is committed: a record whose changes were rolled
+    /// back is as it was.
+    @inlinable
+    @inline(__always)
+    mutating func writing<T>(
+        _ db: some RecordDatabase, _ change: (inout Self, Connection) throws -> T
+    ) throws -> T {
+        // The transaction on a connection is that of the caller.
+        if let connection = db as? Connection { return try change(&self, connection) }
+        var record = self
+        let result = try db._withWriter { try change(&record, $0) }
+        self = record
+        return result
+    }
+
     @inlinable
     mutating func insertRow(_ db: Connection) throws {
         let table = Self.table

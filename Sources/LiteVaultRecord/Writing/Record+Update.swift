@@ -9,7 +9,7 @@ extension Record where PrimaryKey: StatementArgument {
     /// - Throws: `VaultError` `notFound` when there is no such row, `noKey` for a record that was never inserted, `staleVersion`
     ///   when the row has another version; `DatabaseError`. Nothing is changed then.
     @inlinable
-    public mutating func update(_ db: some RecordDatabase) throws { try db._withWriter { try updateRow($0) } }
+    public mutating func update(_ db: some RecordDatabase) throws { try writing(db) { try $0.updateRow($1) } }
 
     /// Changes the record, and writes the columns whose values are others than before.
     ///
@@ -25,7 +25,7 @@ extension Record where PrimaryKey: StatementArgument {
     @discardableResult
     public mutating func updateChanges(_ db: some RecordDatabase, _ change: (inout Self) throws -> Void) throws -> Bool
     {
-        try db._withWriter { try updateRow($0, change) }
+        try writing(db) { try $0.updateRow($1, change) }
     }
 
     /// Deletes the row of the record.
@@ -187,10 +187,14 @@ extension Record {
 }
 
 extension StoredValue {
-    /// Whether the engine would store the same. Zero and minus zero are equal, but not the same.
+    /// Whether the engine would store the same. Zero and minus zero are equal, but not the same, and so are texts that are
+    /// canonically equal.
     fileprivate func isIdentical(to other: StoredValue) -> Bool {
-        if case .real(let left) = self, case .real(let right) = other { return left.bitPattern == right.bitPattern }
-        return self == other
+        switch (self, other) {
+        case (.real(let left), .real(let right)): left.bitPattern == right.bitPattern
+        case (.text(let left), .text(let right)): isSameText(left, right)
+        default: self == other
+        }
     }
 }
 

@@ -20,8 +20,8 @@ struct ForeignKeyEnforcement {
                     + "transaction",
                 remedy: "Make it outside, or set `PRAGMA foreign_keys` before the transaction begins.")
         }
+        defer { connection.restore(pragma: "foreign_keys", previous) }
         try set(isEnforced)
-        defer { try? set(previous) }
         return try change()
     }
 
@@ -55,6 +55,17 @@ struct ForeignKeyEnforcement {
         guard value == nil || (value == 1) == isEnforced else {
             throw VaultError(.schemaChangeRefused, "the engine did not turn foreign keys \(isEnforced ? "on" : "off")")
         }
+    }
+}
+
+extension Connection {
+    /// Sets a pragma to what it was before a change, also where statements are refused and interrupted, as by a suspension, or
+    /// the transaction of the change has ended.
+    func restore(pragma: String, _ isOn: Bool) {
+        let sql = "PRAGMA \(pragma) = \(isOn ? "ON" : "OFF")"
+        // An interrupt at this moment stops it.
+        var attempts = 0
+        while attempts < 10, (try? withLock { try runOnce(sql) }) == nil { attempts += 1 }
     }
 }
 

@@ -86,8 +86,8 @@ struct TableRebuild {
         // Later versions rewrite and check other objects when a table is renamed. These refer to the old name, which the
         // new table takes over.
         let legacy = try connection.value("PRAGMA legacy_alter_table", as: Int64?.self)
+        defer { if legacy == 0 { connection.restore(pragma: "legacy_alter_table", false) } }
         if legacy == 0 { try connection.run("PRAGMA legacy_alter_table = ON") }
-        defer { if legacy == 0 { _ = try? connection.run("PRAGMA legacy_alter_table = OFF") } }
         try connection.run("ALTER TABLE \(sql: schema).\(table: temporaryName) RENAME TO \(table: table)")
         if let sequence {
             // An empty table has no row in sqlite_sequence yet.
