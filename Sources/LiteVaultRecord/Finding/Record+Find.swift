@@ -60,9 +60,10 @@ extension Record where PrimaryKey: StatementArgument {
 
     /// A key as it is bound. Two that are equal in Swift may be two for the engine: texts that are canonically equal.
     private static func boundKey(_ key: PrimaryKey, _ db: Connection) throws -> RelationKey {
-        // Most keys are numbers, which need no statement.
+        // Most keys are numbers or texts, which need no statement.
         if let number = key as? Int64 { return .integer(number) }
         if let number = key as? Int { return .integer(Int64(number)) }
+        if let text = key as? String { return .text(ExactText(text)) }
         let columns = table.primaryKey.indices
         let sql = "SELECT " + columns.map { "?\($0 + 1)" }.joined(separator: ", ")
         let execution = try db.begin(sql)
