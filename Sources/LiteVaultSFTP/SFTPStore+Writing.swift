@@ -67,6 +67,7 @@ extension SFTPStore {
         var pending: SFTPPending?
         let deadline = Deadline(in: settings.lockTimeout)
         return try await link.perform(place(name)) { session in
+            try await requireNoLinks(session, above: name)
             if let last = pending, try await isDone(session, last, name) { return last.tag }
             pending = nil
             var backoff = Backoff(0.01...0.5)
