@@ -32,7 +32,7 @@ struct Decrypt: VaultCommand {
         try Preflight.requireAbsent(dest)
         let (from, to) = (Format.visible(source.path), Format.visible(dest))
         try session.confirm("Write the content of \(from) to \(to) in plaintext?", consented: yes)
-        let key = try session.key(source.key, for: source.path)
+        let key = try session.key(source.key, for: source.path, settings: source.cipher.settings())
         try DatabaseFile(source.path).decrypt(
             to: dest, key: key, settings: source.cipher.settings(), progress: session.progress)
 

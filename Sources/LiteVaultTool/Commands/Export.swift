@@ -30,7 +30,7 @@ struct Export: VaultCommand {
         try Preflight.requireEncrypted(
             source.path, remedy: "Copy it with 'litevault backup', or encrypt it with 'litevault encrypt'.")
         try Preflight.requireAbsent(dest)
-        let key = try session.key(source.key, for: source.path)
+        let key = try session.key(source.key, for: source.path, settings: source.cipher.settings())
         let newKey =
             try session.keyIfGiven(copyKey, for: dest, confirms: true, trusted: trust.fingerprints()) ?? key
         let settings = try source.cipher.settings()

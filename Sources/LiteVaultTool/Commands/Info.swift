@@ -23,7 +23,7 @@ struct Info: VaultCommand {
         try session.reserveKeySources(database.key)
         try Preflight.requireSource(path)
         let kind = try DatabaseFile(path).kind()
-        let key = try session.keyIfGiven(database.key, for: path)
+        let key = try session.keyIfGiven(database.key, for: path, settings: database.cipher.settings())
         if key != nil { try Preflight.requireEncryption() }
         if kind == .plain, key != nil { throw Failure.notEncrypted(path) }
         let (size, walSize, journalSize) = (

@@ -24,7 +24,7 @@ struct Migrate: VaultCommand {
         try session.reserveKeySources(database.key)
         try Preflight.requireEncrypted(
             path, remedy: "There is nothing to migrate. 'litevault encrypt' encrypts it in the current format.")
-        let key = try session.key(database.key, for: path)
+        let key = try session.key(database.key, for: path, settings: database.cipher.settings())
         let file = DatabaseFile(path)
         let found = try file.probe(key: key, trying: database.cipher.settings())
         // A script may repeat the command: a database in the current format is a success.

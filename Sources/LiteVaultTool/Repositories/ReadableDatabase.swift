@@ -130,8 +130,9 @@ extension Session {
         // They concern other objects.
         warn(warnings.all)
         do {
-            let key = try keyIfEncrypted(database.key, for: image.name, image.kind())
-            let opened = try SnapshotDatabase(image, key: key, settings: database.cipher.settings())
+            let settings = try database.cipher.settings()
+            let key = try keyIfEncrypted(database.key, for: image.name, image.kind(), settings: settings)
+            let opened = try SnapshotDatabase(image, key: key, settings: settings)
             return .snapshot(opened, image, reporter)
         } catch {
             throw try ReadableDatabase.explained(error, image)
