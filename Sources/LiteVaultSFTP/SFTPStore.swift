@@ -107,17 +107,24 @@ public final class SFTPStore: ObjectStore {
     /// Removes the object. One that does not exist is ignored.
     public func remove(_ name: String) async throws {
         try ObjectName.validate(name)
+        var isRepeated = false
         try await link.perform(place(name)) { session in
             try await self.requireNoLinks(session, above: name)
+            // If a connection was lost meanwhile, it may be this call that has removed the object.
+            let mayBeDone = isRepeated
+            isRepeated = true
             do {
                 try await session.remove(self.path(name))
             } catch let status as SFTPStatus {
-                if status.code == SFTPStatus.missing { return }
-                // A directory is only the parent of the names below it.
-                guard try await session.attributes(self.path(name))?.isDirectory == true else { throw status }
-                return
+                if status.code == SFTPStatus.missing {
+                    guard mayBeDone, try await session.attributes(self.directory(of: name)) != nil else { return }
+                } else {
+                    // A directory is only the parent of the names below it.
+                    guard try await session.attributes(self.path(name))?.isDirectory == true else { throw status }
+                    return
+                }
             }
-            try await session.sync(directory: LocalDirectory.parent(of: self.path(name)))
+            try await session.sync(directory: self.directory(of: name))
         }
     }
 
@@ -136,6 +143,8 @@ extension SFTPStore {
         default: "\(settings.path)/\(name)"
         }
     }
+
+    private func directory(of name: String) -> String { LocalDirectory.parent(of: path(name)) }
 
     /// The object for messages.
     func place(_ name: String) -> String { "\(location)/\(name)" }
