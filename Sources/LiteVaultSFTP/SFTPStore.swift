@@ -160,7 +160,7 @@ extension SFTPStore {
         }
     }
 
-    /// - Parameter attributes: of what has the name of an object's directory, and is none.
+    /// - Parameter attributes: of what has the name of a directory, and is something else.
     private func misplaced(_ name: String, _ attributes: SFTPAttributes) -> VaultError {
         guard attributes.isLink else {
             return VaultError(

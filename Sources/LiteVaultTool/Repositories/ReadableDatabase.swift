@@ -107,12 +107,13 @@ extension Session {
     /// Finds the database that a command reads, and its key. A file is opened when it is read.
     ///
     /// - Throws: `no-input` or `wrong-kind` for a file or snapshot that is missing or cannot be a database; as
-    ///   ``keyIfEncrypted(_:)``; as `Repository.openDatabase`.
+    ///   ``keyIfEncrypted(_:settings:)``; as `Repository.openDatabase`.
     func open(_ database: DatabaseOptions<ReadArgument>, _ source: SnapshotSource) throws -> ReadableDatabase {
         guard let location = source.location else {
             try Preflight.requireSource(database.path)
-            let key = try keyIfEncrypted(database)
-            return .file(DatabaseFile(database.path), key: key, settings: try database.cipher.settings())
+            let settings = try database.cipher.settings()
+            let key = try keyIfEncrypted(database, settings: settings)
+            return .file(DatabaseFile(database.path), key: key, settings: settings)
         }
         let store = try source.stores.store(location)
         let secret = try repositorySecret(source.secret, for: location)

@@ -97,11 +97,13 @@ struct Session {
 
     /// The key of a database that may be plaintext; nil if it is.
     ///
+    /// - Parameter settings: those of the options, which are read once: the salt may come through a pipe.
     /// - Throws: `wrong-kind` if a key is given for a plaintext database or an empty file, `no-encryption` if the database is encrypted and the
     ///   engine does not encrypt.
-    func keyIfEncrypted<Name>(_ database: DatabaseOptions<Name>) throws -> DatabaseKey? {
-        try keyIfEncrypted(
-            database.key, for: database.path, DatabaseFile(database.path).kind(), settings: database.cipher.settings())
+    func keyIfEncrypted<Name>(
+        _ database: DatabaseOptions<Name>, settings: CipherSettings
+    ) throws -> DatabaseKey? {
+        try keyIfEncrypted(database.key, for: database.path, DatabaseFile(database.path).kind(), settings: settings)
     }
 
     /// The key of a database that may be plaintext, by what its bytes show.
