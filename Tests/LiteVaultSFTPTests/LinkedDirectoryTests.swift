@@ -87,7 +87,7 @@ import Testing
         #expect(error?.code == .damaged && error?.message.contains("is a link") == true, "\(error as Any)")
     }
 
-    @Test func `H-OBJ-22 what is no file in the place of an object is listed, and elsewhere ends the listing`()
+    @Test func `H-OBJ-22 a link or FIFO in the place of an object is listed, and elsewhere ends the listing`()
         async throws
     {
         let store = try SFTPServer.store()

@@ -13,9 +13,9 @@ import Testing
     /// the first request of its last argument is lost with the connection.
     private static let program = """
         import os, struct, subprocess, sys, threading
-        folder, cut = sys.argv[1:]
+        place, cut = sys.argv[1:]
         server = subprocess.Popen(['/usr/lib/openssh/sftp-server'], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        log = open(folder + '/log', 'a', buffering=1)
+        log = open(place + '/log', 'a', buffering=1)
         lost = []
         def packets(source):
             while True:
@@ -33,8 +33,8 @@ import Testing
                 word = rest[4:4 + struct.unpack('>I', rest[:4])[0]].decode()
                 line = {3: 'open ', 13: 'remove ', 200: ''}[kind] + word
                 log.write(line + '\\n')
-                if line == cut and not os.path.exists(folder + '/cut'):
-                    open(folder + '/cut', 'w').close()
+                if line == cut and not os.path.exists(place + '/cut'):
+                    open(place + '/cut', 'w').close()
                     lost.append(body[1:5])
             server.stdin.write(head + body); server.stdin.flush()
         server.stdin.close(); server.wait()
