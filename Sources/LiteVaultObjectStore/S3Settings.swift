@@ -51,6 +51,8 @@ public struct S3Settings: Sendable {
     package var clock: @Sendable () -> Date = { Date() }
     /// The number of objects in a page of a listing, for tests; nil leaves it to the server.
     package var pageSize: Int?
+    /// The entries that one listing may have.
+    package var listedEntries = ReadLimits.entries
     /// Host names with fixed addresses, for tests.
     package var hosts: [String: String] = [:]
 

@@ -135,6 +135,8 @@ extension S3Store {
         let root = settings.prefix.isEmpty ? "" : settings.prefix + "/"
         var found: [(name: String, id: String, began: Date)] = []
         var next: (key: String, id: String)?
+        let budget = ListingBudget(location, entries: settings.listedEntries)
+        var emptyPages = 0
         repeat {
             var page = S3Request(method: "GET", key: nil, location: location)
             page.query = [("uploads", ""), ("prefix", root), ("encoding-type", "url")]
@@ -144,6 +146,10 @@ extension S3Store {
                 try await answer.document("ListMultipartUploadsResult")
             }
             let isEncoded = tree["EncodingType"] == "url"
+            try budget.spend(max(tree.all("Upload").count, 1))
+            emptyPages = tree.all("Upload").isEmpty ? emptyPages + 1 : 0
+            // A part is enough, as below.
+            if emptyPages == 100 { break }
             for entry in tree.all("Upload") {
                 guard let text = entry["Key"], let key = isEncoded ? URIEncoding.decode(text) : text,
                     let id = entry["UploadId"], let began = entry["Initiated"].flatMap(HTTPDate.isoDate),

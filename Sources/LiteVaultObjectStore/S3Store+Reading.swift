@@ -29,20 +29,44 @@ extension S3Store {
             let short = VaultError(.damaged, "the object is shorter than \(range.upperBound) bytes", path: path)
             if answer.status == 416 { throw short }
             if answer.status != 206 {
-                // A server without range requests sends the whole object.
-                let bytes = try await answer.bytes()
-                guard bytes.count >= range.upperBound else { throw short }
-                return Array(bytes[Int(range.lowerBound)..<Int(range.upperBound)])
+                guard let bytes = try await Self.bytes(range, of: answer) else { throw short }
+                return bytes
             }
             if let total = answer.headers["content-range"]?.split(separator: "/").last.flatMap({ Int64($0) }),
                 total < range.upperBound
             {
                 throw short
             }
-            let bytes = try await answer.bytes()
+            let bytes: [UInt8]
+            do { bytes = try await answer.bytes(upTo: range.count) } catch is HTTPResponse.TooLarge {
+                throw VaultError(
+                    .io, "the object store returned more bytes than it was asked for", path: path,
+                    remedy: "Check the endpoint, and what is between it and this machine.")
+            }
             guard bytes.count == range.count else { throw S3Response.Truncated() }
             return bytes
         }
+    }
+
+    private struct IsRead: Error {}
+
+    /// A range of the answer of a server without range requests, which sends the whole object; nil if that is shorter.
+    private static func bytes(_ range: Range<Int64>, of answer: HTTPResponse) async throws -> [UInt8]? {
+        var bytes: [UInt8] = []
+        var offset: Int64 = 0
+        do {
+            try await answer.forEachChunk { chunk in
+                let start = max(range.lowerBound - offset, 0)
+                let end = min(range.upperBound - offset, Int64(chunk.count))
+                if start < end { bytes += UnsafeRawBufferPointer(rebasing: chunk[Int(start)..<Int(end)]) }
+                offset += Int64(chunk.count)
+                // What follows is not waited for.
+                if offset >= range.upperBound { throw IsRead() }
+            }
+        } catch is IsRead {
+            return bytes
+        }
+        return nil
     }
 
     /// Streams the object into a new file.
@@ -114,6 +138,7 @@ extension S3Store {
         var found: [ObjectAttributes] = []
         var next: String?
         var emptyPages = 0
+        let budget = ListingBudget(location, entries: settings.listedEntries)
         repeat {
             var page = S3Request(method: "GET", key: nil, location: location)
             page.query = [("list-type", "2"), ("prefix", root + prefix), ("encoding-type", "url")]
@@ -122,6 +147,8 @@ extension S3Store {
             if let next { page.query.append(("continuation-token", next)) }
             let tree = try await perform(page) { answer in try await answer.document("ListBucketResult") }
             let isEncoded = tree["EncodingType"] == "url"
+            // Also those of others, and pages without any: a listing must end.
+            try budget.spend(max(tree.all("Contents").count, 1))
             for entry in tree.all("Contents") {
                 guard let text = entry["Key"], let key = isEncoded ? URIEncoding.decode(text) : text,
                     let size = entry["Size"].flatMap({ Int64($0) }), (0...ReadLimits.objectBytes).contains(size),
@@ -136,9 +163,9 @@ extension S3Store {
                 found.append(
                     ObjectAttributes(name: name, size: size, modified: modified, tag: Self.tag(entry["ETag"])))
             }
-            // A listing must make progress and end.
+            // A listing must make progress, too.
             emptyPages = tree.all("Contents").isEmpty ? emptyPages + 1 : 0
-            guard emptyPages < 100, found.count <= ReadLimits.entries else {
+            guard emptyPages < 100 else {
                 throw VaultError(.io, "the listing of the object store does not end", path: location)
             }
             let token = try nextPage(tree, "NextContinuationToken")

@@ -214,6 +214,8 @@ private final class SFTPPump: Sendable {
         var (index, sent) = (0, 0)
         var progress = ContinuousClock.now
         var isIdle = true
+        // A closed stream is always ready: waiting for it would not wait.
+        var hearsErrors = true
         while true {
             let (isClosing, isWaiting) = state.withLock { state in
                 if index == sending.count {
@@ -237,12 +239,16 @@ private final class SFTPPump: Sendable {
             }
             let quiet = ContinuousClock.now - progress
             if isWaiting, quiet > timeout { return .silent }
-            let isWoken = wait(isFull: index < sending.count, seconds: isWaiting ? (timeout - quiet).seconds : 3600)
+            let isWoken = wait(
+                isFull: index < sending.count, hearsErrors: hearsErrors,
+                seconds: isWaiting ? (timeout - quiet).seconds : 3600)
             // That end blocks: it is read only if there is something.
             if isWoken { _ = StreamPair.receive(into: buffer, from: wake.child) }
-            if let count = StreamPair.receive(into: buffer, from: errors), count > 0 {
+            if hearsErrors, let count = StreamPair.receive(into: buffer, from: errors) {
                 output += UnsafeRawBufferPointer(rebasing: buffer[..<count])
                 if output.count > 16384 { output.removeFirst(output.count - 8192) }
+            } else {
+                hearsErrors = false
             }
             guard let count = StreamPair.receive(into: buffer, from: stream) else { return .ended(nil) }
             if count == 0 { continue }
@@ -267,10 +273,10 @@ private final class SFTPPump: Sendable {
     }
 
     /// Waits until something can be done, and returns whether ``signal()`` was called.
-    private func wait(isFull: Bool, seconds: Double) -> Bool {
+    private func wait(isFull: Bool, hearsErrors: Bool, seconds: Double) -> Bool {
         var watched = [
             pollfd(fd: stream, events: Int16(POLLIN) | (isFull ? Int16(POLLOUT) : 0), revents: 0),
-            pollfd(fd: errors, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: hearsErrors ? errors : -1, events: Int16(POLLIN), revents: 0),
             pollfd(fd: wake.child, events: Int16(POLLIN), revents: 0),
         ]
         _ = poll(&watched, nfds_t(watched.count), Int32(min(max(seconds * 1000, 0), 3_600_000)) + 1)
@@ -307,11 +313,13 @@ private final class SFTPPump: Sendable {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 14, alignment: 16)
         defer { buffer.deallocate() }
         while !deadline.isOver {
-            guard let count = StreamPair.receive(into: buffer, from: errors) else { break }
-            output += UnsafeRawBufferPointer(rebasing: buffer[..<count])
+            let count = StreamPair.receive(into: buffer, from: errors)
+            if let count { output += UnsafeRawBufferPointer(rebasing: buffer[..<count]) }
             _ = StreamPair.receive(into: buffer, from: stream)
-            var watched = pollfd(fd: errors, events: Int16(POLLIN), revents: 0)
-            if count == 0 { _ = poll(&watched, 1, 20) }
+            // A program may close that stream, and live on.
+            if count == nil, process.hasEnded() { break }
+            var watched = pollfd(fd: count == nil ? -1 : errors, events: Int16(POLLIN), revents: 0)
+            if count ?? 0 == 0 { _ = poll(&watched, 1, 20) }
         }
         if deadline.isOver { process.signal(SIGKILL) }
         return try? process.wait()

@@ -65,6 +65,7 @@ package struct SFTPAttributes: Sendable, Equatable {
     /// The kind of the file in its permissions; nil if they were not sent.
     private var kind: UInt32? { permissions.map { $0 & 0o170000 } }
     package var isDirectory: Bool { kind == 0o040000 }
+    package var isLink: Bool { kind == 0o120000 }
     /// Whether it may be a regular file.
     package var isRegular: Bool { kind == 0o100000 || kind == nil || kind == 0 }
 }

@@ -22,6 +22,8 @@ package final class SFTPSession: Sendable {
 
     package let features: Features
     private let channel: SFTPChannel
+    /// The paths that were found to be directories themselves, and no links to some.
+    private let directories = Locked(Set<String>())
 
     private init(_ channel: SFTPChannel, _ features: Features) {
         self.channel = channel
@@ -144,6 +146,16 @@ package final class SFTPSession: Sendable {
         if try answer.status()?.code == SFTPStatus.missing { return nil }
         var reader = try answer.expecting(SFTPKind.answerAttributes)
         return try reader.attributes()
+    }
+
+    /// The attributes at a path that is followed by more, unless it is a directory: nil for one, and if there is nothing. A directory is
+    /// looked at once in a connection.
+    package func attributes(unlessDirectory path: String) async throws -> SFTPAttributes? {
+        if directories.withLock({ $0.contains(path) }) { return nil }
+        guard let found = try await attributes(path) else { return nil }
+        guard found.isDirectory else { return found }
+        directories.withLock { _ = $0.insert(path) }
+        return nil
     }
 
     /// The most bytes of a name in a listing: `NAME_MAX`.

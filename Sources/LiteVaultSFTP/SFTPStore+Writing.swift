@@ -67,6 +67,7 @@ extension SFTPStore {
         var pending: SFTPPending?
         let deadline = Deadline(in: settings.lockTimeout)
         return try await link.perform(place(name)) { session in
+            try await requireNoLinks(session, above: name)
             if let last = pending, try await isDone(session, last, name) { return last.tag }
             pending = nil
             var backoff = Backoff(0.01...0.5)
@@ -93,7 +94,10 @@ extension SFTPStore {
             } catch let status as SFTPStatus where status.code == SFTPStatus.missing {}
         }
         session.removeDirectoryLater(last.paths.own)
-        return try await attributes(name, session)?.tag == last.tag
+        guard try await attributes(name, session)?.tag == last.tag else { return false }
+        // The connection may have been lost before that.
+        try await session.sync(directory: last.paths.directory)
+        return true
     }
 
     /// Writes an object once.
@@ -118,7 +122,11 @@ extension SFTPStore {
                 pending = nil
                 return tag
             }
-            if condition == .absent { throw VaultError(.conflict, "already exists", path: place(name)) }
+            if condition == .absent {
+                // It may be the object of this writer's own first attempt, in a process that was killed before it synced.
+                try await session.sync(directory: paths.directory)
+                throw VaultError(.conflict, "already exists", path: place(name))
+            }
             guard try await replace(session, paths, name, condition, deadline) else {
                 pending = nil
                 return nil
@@ -197,6 +205,7 @@ extension SFTPStore {
             place = paths.lock
             await settings.observer?("locked")
             if case .unchanged(let tag) = condition, try await !isCurrent(session, tag, name) {
+                try await session.sync(directory: paths.directory)
                 throw VaultError(.conflict, "was changed by another writer", path: self.place(name))
             }
             await settings.observer?("compared")

@@ -9,6 +9,9 @@ public import LiteVaultSystem
 /// the directory through a store of this kind, also if one of them is stopped while it writes. The server has to support
 /// renaming that replaces (`posix-rename@openssh.com`); objects survive a crash of the server if it supports `fsync@openssh.com`,
 /// as OpenSSH does. The same directory must not be used as a ``DirectoryStore`` at the same time: its lock is another one.
+///
+/// The directory may be named by a symbolic link. Below it there are none: one in the place of a directory is `VaultError` `damaged`.
+/// Each directory is looked at once in a connection, as the server follows links: one that is made after that may be followed.
 public final class SFTPStore: ObjectStore {
     /// `sftp://[USER@]HOST[:PORT]/PATH`.
     public let location: String
@@ -87,7 +90,10 @@ public final class SFTPStore: ObjectStore {
     /// The object's size and time; small objects are read, as their tag is their hash.
     public func attributes(_ name: String) async throws -> ObjectAttributes? {
         try ObjectName.validate(name)
-        return try await link.perform(place(name)) { try await self.attributes(name, $0) }
+        return try await link.perform(place(name)) { session in
+            try await self.requireNoLinks(session, above: name)
+            return try await self.attributes(name, session)
+        }
     }
 
     /// Walks the directories that can contain such names.
@@ -101,16 +107,24 @@ public final class SFTPStore: ObjectStore {
     /// Removes the object. One that does not exist is ignored.
     public func remove(_ name: String) async throws {
         try ObjectName.validate(name)
+        var isRepeated = false
         try await link.perform(place(name)) { session in
+            try await self.requireNoLinks(session, above: name)
+            // If a connection was lost meanwhile, it may be this call that has removed the object.
+            let mayBeDone = isRepeated
+            isRepeated = true
             do {
                 try await session.remove(self.path(name))
             } catch let status as SFTPStatus {
-                if status.code == SFTPStatus.missing { return }
-                // A directory is only the parent of the names below it.
-                guard try await session.attributes(self.path(name))?.isDirectory == true else { throw status }
-                return
+                if status.code == SFTPStatus.missing {
+                    guard mayBeDone, try await session.attributes(self.directory(of: name)) != nil else { return }
+                } else {
+                    // A directory is only the parent of the names below it.
+                    guard try await session.attributes(self.path(name))?.isDirectory == true else { throw status }
+                    return
+                }
             }
-            try await session.sync(directory: LocalDirectory.parent(of: self.path(name)))
+            try await session.sync(directory: self.directory(of: name))
         }
     }
 
@@ -130,8 +144,33 @@ extension SFTPStore {
         }
     }
 
+    private func directory(of name: String) -> String { LocalDirectory.parent(of: path(name)) }
+
     /// The object for messages.
     func place(_ name: String) -> String { "\(location)/\(name)" }
+
+    /// Makes sure that no link is in the place of a directory of the object: the server would follow it.
+    ///
+    /// - Throws: `VaultError` `damaged` for one. What else stands in the way is left to the request that follows.
+    func requireNoLinks(_ session: SFTPSession, above name: String) async throws {
+        for slash in name.indices where name[slash] == "/" {
+            let directory = String(name[..<slash])
+            guard let found = try await session.attributes(unlessDirectory: path(directory)) else { continue }
+            guard found.isRegular else { throw misplaced(directory, found) }
+        }
+    }
+
+    /// - Parameter attributes: of what has the name of a directory, and is something else.
+    private func misplaced(_ name: String, _ attributes: SFTPAttributes) -> VaultError {
+        guard attributes.isLink else {
+            return VaultError(
+                .damaged, "is neither a file nor a directory", path: place(name),
+                remedy: "Find out who made it, and remove it.")
+        }
+        return VaultError(
+            .damaged, "is a link; a repository has none below its root", path: place(name),
+            remedy: "Find out who made it. Put what it stands for in its place.")
+    }
 
     private func short(_ name: String, _ size: Int64) -> VaultError {
         VaultError(.damaged, "the object is shorter than \(size) bytes", path: place(name))
@@ -143,6 +182,7 @@ extension SFTPStore {
     ) async throws -> T {
         try ObjectName.validate(name)
         return try await link.perform(place(name)) { session in
+            try await self.requireNoLinks(session, above: name)
             let handle = try await session.open(self.path(name))
             defer { session.close(handle) }
             let attributes = try await session.attributes(of: handle)
@@ -328,10 +368,12 @@ extension SFTPStore {
             let budget = ListingBudget(self.location, entries: self.settings.listedEntries)
             let wanted = WantedNames(prefix: prefix, first: first, end: end, budget: budget)
             let found = try await self.collect(session, directory, wanted)
+            // What a link in the place of an object leads to is not read for its tag.
             let objects = try await concurrently(found) { entry -> ObjectAttributes? in
                 try budget.spend(0)
                 return try await self.attributes(
-                    entry.name, entry.attributes, session, hashing: Self.isReplaced(entry.name))
+                    entry.name, entry.attributes, session,
+                    hashing: entry.attributes.isRegular && Self.isReplaced(entry.name))
             }
             return objects.compactMap(\.self).asListing
         }
@@ -342,6 +384,7 @@ extension SFTPStore {
         _ session: SFTPSession, _ directory: String, _ wanted: WantedNames, depth: Int = 0
     ) async throws -> [SFTPName] {
         let (prefix, budget) = (wanted.prefix, wanted.budget)
+        if !directory.isEmpty { try await requireNoLinks(session, above: directory + "/") }
         let place = directory.isEmpty ? settings.path : path(directory)
         guard let entries = try await session.names(place, count: { try budget.spend($0, depth: depth) }) else {
             return []
@@ -361,8 +404,11 @@ extension SFTPStore {
             }
             if attributes.isDirectory {
                 if wanted.mayBeBelow(name + "/") { below.append(name) }
-            } else if attributes.isRegular, wanted.contains(name) {
-                found.append(SFTPName(name: name, attributes: attributes))
+            } else {
+                // A link, for example, is listed in the place of an object, as in a ``DirectoryStore``. In that of a directory it is an error:
+                // without the names behind it, a listing would look complete.
+                guard attributes.isRegular || RepositoryFormat.isObject(name) else { throw misplaced(name, attributes) }
+                if wanted.contains(name) { found.append(SFTPName(name: name, attributes: attributes)) }
             }
         }
         let deeper = try await concurrently(below) {

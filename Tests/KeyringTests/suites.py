@@ -225,6 +225,15 @@ def commands(report, settings, place):
             own.run(*words, status=status)
         expect(data(own.file("keys")) == before, "the keyring changed")
 
+    def older_header():
+        """The file does not show which key it has: it is opened with each, by the settings of the command."""
+        own = box()
+        opening = ["--keyring", "keys", *by("a")]
+        own.run("encrypt", "plain.db", "header.db", *opening, "--plaintext-header", "32")
+        own.run("key", "remove", "keys", "2", *by("a"), "--rekey", "vault.db")
+        for words in (["verify", "header.db"], ["decrypt", "header.db", "out.db", "--yes"], ["export", "header.db", "copy.db"]):
+            own.run(*words, *opening, "--source-plaintext-header", "32")
+
     def keygen():
         own = box()
         for name, words, length in [("k", [], 33), ("h", ["--format", "hex"], 65), ("r", ["--format", "raw"], 32)]:
@@ -244,6 +253,7 @@ def commands(report, settings, place):
         ("encrypt --new-keyring leaves a keyring with its database, or none", created),
         ("a recovery code sets a new passphrase", recovered),
         ("what is refused changes nothing", refused),
+        ("a database with a plaintext header and an older key of the keyring opens", older_header),
         ("keygen makes keys of every format", keygen),
     ])
 

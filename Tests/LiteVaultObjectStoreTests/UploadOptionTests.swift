@@ -202,4 +202,14 @@ import Testing
             #expect(throws: VaultError.self) { try wrong() }
         }
     }
+
+    @Test(arguments: [Int.min, -1, 0, 36_501, 200_000_000_000_000, Int.max])
+    func `a retention of any number of days that is out of range is rejected`(days: Int) {
+        let error = #expect(throws: VaultError.self) {
+            var uploads = UploadOptions()
+            try uploads.apply(
+                storageClass: nil, encryption: nil, key: nil, lockMode: "governance", lockDays: days)
+        }
+        #expect(error?.code == .config)
+    }
 }

@@ -11,7 +11,7 @@ import Testing
     /// Answers as its argument says: `size` (an object of 2^62 bytes), `endless` (a listing), `deep` (directories in directories),
     /// `drip` (twenty bytes per second), `empty` (no names in an answer), `sizes` (a listing of objects of 2^62 bytes), `long` (names of
     /// 500 KB), `own` (a writer's directory is never there), `old` (a lock that is old, and is back whenever it is broken), `lie` (a
-    /// directory is made, and is not there).
+    /// directory is made, and is not there), `mute` (no answer but the first, for a minute; then there is a file `ended` beside the program).
     private static let program = """
         import os, struct, sys, time
         mode = sys.argv[1]
@@ -43,6 +43,7 @@ import Testing
                 send(2, struct.pack('>I', 3) + b''.join(
                     text(name) + text(b'1') for name in (b'posix-rename@openssh.com', b'hardlink@openssh.com')))
                 continue
+            if mode == 'mute': time.sleep(60); open(sys.argv[0] + '.ended', 'w'); sys.exit()
             extension = word(rest) if kind == 200 else b''
             if extension == b'hardlink@openssh.com' and mode in ('own', 'old'): status(4); continue
             if extension == b'posix-rename@openssh.com' and mode in ('own', 'old'):
@@ -132,6 +133,18 @@ import Testing
         let store = try store("lie")
         let error = try await failure { _ = try await store.put("data/00/x", bytes: [1], condition: .absent) }
         #expect(error.code == .io || error.code == .cannotCreate, "\(error)")
+    }
+
+    @Test func `H-SEC-43 a silent server is left after its time, also if the program that connects has closed standard error`()
+        async throws
+    {
+        let program = scratch.path("server.py")
+        let store = try store("mute", timeout: .seconds(1)) {
+            $0.command = "exec python3 '\(program)' mute 2>/dev/null"
+        }
+        let error = try await failure { _ = try await store.get("data/00/x") }
+        #expect(error.code == .io && error.message.contains("did not answer"), "\(error)")
+        #expect(!FileManager.default.fileExists(atPath: program + ".ended"), "it was waited for")
     }
 
     @Test func `an answer of no names ends the connection`() async throws {

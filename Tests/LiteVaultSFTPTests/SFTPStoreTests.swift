@@ -168,7 +168,9 @@ import Testing
         try await store.put("a", bytes: [1], condition: .absent)
         try FileManager.default.createSymbolicLink(atPath: path(store) + "/b", withDestinationPath: "a")
         #expect(await StoreCalls.code { _ = try await store.attributes("b") } == .damaged)
-        #expect(try await store.list("").map(\.name) == ["a"])
+        // No object of a repository has that name.
+        #expect(await StoreCalls.code { _ = try await store.list("") } == .damaged)
+        #expect(try await store.list("a").map(\.name) == ["a"])
     }
 
     @Test func `a cancelled read ends`() async throws {

@@ -252,7 +252,8 @@ extension ObjectStore {
     package var unsealed: any ObjectStore { (self as? SealedStore)?.base ?? self }
 
     /// Makes objects durable that were found to be stored, where they are files of this machine: another process may have been killed
-    /// before it synced their directories. In other stores an existing object is durable.
+    /// before it synced their directories. In an object store an existing object is durable. An SSH server is not asked: a store there syncs
+    /// a directory whenever it stores something in it, or is to store what it finds there.
     ///
     /// - Parameter names: their names, or prefixes that end with a slash.
     func settle(_ names: some Sequence<String>) throws {

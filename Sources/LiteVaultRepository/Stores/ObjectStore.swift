@@ -326,7 +326,7 @@ package func concurrently<Item: Sendable, Result: Sendable>(
 
 extension RepositoryFormat {
     /// Whether the name can be that of an object of the format. Objects that were set aside may have any name.
-    static func isObject(_ name: String) -> Bool {
+    package static func isObject(_ name: String) -> Bool {
         guard ObjectName.isValid(name) else { return false }
         let parts = name.split(separator: "/").map(String.init)
         switch parts.first {

@@ -92,11 +92,14 @@ public struct UploadOptions: Sendable, Hashable {
         if let lock {
             let most = Duration.seconds(Self.mostDays * Self.day)
             guard lock.retention >= .seconds(Self.day), lock.retention <= most else {
-                throw Self.invalid(
-                    "the retention of the object lock is out of range",
-                    "An object is locked for 1 to \(Self.mostDays) days.")
+                throw Self.outOfRange()
             }
         }
+    }
+
+    private static func outOfRange() -> VaultError {
+        invalid(
+            "the retention of the object lock is out of range", "An object is locked for 1 to \(mostDays) days.")
     }
 
     private static func invalid(_ message: String, _ remedy: String) -> VaultError {
@@ -143,6 +146,8 @@ extension UploadOptions {
 
     private mutating func apply(lockMode: String?, lockDays: Int?) throws(VaultError) {
         guard lockMode != nil || lockDays != nil else { return }
+        // Before they become seconds, of which there may be more than a number can hold.
+        if let lockDays, !(1...Self.mostDays).contains(Int64(lockDays)) { throw Self.outOfRange() }
         let isOff = lockMode?.lowercased() == "none"
         var mode = isOff ? nil : lock?.mode
         if let lockMode, !isOff { mode = try Self.mode(lockMode) }

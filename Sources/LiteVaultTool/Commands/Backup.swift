@@ -29,10 +29,11 @@ struct Backup: VaultCommand {
         try session.reserveKeySources(source.key, copyKey)
         try Preflight.requireSource(source.path)
         try Preflight.requireAbsent(dest)
-        let key = try session.keyIfEncrypted(source)
+        let settings = try source.cipher.settings()
+        let key = try session.keyIfEncrypted(source, settings: settings)
         let newKey = try session.keyIfGiven(copyKey, for: dest, confirms: true, trusted: trust.fingerprints())
         let isChecked = try DatabaseFile(source.path).backup(
-            to: dest, key: key, settings: source.cipher.settings(), newKey: newKey, progress: session.progress)
+            to: dest, key: key, settings: settings, newKey: newKey, progress: session.progress)
 
         let file = WrittenFile(dest, session)
         var report = Report(

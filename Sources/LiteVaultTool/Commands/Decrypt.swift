@@ -32,9 +32,10 @@ struct Decrypt: VaultCommand {
         try Preflight.requireAbsent(dest)
         let (from, to) = (Format.visible(source.path), Format.visible(dest))
         try session.confirm("Write the content of \(from) to \(to) in plaintext?", consented: yes)
-        let key = try session.key(source.key, for: source.path)
+        let settings = try source.cipher.settings()
+        let key = try session.key(source.key, for: source.path, settings: settings)
         try DatabaseFile(source.path).decrypt(
-            to: dest, key: key, settings: source.cipher.settings(), progress: session.progress)
+            to: dest, key: key, settings: settings, progress: session.progress)
 
         let file = WrittenFile(dest, session)
         var report = Report(["source": source.path, "destination": dest], file.members)

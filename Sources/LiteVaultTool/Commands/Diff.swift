@@ -46,13 +46,13 @@ struct Diff: VaultCommand {
             throw Failure(.usage, "--json, --format and --sql exclude each other", remedy: "Keep one of them.")
         }
         for path in [left.path, b] { try Preflight.requireSource(path) }
+        let (leftSettings, rightSettings) = (try left.cipher.settings(), try rightCipher.settings())
         let leftKey = try key(
-            left.key, of: left.path, or: nil, session,
+            left.key, of: left.path, leftSettings, or: nil, session,
             remedy: "The options '--key-…' are for A. Give a key of B with '--to-key-…', as '--to-key-file'.")
         let rightKey = try key(
-            self.rightKey, of: b, or: leftKey, session,
+            self.rightKey, of: b, rightSettings, or: leftKey, session,
             remedy: "The options '--to-key-…' are for B. Give a key of A with '--key-…', as '--key-file'.")
-        let (leftSettings, rightSettings) = (try left.cipher.settings(), try rightCipher.settings())
         // Nothing is written, so a signal may end the process at any point.
         let token = Interruption.shared.onEnd(immediately: true) {}
         defer { Interruption.shared.remove(token) }
@@ -83,11 +83,12 @@ struct Diff: VaultCommand {
     ///   - other: its key if it is encrypted and the options name none: that of A for B.
     ///   - remedy: for a key that is given for plaintext. With a single key, it is often the plaintext database that comes first.
     private func key<Role>(
-        _ options: KeyOptions<Role>, of path: String, or other: DatabaseKey?, _ session: Session, remedy: String
+        _ options: KeyOptions<Role>, of path: String, _ settings: CipherSettings, or other: DatabaseKey?,
+        _ session: Session, remedy: String
     ) throws -> DatabaseKey? {
         let kind = try DatabaseFile(path).kind()
         if [.plain, .empty].contains(kind), try options.isGiven { throw Failure.notEncrypted(path, remedy: remedy) }
-        return try session.keyIfEncrypted(options, for: path, kind, or: other)
+        return try session.keyIfEncrypted(options, for: path, kind, settings: settings, or: other)
     }
 
     private func report(

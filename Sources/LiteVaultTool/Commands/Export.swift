@@ -30,10 +30,10 @@ struct Export: VaultCommand {
         try Preflight.requireEncrypted(
             source.path, remedy: "Copy it with 'litevault backup', or encrypt it with 'litevault encrypt'.")
         try Preflight.requireAbsent(dest)
-        let key = try session.key(source.key, for: source.path)
+        let settings = try source.cipher.settings()
+        let key = try session.key(source.key, for: source.path, settings: settings)
         let newKey =
             try session.keyIfGiven(copyKey, for: dest, confirms: true, trusted: trust.fingerprints()) ?? key
-        let settings = try source.cipher.settings()
         try written.withSettings(for: dest, key: newKey) { newSettings in
             try DatabaseFile(source.path).export(
                 to: dest, key: key, settings: settings, newKey: newKey, newSettings: newSettings,

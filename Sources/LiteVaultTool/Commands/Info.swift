@@ -23,13 +23,14 @@ struct Info: VaultCommand {
         try session.reserveKeySources(database.key)
         try Preflight.requireSource(path)
         let kind = try DatabaseFile(path).kind()
-        let key = try session.keyIfGiven(database.key, for: path)
+        let cipher = try database.cipher.settings()
+        let key = try session.keyIfGiven(database.key, for: path, settings: cipher)
         if key != nil { try Preflight.requireEncryption() }
         if kind == .plain, key != nil { throw Failure.notEncrypted(path) }
         let (size, walSize, journalSize) = (
             Preflight.size(path) ?? 0, Preflight.size("-wal", of: path), Preflight.size("-journal", of: path)
         )
-        let info = try DatabaseFile(path).info(key: key, settings: database.cipher.settings())
+        let info = try DatabaseFile(path).info(key: key, settings: cipher)
         let isOpened = info.content != nil
         var report = Report([
             "database": path, "kind": kind.rawValue, "size": size, "wal_size": walSize, "journal_size": journalSize,

@@ -24,9 +24,10 @@ struct Migrate: VaultCommand {
         try session.reserveKeySources(database.key)
         try Preflight.requireEncrypted(
             path, remedy: "There is nothing to migrate. 'litevault encrypt' encrypts it in the current format.")
-        let key = try session.key(database.key, for: path)
+        let given = try database.cipher.settings()
+        let key = try session.key(database.key, for: path, settings: given)
         let file = DatabaseFile(path)
-        let found = try file.probe(key: key, trying: database.cipher.settings())
+        let found = try file.probe(key: key, trying: given)
         // A script may repeat the command: a database in the current format is a success.
         let isCurrent = found == CipherSettings() && written.settings(salt: nil) == CipherSettings()
         if !isCurrent {

@@ -53,9 +53,9 @@ struct Rekey: VaultCommand {
         try Preflight.requireEncryption()
         guard paths.count == 1, !fleet.areGiven, let path = paths.first else { return try rekeyAll(session) }
         try Preflight.requireEncrypted(path)
-        let old = try session.key(key, for: path)
-        let new = try session.key(newKey, for: path, confirms: true, trusted: trust.fingerprints())
         let (database, settings) = (DatabaseFile(path), try cipher.settings())
+        let old = try session.key(key, for: path, settings: settings)
+        let new = try session.key(newKey, for: path, confirms: true, trusted: trust.fingerprints())
         try database.rekey(from: old, to: new, settings: settings, progress: session.progress)
         try database.requireChanged(from: old, to: new, settings: settings)
 

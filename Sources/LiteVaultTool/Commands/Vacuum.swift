@@ -26,14 +26,15 @@ struct Vacuum: VaultCommand {
         try session.reserveKeySources(database.key)
         try Preflight.requireSource(path)
         if let into { try Preflight.requireAbsent(into) }
-        let key = try session.keyIfEncrypted(database)
+        let settings = try database.cipher.settings()
+        let key = try session.keyIfEncrypted(database, settings: settings)
         let before = Preflight.size(path) ?? 0
         if let into {
             try DatabaseFile(path).vacuum(
-                into: into, key: key, settings: database.cipher.settings(), progress: session.progress)
+                into: into, key: key, settings: settings, progress: session.progress)
         } else {
             try DatabaseFile(path).vacuum(
-                key: key, settings: database.cipher.settings(), progress: session.progress)
+                key: key, settings: settings, progress: session.progress)
         }
 
         let file = WrittenFile(into ?? path, session)

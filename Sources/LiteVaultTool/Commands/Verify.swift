@@ -29,9 +29,10 @@ struct Verify: VaultCommand {
         let path = database.path
         try session.reserveKeySources(database.key)
         try Preflight.requireSource(path)
-        let key = try session.keyIfEncrypted(database)
+        let settings = try database.cipher.settings()
+        let key = try session.keyIfEncrypted(database, settings: settings)
         let found = try DatabaseFile(path).verify(
-            key: key, settings: database.cipher.settings(), progress: session.progress)
+            key: key, settings: settings, progress: session.progress)
         let checks = CheckResult.all(of: found, isEncrypted: key != nil, requiresForeignKeys: foreignKeys)
 
         var report = Report([

@@ -107,12 +107,13 @@ extension Session {
     /// Finds the database that a command reads, and its key. A file is opened when it is read.
     ///
     /// - Throws: `no-input` or `wrong-kind` for a file or snapshot that is missing or cannot be a database; as
-    ///   ``keyIfEncrypted(_:)``; as `Repository.openDatabase`.
+    ///   ``keyIfEncrypted(_:settings:)``; as `Repository.openDatabase`.
     func open(_ database: DatabaseOptions<ReadArgument>, _ source: SnapshotSource) throws -> ReadableDatabase {
         guard let location = source.location else {
             try Preflight.requireSource(database.path)
-            let key = try keyIfEncrypted(database)
-            return .file(DatabaseFile(database.path), key: key, settings: try database.cipher.settings())
+            let settings = try database.cipher.settings()
+            let key = try keyIfEncrypted(database, settings: settings)
+            return .file(DatabaseFile(database.path), key: key, settings: settings)
         }
         let store = try source.stores.store(location)
         let secret = try repositorySecret(source.secret, for: location)
@@ -130,8 +131,9 @@ extension Session {
         // They concern other objects.
         warn(warnings.all)
         do {
-            let key = try keyIfEncrypted(database.key, for: image.name, image.kind())
-            let opened = try SnapshotDatabase(image, key: key, settings: database.cipher.settings())
+            let settings = try database.cipher.settings()
+            let key = try keyIfEncrypted(database.key, for: image.name, image.kind(), settings: settings)
+            let opened = try SnapshotDatabase(image, key: key, settings: settings)
             return .snapshot(opened, image, reporter)
         } catch {
             throw try ReadableDatabase.explained(error, image)

@@ -8,7 +8,7 @@ internal import LiteVaultSystem
 extension Session {
     /// Makes the database of a command with `--create`, and returns its key and settings; nil if the file exists, and is opened as usual.
     ///
-    /// - Throws: `cannot-create` if it cannot be made; as ``keyIfGiven(_:for:confirms:trusted:)``, with a typed key asked for twice.
+    /// - Throws: `cannot-create` if it cannot be made; as ``keyIfGiven(_:for:settings:confirms:trusted:)``, with a typed key asked for twice.
     func createIfMissing<Name>(
         _ database: DatabaseOptions<Name>
     ) throws -> (key: DatabaseKey?, settings: CipherSettings)? {

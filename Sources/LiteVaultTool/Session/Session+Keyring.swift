@@ -20,10 +20,12 @@ extension Session {
     /// The key of a database that is in a keyring.
     ///
     /// - Parameters:
+    ///   - settings: those that the database is encrypted with.
     ///   - isNew: whether the key is for a file that does not have it yet.
     ///   - trusted: the fingerprints of keyrings that are trusted for such a file.
     func keyringKey<Role>(
-        _ options: KeyOptions<Role>, for path: String, isNew: Bool, trusted: [KeyringFingerprint]
+        _ options: KeyOptions<Role>, for path: String, _ settings: CipherSettings, isNew: Bool,
+        trusted: [KeyringFingerprint]
     ) throws -> DatabaseKey {
         guard let keyring = options.keyring.path else {
             throw Failure(
@@ -36,7 +38,7 @@ extension Session {
         }
         // Of a repository, whose databases may have different keys, it is the newest one.
         if (try? Preflight.requireSource(path)) == nil, let newest = try unlocked.databaseKeys().first { return newest }
-        return try unlocked.databaseKey(for: path)
+        return try unlocked.databaseKey(for: path, settings: settings)
     }
 
     /// All keys that the options name, for copies of databases that may have any of them: of a keyring, also its older keys.

@@ -59,13 +59,17 @@ struct Session {
     /// The key that the options name, or that a person types.
     ///
     /// - Parameters:
+    ///   - settings: those that an existing database is encrypted with: they are needed to find out which key of a keyring it has.
     ///   - confirms: whether the key is about to be set, and has to be typed twice.
     ///   - trusted: the fingerprints of keyrings that are trusted for a key that is about to be set.
     /// - Throws: `usage` for more than one source, `key-rejected` without a key, and for a keyring that is not proven.
     func key<Role>(
-        _ options: KeyOptions<Role>, for path: String, confirms: Bool = false, trusted: [KeyringFingerprint] = []
+        _ options: KeyOptions<Role>, for path: String, settings: CipherSettings = CipherSettings(),
+        confirms: Bool = false, trusted: [KeyringFingerprint] = []
     ) throws -> DatabaseKey {
-        if let key = try keyIfGiven(options, for: path, confirms: confirms, trusted: trusted) { return key }
+        if let key = try keyIfGiven(options, for: path, settings: settings, confirms: confirms, trusted: trusted) {
+            return key
+        }
         guard terminal.inputIsTerminal else {
             let names = ["file PATH", "fd N", "env NAME", "command CMD", "credential NAME"].map {
                 "--\(Role.option)-\($0)"
@@ -82,27 +86,34 @@ struct Session {
 
     /// The key that the options name; nil if they name none. A person is not asked.
     func keyIfGiven<Role>(
-        _ options: KeyOptions<Role>, for path: String, confirms: Bool = false, trusted: [KeyringFingerprint] = []
+        _ options: KeyOptions<Role>, for path: String, settings: CipherSettings = CipherSettings(),
+        confirms: Bool = false, trusted: [KeyringFingerprint] = []
     ) throws -> DatabaseKey? {
         if options.keyring.path != nil || options.keyring.method != nil {
-            return try keyringKey(options, for: path, isNew: confirms, trusted: trusted)
+            return try keyringKey(options, for: path, settings, isNew: confirms, trusted: trusted)
         }
         return try options.source().map { try read($0, options, path, confirms) }
     }
 
     /// The key of a database that may be plaintext; nil if it is.
     ///
+    /// - Parameter settings: those of the options, which are read once: the salt may come through a pipe.
     /// - Throws: `wrong-kind` if a key is given for a plaintext database or an empty file, `no-encryption` if the database is encrypted and the
     ///   engine does not encrypt.
-    func keyIfEncrypted<Name>(_ database: DatabaseOptions<Name>) throws -> DatabaseKey? {
-        try keyIfEncrypted(database.key, for: database.path, DatabaseFile(database.path).kind())
+    func keyIfEncrypted<Name>(
+        _ database: DatabaseOptions<Name>, settings: CipherSettings
+    ) throws -> DatabaseKey? {
+        try keyIfEncrypted(database.key, for: database.path, DatabaseFile(database.path).kind(), settings: settings)
     }
 
     /// The key of a database that may be plaintext, by what its bytes show.
     ///
-    /// - Parameter other: its key if the options name none; nil to ask for it.
+    /// - Parameters:
+    ///   - settings: those that it is encrypted with.
+    ///   - other: its key if the options name none; nil to ask for it.
     func keyIfEncrypted<Role>(
-        _ options: KeyOptions<Role>, for path: String, _ kind: FileKind, or other: DatabaseKey? = nil
+        _ options: KeyOptions<Role>, for path: String, _ kind: FileKind, settings: CipherSettings,
+        or other: DatabaseKey? = nil
     ) throws -> DatabaseKey? {
         switch kind {
         case .plain, .empty:
@@ -110,12 +121,14 @@ struct Session {
             return nil
         case .notADatabase:
             // With a key it may turn out to be a database whose first page is damaged.
-            guard let key = try keyIfGiven(options, for: path) else { throw Failure.notADatabase(path) }
+            guard let key = try keyIfGiven(options, for: path, settings: settings) else {
+                throw Failure.notADatabase(path)
+            }
             return key
         case .encryptedOrUnknown, .plaintextHeader:
             try Preflight.requireEncryption()
-            guard let other else { return try key(options, for: path) }
-            return try keyIfGiven(options, for: path) ?? other
+            guard let other else { return try key(options, for: path, settings: settings) }
+            return try keyIfGiven(options, for: path, settings: settings) ?? other
         }
     }
 

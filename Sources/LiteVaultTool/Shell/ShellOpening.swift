@@ -33,8 +33,8 @@ struct ShellOpening {
             (key, settings) = made
         } else {
             try session.suggestingCreate { try Preflight.requireSource(options.path) }
-            key = try session.keyIfEncrypted(options)
             settings = try options.cipher.settings()
+            key = try session.keyIfEncrypted(options, settings: settings)
         }
         connection = try isReadOnly ? nil : Self.connect(path, key, settings)
     }
