@@ -16,16 +16,19 @@ package struct NewestPages {
 
     /// Adds the pages of a segment, which replace earlier versions.
     ///
-    /// - Throws: `VaultError` `damaged` for a damaged segment, or one of another page size.
+    /// - Throws: `VaultError` `damaged` for a damaged segment, or one of another page size. It has no page of that segment then.
     package mutating func add(_ segment: any StoredSegment) throws {
         guard segment.start.pageSize == pageSize else {
             throw VaultError(
                 .damaged, "has pages of \(segment.start.pageSize) bytes instead of \(pageSize)",
                 path: segment.file.path)
         }
+        // What is found damaged in the middle leaves nothing.
+        var found: [UInt32: Int64] = [:]
+        pageCount = try segment.forEachPlace { found[$0] = $1 }.pages
+        let file = files.count
         files.append(segment.file)
-        let file = files.count - 1
-        pageCount = try segment.forEachPlace { places[$0] = (file, $1) }.pages
+        for (number, offset) in found { places[number] = (file, offset) }
     }
 
     /// Adds those pages of an image that differ from a database's.

@@ -74,6 +74,27 @@ import Testing
         } throws: { ($0 as? VaultError)?.code == .internalFailure }
     }
 
+    @Test func `H-BAK-42 a segment that turns out damaged in the middle leaves no page in a commit`() throws {
+        var followed = try Followed()
+        for value in [10, 20] {
+            try followed.db.execute("UPDATE t SET v = \(value)")
+            _ = try followed.poll()
+        }
+        let stored = followed.folder.stored
+        try #require(stored.count == 2 && stored[1].segment.frameCount > 1)
+        var pages = NewestPages(pageSize: stored[0].segment.pageSize)
+        try pages.add(SegmentFile(stored[0].path))
+        let (numbers, count) = (pages.numbers, pages.pageCount)
+        let content = try numbers.map { try pages.page($0) }
+        // The last frame does not match its checksum.
+        var bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: stored[1].path)))
+        bytes[bytes.count - 9] ^= 1
+        try Data(bytes).write(to: URL(fileURLWithPath: stored[1].path))
+        #expect { try pages.add(SegmentFile(stored[1].path)) } throws: { ($0 as? VaultError)?.code == .damaged }
+        #expect(pages.numbers == numbers && pages.pageCount == count)
+        #expect(try numbers.map { try pages.page($0) } == content)
+    }
+
     @Test func `the log starts over under the follower, and nothing is missed`() throws {
         var followed = try Followed()
         var logs: Set<UInt64> = []
