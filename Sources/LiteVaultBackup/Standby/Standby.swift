@@ -305,6 +305,8 @@ extension Standby {
     /// Applies segments as one commit; those before a damaged one, if one is.
     func apply(_ segments: [FetchedSegment], _ fetched: FetchedSegments) async throws -> StandbyUpdate {
         guard let first = segments.first, let current = state.current else { return .unchanged }
+        // Its files are read until the pages are written.
+        defer { withExtendedLifetime(fetched) {} }
         let database = try attach(pageSize: first.pageSize)
         // It may have turned out to have them.
         guard state.current?.segment == current.segment else { return .unchanged }

@@ -95,6 +95,32 @@ import Testing
         #expect(try numbers.map { try pages.page($0) } == content)
     }
 
+    @Test func `H-BAK-43 a commit of many segments keeps few of them open`() throws {
+        var followed = try Followed()
+        try followed.db.execute("UPDATE t SET v = 10")
+        _ = try followed.poll()
+        let stored = try #require(followed.folder.stored.first)
+        var pages = NewestPages(pageSize: stored.segment.pageSize)
+        let start = followed.live.directory + "/copy-"
+        for number in 1...100 {
+            try FileManager.default.copyItem(atPath: stored.path, toPath: "\(start)\(number)")
+            try pages.add(SegmentFile("\(start)\(number)"))
+        }
+        func open() throws -> Int {
+            let descriptors = "/proc/self/fd"
+            // A system without it has nothing to count.
+            guard FileManager.default.fileExists(atPath: descriptors) else { return 0 }
+            return try FileManager.default.contentsOfDirectory(atPath: descriptors).count {
+                let path = try? FileManager.default.destinationOfSymbolicLink(atPath: "\(descriptors)/\($0)")
+                return path?.contains("/copy-") == true
+            }
+        }
+        let before = try open()
+        for number in pages.numbers { #expect(try pages.page(number).count == pages.pageSize) }
+        #expect(before == 0)
+        #expect(try open() == 1)
+    }
+
     @Test func `the log starts over under the follower, and nothing is missed`() throws {
         var followed = try Followed()
         var logs: Set<UInt64> = []
