@@ -71,12 +71,12 @@ extension Repository {
     }
 
     /// Replaces what is remembered of a database while no other process or thread does: a follower, a snapshot and a concurrent listing may each
-    /// have read what was there before, and none may replace what another one remembers with something older.
+    /// have read the former file, and none may replace what another one remembers with something older.
     ///
     /// - Parameter directory: that of the files. It is created.
     func changingMemory(_ database: String, in directory: String, _ body: () throws -> Void) throws {
         try LocalDirectory.create(directory)
-        // If there is no lock to be had, as on some network file systems, or in a file of another user, what is remembered is written without.
+        // Without a lock, as some network file systems have none, or if the file is another user's, it is written all the same.
         let lock = try? LocalFile.openingOrCreating("\(directory)/\(database).segments.lock")
         // Each holds the lock only while it writes a file.
         for _ in 0..<100 {

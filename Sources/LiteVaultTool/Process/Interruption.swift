@@ -194,7 +194,8 @@ struct Interrupted: Error {}
 /// Prepares the process before it touches a key.
 enum Hardening {
     /// Disables backtraces and core dumps, which would show keys and pages of the database, and debuggers of the same user.
-    /// `/proc/PID/environ` becomes unreadable too. Memory of large blocks is returned once it is free, and as many files as possible may be open. A refusal by the system is ignored.
+    /// `/proc/PID/environ` becomes unreadable too. Memory of large blocks is returned once it is free, and more files may be open than usual.
+    /// A refusal by the system is ignored.
     static func apply() {
         CrashReports.disable()
         LargeBlocks.returnWhenFreed()
