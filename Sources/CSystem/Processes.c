@@ -44,6 +44,13 @@ void cps_return_large_blocks(void) {
 #endif
 }
 
+void cps_raise_file_limit(unsigned count) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= count) return;
+    limit.rlim_cur = limit.rlim_max < count ? limit.rlim_max : count;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 int cps_pipe(int ends[2]) {
 #ifdef __linux__
     return pipe2(ends, O_CLOEXEC);

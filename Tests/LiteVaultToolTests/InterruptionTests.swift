@@ -129,6 +129,20 @@ struct InterruptionTests {
         #expect(error.contains("No space left") && error.contains("lost, a new key") && !error.contains("succeeded"))
     }
 
+    @Test func `H-BAK-40 as many files may be open as the hard limit says`() throws {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/bin/sh")
+        process.arguments = [
+            "-c", "ulimit -Sn 200 && ulimit -Hn 3000 && \"$1\" info notes.db --key-command 'ulimit -Sn > files; false' 2> error",
+            "sh", Tool.executable.path,
+        ]
+        process.currentDirectoryURL = workspace.directory
+        try process.run()
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 77)
+        #expect(String(decoding: try workspace.bytes("files"), as: UTF8.self) == "3000\n")
+    }
+
     @Test func `no core is dumped and no debugger of the same user can attach`() throws {
         let run = try workspace.tool.run(
             "info", "notes.db", "--key-command", "grep -h 'core file' /proc/$PPID/limits > limits; false")

@@ -84,4 +84,26 @@ import Testing
         try await host.poll()
         try await host.expectRight()
     }
+
+    @Test func `H-ORDER-18 a copy that is stopped has nothing that a former primary stored after a promotion`()
+        async throws
+    {
+        let host = try await SimulatedHost.followed()
+        try await host.copy { _ in 0 }
+        let copy = try #require(host.elsewhere.store)
+        let before = copy.objects.count
+        try await host.promote(clock: 0, isFormerWriting: true)
+        // The first request is carried out, and the copy stops.
+        copy.fail(.lostAnswer)
+        for _ in 0..<10 { copy.fail(.full) }
+        await #expect(throws: VaultError.self) { _ = try await host.repository.writable().copy(to: copy) }
+        copy.recover()
+        #expect(copy.objects.keys.count { $0.hasPrefix("segments/") || $0.hasPrefix("snapshots/") } == 3)
+        #expect(copy.objects.count > before)
+        // On a machine that remembers nothing: what it restores was committed on a line.
+        let other = try await host.repository(of: copy, in: host.directory + "/other")
+        _ = try await host.restored(.latest, from: other)
+        try await host.copy { _ in 0 }
+        #expect(copy.objects.keys.count { $0.hasPrefix("segments/") } == 2)
+    }
 }

@@ -17,6 +17,9 @@ void cps_forbid_backtraces(void);
 /// keeps such blocks for each of its threads: a restore, which reads objects of 8 MB, took from 76 to 128 MB.
 void cps_return_large_blocks(void);
 
+/// Raises the soft limit of open files (`RLIMIT_NOFILE`) to `count`, or to the hard limit if that is lower. A higher one stays. Best effort.
+void cps_raise_file_limit(unsigned count);
+
 /// Makes a pipe, both ends closed in programs that are started: on Linux from the first moment, as other threads may be starting some.
 ///
 /// Returns 0, or -1 with `errno` set.

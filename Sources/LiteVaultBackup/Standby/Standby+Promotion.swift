@@ -116,7 +116,7 @@ extension Standby {
     fileprivate func promote(
         _ options: PromotionOptions, in writable: WritableRepository
     ) async throws -> PromotionResult {
-        defer { end() }
+        defer { release() }
         var missing: String?
         let name = state.name
         // Most of what is stored is applied, and a promotion is refused, while the primary still has its leases.

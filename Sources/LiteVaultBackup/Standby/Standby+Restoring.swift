@@ -141,9 +141,10 @@ extension Standby {
         options.keyring = .none
         options.progress = self.options.progress
         isInUse = false
-        let (before, destination) = (state, destination)
+        let (before, destination, isEnded) = (state, destination, isEnded)
         // Recorded before it gets its name: whatever has it after a crash is known.
         options.verify = { path in
+            if isEnded.value { throw Self.endedError(destination) }
             var state = before
             state.next = StandbyPoint(unfinished: try ContentSum(file: path))
             try state.write(destination)

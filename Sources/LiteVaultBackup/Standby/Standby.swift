@@ -38,7 +38,8 @@ public actor Standby {
     var considered = 0
     /// The time of the state that the destination had when there was a newer snapshot that segments might still have led to.
     var suspected: Int64?
-    var isEnded = false
+    /// Set by ``end()``, also while an update waits for the store.
+    let isEnded = Locked(false)
     /// Whether a newer state could not be put in place, because somebody has the destination open.
     var isInUse = false
     /// What needs attention, since it was last taken.
@@ -47,6 +48,8 @@ public actor Standby {
     var reportedKeyring: String?
     /// Whether an update is under way: it waits for the store several times.
     private var isUpdating = false
+    /// Calls of ``end()`` that wait until it is over.
+    private var ending: [CheckedContinuation<Void, Never>] = []
 
     init(
         _ repository: Repository, _ destination: String, _ options: StandbyOptions, _ lock: StandbyLock,
@@ -67,11 +70,17 @@ public actor Standby {
     ///
     /// - Returns: what was done.
     /// - Throws: `VaultError` `damaged` for a segment or snapshot that cannot be used, with its name as the path; what a store throws;
-    ///   `noSpace`, `io`. The destination has the last commit before it then, and the next call tries again.
+    ///   `noSpace`, `io`; `usage` after ``end()``, or while another update is under way.
+    ///   The destination has the last commit before it then, and the next call tries again.
     public func update() async throws -> StandbyUpdate {
         guard !isUpdating else { throw VaultError(.usage, "another update is under way", path: destination) }
+        try requireNotEnded()
         isUpdating = true
-        defer { isUpdating = false }
+        defer {
+            isUpdating = false
+            for one in ending { one.resume() }
+            ending = []
+        }
         guard let current = state.current else { return try await restoreWhole() }
         if let ended { return try await renew(ended) }
         let found: SegmentReader.Continuation
@@ -109,16 +118,35 @@ public actor Standby {
     }
 
     /// Releases the destination: it can be written to then, and is no longer kept up to date.
-    public func end() {
+    ///
+    /// An update that is under way fails with `usage`; it changes the destination only if it has begun to. This returns when that update is
+    /// over, which may take as long as the store takes to respond.
+    public func end() async {
+        isEnded.withLock { $0 = true }
+        if isUpdating { await withCheckedContinuation { ending.append($0) } }
+        release()
+    }
+
+    /// Releases the destination, while no update is under way.
+    func release() {
+        isEnded.withLock { $0 = true }
         (database, lock) = (nil, nil)
-        isEnded = true
+    }
+
+    func requireNotEnded() throws {
+        if isEnded.value { throw Self.endedError(destination) }
+    }
+
+    /// The error of an update after the end.
+    static func endedError(_ destination: String) -> VaultError {
+        VaultError(.usage, "the standby was ended", path: destination)
     }
 
     /// Opens the destination for writing, if that is possible yet.
     ///
     /// - Throws: `cannotCreate` if it has neither the recorded state nor the one after it.
     func attach(pageSize: Int) throws -> StandbyDatabase {
-        guard !isEnded else { throw VaultError(.usage, "the standby was ended", path: destination) }
+        try requireNotEnded()
         if let database { return database }
         let found = try StandbyDatabase(destination, pageSize: pageSize)
         guard var current = state.current, let known = ContentSum(hexadecimal: current.sum) else {
@@ -277,6 +305,8 @@ extension Standby {
     /// Applies segments as one commit; those before a damaged one, if one is.
     func apply(_ segments: [FetchedSegment], _ fetched: FetchedSegments) async throws -> StandbyUpdate {
         guard let first = segments.first, let current = state.current else { return .unchanged }
+        // Its files are read until the pages are written.
+        defer { withExtendedLifetime(fetched) {} }
         let database = try attach(pageSize: first.pageSize)
         // It may have turned out to have them.
         guard state.current?.segment == current.segment else { return .unchanged }
@@ -305,6 +335,7 @@ extension Standby {
 
     /// Commits pages, with the state that they lead to recorded before.
     func commit(_ pages: NewestPages, as point: StandbyPoint, to database: StandbyDatabase) throws {
+        try requireNotEnded()
         let after = try sum.after(pages, in: database)
         var next = point
         next.sum = after.hexadecimal

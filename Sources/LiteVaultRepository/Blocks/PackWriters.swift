@@ -133,6 +133,8 @@ package final class PackSpool {
 
     package let directory: String
     private(set) var packs: [Pack] = []
+    /// The first file. The others share the descriptor of its directory, so that each of them takes one, and not two.
+    private var first: ReplacementFile?
 
     package init(directory: String) { self.directory = directory }
 
@@ -143,7 +145,13 @@ package final class PackSpool {
 
     package func create() throws -> (file: ReplacementFile, writer: LocalFile) {
         try withErrorContext(path: directory) {
-            let file = try ReplacementFile(destination: directory + "/pack")
+            let file =
+                if let first {
+                    try ReplacementFile(besides: first)
+                } else {
+                    try ReplacementFile(destination: directory + "/pack")
+                }
+            first = first ?? file
             return (file, try LocalFile(updating: file.path))
         }
     }

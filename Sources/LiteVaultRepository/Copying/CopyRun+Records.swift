@@ -10,6 +10,8 @@ extension CopyRun {
         var snapshots: [Snapshot] = []
         var present: [Snapshot] = []
         var fences: [Int] = []
+        /// The highest number of a snapshot or fence here.
+        var newest = 0
         /// The sequences of those with recorded losses, which the copy does not get.
         var lost: [Int] = []
         /// The sequences of those that are damaged or missing here, and were never in the copy.

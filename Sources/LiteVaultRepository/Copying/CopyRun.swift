@@ -5,7 +5,7 @@ internal import LiteVaultSystem
 /// One run of ``WritableRepository/copy(to:database:acceptsReplacement:dryRun:progress:)``.
 ///
 /// Nothing in the copy refers to an object that is not there yet: packs come first, then the record of what retention removed
-/// here, segments, and manifests. The lease for removing is held meanwhile, because packs that an interrupted run has left
+/// here, fences, segments, and manifests. The lease for removing is held meanwhile, because packs that an interrupted run has left
 /// may be scheduled for deletion: see ``claim(_:of:_:)``.
 final class CopyRun {
     let source: Repository
@@ -111,6 +111,7 @@ final class CopyRun {
                 plan.snapshots.append(snapshot)
             }
         }
+        plan.newest = survey.present.last ?? 0
         plan.fences = survey.fences.filter { !occupied.contains($0) }
         result.present += plan.present.count
         let whole = try await intact(plan.snapshots + plan.present, database, &plan.packs, there: occupied)
@@ -185,10 +186,11 @@ final class CopyRun {
         try await copyForgetRecord(plan, lease)
         // Before the manifests: what is known to be good is not removed there meanwhile.
         try await copyVerifications(of: plan.present + snapshots, plan.database, lease)
-        try await copySegments(plan.database, lease, isRestorable: !plan.present.isEmpty)
+        // Before the segments: without the fence of a promotion, what the former primary stored afterwards would belong to its line.
         for sequence in plan.fences {
             try await copyDocument(RepositoryFormat.snapshot(plan.database, sequence), lease)
         }
+        try await copySegments(plan, lease)
         for snapshot in snapshots {
             guard try await copyDocument(snapshot.object, expecting: snapshot.hash, lease) else {
                 isOvertaken = true
@@ -256,30 +258,33 @@ extension CopyRun {
             try PackFile.verify(file, as: name, repository: source.id)
         } count: { result, bytes in
             result.packs += 1
-            result.bytes += bytes
+            result.bytes = [result.bytes, bytes].sum
         }
     }
 
     /// Copies the segments that the copy neither has nor has removed.
     ///
-    /// - Parameter isRestorable: whether the copy has snapshots that the segments continue. Then it gets one after the other, in the order of the
-    ///   commits: with a later one and without an earlier one its newest state could not be restored, until a run that is
-    ///   killed is repeated.
-    private func copySegments(_ database: String, _ lease: Lease?, isRestorable: Bool) async throws {
+    /// If the copy has snapshots that the segments continue, it gets one after the other, in the order of the commits: with a later one and
+    /// without an earlier one its newest state could not be restored, until a run that is killed is repeated.
+    private func copySegments(_ plan: Plan, _ lease: Lease?) async throws {
+        let database = plan.database
         let there = try await target?.segmentListing(database) ?? SegmentListing()
         let known = Set((there.names + there.joined).map(\.object))
         let forgotten = try await target?.forgetRecord(database)
         let joined = try await source.segmentListing(database).joined
-        let fine = try await source.segmentListing(database).names.filter { name in
-            !known.contains(name.object) && forgotten?.hasSegment(name.sequence) != true
+        let single = try await source.segmentListing(database).names
+        // After the listings: the fence precedes what the former primary stored behind it.
+        let end = try await endOfLine(plan)
+        let fine = single.filter { name in
+            name.sequence <= end && !known.contains(name.object) && forgotten?.hasSegment(name.sequence) != true
                 && !there.joined.contains { $0.has(name.sequence) }
         }
         let newer = joined.filter { name in
-            !known.contains(name.object)
+            name.sequence <= end && !known.contains(name.object)
                 && !(forgotten?.hasSegment(name.first) == true && forgotten?.hasSegment(name.sequence) == true)
         }
         // A joined segment is copied only after what was joined, so that the copy may remove that by itself.
-        if isRestorable {
+        if !plan.present.isEmpty {
             let all = fine.map { ($0, 0) } + newer.map { ($0, 1) }
             let order = all.sorted { ($0.0.sequence, $0.1) < ($1.0.sequence, $1.1) }
             try await copySegments(order.map(\.0), database, lease, width: 1)
@@ -287,6 +292,23 @@ extension CopyRun {
             try await copySegments(fine, database, lease, width: manyRequests)
             try await copySegments(newer, database, lease, width: manyRequests)
         }
+    }
+
+    /// The last segment of the line that a promotion has ended since the plan was made; the largest number if none has. The next run copies its
+    /// fence, and then the segments behind it.
+    private func endOfLine(_ plan: Plan) async throws -> Int {
+        let names = try await source.store.list(RepositoryFormat.snapshots(plan.database)).map(\.name)
+        for sequence in names.compactMap({ RepositoryFormat.sequence(ofSnapshot: $0, plan.database) })
+        where sequence > plan.newest {
+            do {
+                if case .promotion(let last) = try await source.numberedObject(sequence, of: plan.database) {
+                    return last
+                }
+            } catch let error as VaultError where error.isDamage {
+                // The next run has a warning about it, if it is there.
+            }
+        }
+        return .max
     }
 
     private func copySegments(_ names: [SegmentName], _ database: String, _ lease: Lease?, width: Int) async throws {
@@ -297,7 +319,7 @@ extension CopyRun {
             try source.compare(source.segment(segment, database, in: file), in: file)
         } count: { result, bytes in
             result.segments += 1
-            result.bytes += bytes
+            result.bytes = [result.bytes, bytes].sum
         }
         let missing = failed.filter { $0.value.code == .missing }
         let forgotten = missing.isEmpty ? nil : try? await source.forgetRecord(database)
@@ -338,7 +360,7 @@ extension CopyRun {
             return nil
         } completed: { object, error in
             guard error == nil else { return }
-            done += object.size
+            done = [done, object.size].sum
             try progress(BackupProgress(.storing, done, of: total))
         }
         var failed: [String: VaultError] = [:]

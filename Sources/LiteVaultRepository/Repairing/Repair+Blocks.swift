@@ -42,10 +42,13 @@ extension Repair {
             }
         }
         var needed: Set<String> = []
+        // Those in packs without a table: each is read once.
+        var readable: Set<TreeEntry> = []
         let finder = LostBlockFinder(source: maps.source) { entry in
-            if try tables.has(entry) { return true }
+            if try readable.contains(entry) || tables.has(entry) { return true }
             // The damage may be in the pack's own table.
             guard try await self.isReadable(entry) else { return false }
+            readable.insert(entry)
             needed.insert(RepositoryFormat.data(entry.pack))
             return true
         }
@@ -163,11 +166,12 @@ final class LostBlockFinder {
     private let isStored: (TreeEntry) async throws -> Bool
     /// The number of lost blocks below each node.
     private var counts: [Place: Int] = [:]
-    private var blocks: [TreeEntry: Bool] = [:]
+    /// The lost blocks. Of the others, which may be all blocks of a large database, nothing is kept.
+    private var lost: Set<TreeEntry> = []
 
     /// - Parameters:
     ///   - source: has every pack of the maps.
-    ///   - isStored: whether a block exists and is intact; called once for each.
+    ///   - isStored: whether a block exists and is intact; called once for each block that is lost, and for each node that has it.
     init(source: NodeSource, isStored: @escaping (TreeEntry) async throws -> Bool) {
         self.source = source
         self.isStored = isStored
@@ -234,11 +238,11 @@ final class LostBlockFinder {
     }
 
     private func isThere(_ entry: TreeEntry) async throws -> Bool {
-        if let known = blocks[entry] { return known }
-        let isThere = try await isStored(entry)
-        if !isThere { damaged[RepositoryFormat.data(entry.pack)] = "lacks blocks that snapshots need" }
-        blocks[entry] = isThere
-        return isThere
+        if lost.contains(entry) { return false }
+        if try await isStored(entry) { return true }
+        damaged[RepositoryFormat.data(entry.pack)] = "lacks blocks that snapshots need"
+        lost.insert(entry)
+        return false
     }
 
     /// Appends the lost blocks below a node that was counted. Only nodes with lost blocks are visited.
@@ -249,7 +253,7 @@ final class LostBlockFinder {
         for (number, entry) in try entries(node).enumerated() where ranges.count < Self.rangeLimit {
             if node.level > 0 {
                 try list(node.child(number, entry), into: &ranges)
-            } else if blocks[entry] == false {
+            } else if lost.contains(entry) {
                 let block = node.range.lowerBound + number
                 Self.append(block..<block + 1, to: &ranges)
             }

@@ -309,10 +309,15 @@ extension Repository {
     /// Remembers a snapshot as the newest, unless a newer one is remembered.
     func remember(_ head: Head, _ database: String) throws {
         guard local.remembers, let directory = headDirectories.first else { return }
-        // A damaged one is rewritten.
-        if let known = try? self.head(database), known.sequence >= head.sequence { return }
-        try LocalDirectory.create(directory)
-        try head.store(at: "\(directory)/\(database).json")
+        func isKnown() -> Bool {
+            // A damaged one is rewritten.
+            guard let known = try? self.head(database) else { return false }
+            return known.sequence >= head.sequence
+        }
+        guard !isKnown() else { return }
+        try changingMemory(database, in: directory) {
+            if !isKnown() { try head.store(at: "\(directory)/\(database).json") }
+        }
     }
 
     /// Compares the remembered snapshot with the existing ones.

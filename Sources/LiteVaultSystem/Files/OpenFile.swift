@@ -56,3 +56,10 @@ package enum OpenFile {
         }
     }
 }
+
+/// The limit of open files.
+package enum OpenFileLimit {
+    /// Raises it to 65,536, or as far as the system lets this process (`RLIMIT_NOFILE`), in the whole process and in those that it starts: for
+    /// programs, not for libraries.
+    package static func raise() { cps_raise_file_limit(65_536) }
+}

@@ -198,10 +198,13 @@ struct Interrupted: Error {}
 /// Prepares the process before it touches a key.
 enum Hardening {
     /// Disables backtraces and core dumps, which would show keys and pages of the database, and debuggers of the same user.
-    /// `/proc/PID/environ` becomes unreadable too. Memory of large blocks is returned once it is free. A refusal by the system is ignored.
+    /// `/proc/PID/environ` becomes unreadable too. Memory of large blocks is returned once it is free, and more files may be open than usual.
+    /// A refusal by the system is ignored.
     static func apply() {
         CrashReports.disable()
         LargeBlocks.returnWhenFreed()
+        // A snapshot has a file open for each 32 MiB that changed, until they are stored.
+        OpenFileLimit.raise()
         // write(2) reports a closed pipe as an error. The signal would kill an operation half-way.
         _ = signal(SIGPIPE, SIG_IGN)
         openStandardStreams()

@@ -74,6 +74,54 @@ import Testing
         } throws: { ($0 as? VaultError)?.code == .internalFailure }
     }
 
+    @Test func `H-BAK-42 a segment that turns out damaged in the middle leaves no page in a commit`() throws {
+        var followed = try Followed()
+        for value in [10, 20] {
+            try followed.db.execute("UPDATE t SET v = \(value)")
+            _ = try followed.poll()
+        }
+        let stored = followed.folder.stored
+        try #require(stored.count == 2)
+        #expect(stored[1].segment.frameCount > 1)
+        var pages = NewestPages(pageSize: stored[0].segment.pageSize)
+        try pages.add(SegmentFile(stored[0].path))
+        let (numbers, count) = (pages.numbers, pages.pageCount)
+        let content = try numbers.map { try pages.page($0) }
+        // The last frame does not match its checksum.
+        var bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: stored[1].path)))
+        bytes[bytes.count - 9] ^= 1
+        try Data(bytes).write(to: URL(fileURLWithPath: stored[1].path))
+        #expect { try pages.add(SegmentFile(stored[1].path)) } throws: { ($0 as? VaultError)?.code == .damaged }
+        #expect(pages.numbers == numbers && pages.pageCount == count)
+        #expect(try numbers.map { try pages.page($0) } == content)
+    }
+
+    @Test func `H-BAK-43 a commit of many segments keeps few of them open`() throws {
+        var followed = try Followed()
+        try followed.db.execute("UPDATE t SET v = 10")
+        _ = try followed.poll()
+        let stored = try #require(followed.folder.stored.first)
+        var pages = NewestPages(pageSize: stored.segment.pageSize)
+        let start = followed.live.directory + "/copy-"
+        for number in 1...100 {
+            try FileManager.default.copyItem(atPath: stored.path, toPath: "\(start)\(number)")
+            try pages.add(SegmentFile("\(start)\(number)"))
+        }
+        func open() throws -> Int {
+            let descriptors = "/proc/self/fd"
+            // A system without it has nothing to count.
+            guard FileManager.default.fileExists(atPath: descriptors) else { return 0 }
+            return try FileManager.default.contentsOfDirectory(atPath: descriptors).count {
+                let path = try? FileManager.default.destinationOfSymbolicLink(atPath: "\(descriptors)/\($0)")
+                return path?.contains("/copy-") == true
+            }
+        }
+        let before = try open()
+        for number in pages.numbers { #expect(try pages.page(number).count == pages.pageSize) }
+        #expect(before == 0)
+        #expect(try open() == 1)
+    }
+
     @Test func `the log starts over under the follower, and nothing is missed`() throws {
         var followed = try Followed()
         var logs: Set<UInt64> = []

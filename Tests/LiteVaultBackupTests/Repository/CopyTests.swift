@@ -253,4 +253,23 @@ import Testing
         #expect(third.warnings.map(\.path).contains(name))
         #expect(third.segments == 3)
     }
+
+    @Test func `H-REP-44 sizes of a listing that add up to more than a number holds do not end the process`() async throws {
+        _ = try await filled(1)
+        let near = AlteredStore(DirectoryStore(scratch.path("near"))) {
+            $0.list = { store, prefix in
+                let found = try await store.list(prefix)
+                // Those of one database: 40,000 of 2^48 bytes.
+                guard prefix.hasPrefix("segments/"), prefix.split(separator: "/").count == 2 else { return found }
+                return (1_000_000_001...1_000_040_000).map {
+                    ObjectAttributes(
+                        name: prefix + "\($0).0000000001.1000", size: 1 << 48, modified: Date(), tag: ETag("1"))
+                }
+            }
+        }
+        let repository = try await open("near", over: near)
+        let planned = try await repository.writable().copy(to: copyStore, dryRun: true)
+        #expect(planned.segments == 40_000)
+        #expect(planned.bytes == .max)
+    }
 }

@@ -127,6 +127,34 @@ import Testing
         #expect(try await other.snapshots().count == 4)
     }
 
+    @Test func `H-REP-45 of two processes that remember a snapshot at once, the one with the older replaces nothing`() async throws {
+        var image = try TestImage(scratch.path("a.db"), blocks: 10)
+        let later = try await open()
+        try await later.snapshot(image)
+        try image.change(block: 3)
+        let newest = RepositoryFormat.snapshots(later.databaseID("a.db")) + "0000000002"
+        #expect(try await later.snapshot(image).snapshot.sequence == 2)
+        #expect(try await base.list(newest).count == 1)
+        // One process has listed the snapshots before the newest one was stored.
+        let earlier = try await Repository.open(
+            AlteredStore(base) {
+                $0.list = { store, prefix in try await store.list(prefix).filter { $0.name != newest } }
+            }, local: local)
+        #expect(try await !earlier.snapshots().warnings.isEmpty)
+        let (state, name) = (scratch.path("state"), "/\(later.databaseID("a.db")).json")
+        func remembered() throws -> [String] {
+            try FileManager.default.subpathsOfDirectory(atPath: state).filter { $0.hasSuffix(name) }.map { "\(state)/\($0)" }
+        }
+        for turn in 0..<100 {
+            for path in try remembered() { try FileManager.default.removeItem(atPath: path) }
+            async let one = earlier.snapshots().count
+            async let other = later.snapshots().count
+            _ = try await (one, other)
+            let found = try #require(try remembered().first)
+            #expect(try String(contentsOfFile: found, encoding: .utf8).contains("\"sequence\":2"), "turn \(turn)")
+        }
+    }
+
     @Test func `snapshots that retention removes during a listing or a check are passed over`() async throws {
         var image = try TestImage(scratch.path("a.db"), blocks: 10)
         let (other, hooked) = (try await open(), try await open(hooked: true))

@@ -386,6 +386,49 @@ import Testing
         try pair.expectEqual()
     }
 
+    @Test func `H-BAK-41 what is written after the end of a standby stays, also if an update was under way`() async throws {
+        let pair = try await Pair(scratch)
+        let store = HookedStore(DirectoryStore(scratch.path("repository")))
+        let repository = try await Repository.open(
+            store, secret: .quick("secret"),
+            local: LocalDirectories(state: scratch.path("state"), cache: scratch.path("other-cache")))
+        var options = StandbyOptions()
+        options.snapshotInterval = 0
+        let standby = try await repository.standby(of: "live.db", at: pair.copy, options: options)
+        try await pair.commit("UPDATE t SET v = 2")
+        #expect(try await pair.update(standby) > 0)
+        // A database that is not in WAL mode replaces the copy.
+        pair.follower.stop()
+        try pair.connection.execute("PRAGMA journal_mode = DELETE; UPDATE t SET v = 3")
+        try await pair.take()
+        let (isReached, isReleased, hasEnded) = (Locked(false), Locked(false), Locked(false))
+        store.setHooks(before: { _, name in
+            guard name.hasPrefix("data/") else { return }
+            isReached.withLock { $0 = true }
+            _ = await eventually { isReleased.value }
+        })
+        let updates = Task { () async throws -> Void in
+            while true { _ = try await standby.update() }
+        }
+        #expect(await eventually { isReached.value })
+        let end = Task {
+            await standby.end()
+            hasEnded.withLock { $0 = true }
+        }
+        try await Task.sleep(for: .milliseconds(100))
+        #expect(!hasEnded.value)
+        isReleased.withLock { $0 = true }
+        await end.value
+        var other = try pair.live.open(at: pair.copy)
+        try other.execute("UPDATE t SET v = 7")
+        try other.close()
+        let error = await #expect(throws: VaultError.self) { try await updates.value }
+        #expect(error?.code == .usage)
+        other = try pair.live.open(at: pair.copy)
+        #expect(try other.number("SELECT sum(v) FROM t") == 280)
+        try other.close()
+    }
+
     /// The copy has a segment, which tells its page size; nothing follows the database any more, so that no segment tells the new one.
     @Test(arguments: [8192, 1024])
     func `H-BAK-21 a standby of a database that was rebuilt with another page size is replaced as a whole`(size: Int) async throws {
