@@ -320,6 +320,23 @@ extension Repository {
         }
     }
 
+    /// Replaces what is remembered of a database while no other process or thread does: a follower, a snapshot and a concurrent listing may each
+    /// have read the former file, and none may replace what another one remembers with something older.
+    ///
+    /// - Parameter directory: that of the files. It is created.
+    func changingMemory(_ database: String, in directory: String, _ body: () throws -> Void) throws {
+        try LocalDirectory.create(directory)
+        // Without a lock, as some network file systems have none, or if the file is another user's, it is written all the same.
+        let lock = try? LocalFile.openingOrCreating("\(directory)/\(database).segments.lock")
+        // Each holds the lock only while it writes a file.
+        for _ in 0..<100 {
+            guard let lock, (try? lock.tryLock()) == false else { break }
+            SystemThread.sleep(seconds: 0.01)
+        }
+        defer { withExtendedLifetime(lock) {} }
+        try body()
+    }
+
     /// Compares the remembered snapshot with the existing ones.
     ///
     /// - Parameters:
