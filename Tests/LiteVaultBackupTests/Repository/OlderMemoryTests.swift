@@ -63,6 +63,23 @@ import Testing
         try await store.list("").filter { !$0.name.hasPrefix("leases/") }
     }
 
+    /// The errors of a dry run of a repair, and of the repair: damage of what has a path that ends so.
+    func refusals(
+        of repository: Repository, at path: String, sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> [VaultError?] {
+        var errors: [VaultError?] = []
+        for dryRun in [true, false] {
+            var options = RepairOptions()
+            options.dryRun = dryRun
+            let error = await StoreCalls.failure { _ = try await repository.writable().repair(options) }
+            #expect(
+                error?.code == .damaged && error?.path?.hasSuffix(path) == true, "\(String(describing: error))",
+                sourceLocation: sourceLocation)
+            errors.append(error)
+        }
+        return errors
+    }
+
     /// Moves all manifests to where a repair sets them aside, or back.
     func move(_ prefix: String, to other: String) async throws {
         for name in try await store.list(prefix + "snapshots/").map(\.name) {
@@ -159,11 +176,7 @@ import Testing
         try await store.put(config, bytes: before.config, condition: .none)
         let repository = try await open("a", "far")
         let left = try await objects()
-        for dryRun in [true, false] {
-            var options = RepairOptions()
-            options.dryRun = dryRun
-            let error = await StoreCalls.failure { _ = try await repository.writable().repair(options) }
-            #expect(error?.code == .damaged && error?.path?.hasSuffix("/" + config) == true, "\(String(describing: error))")
+        for error in try await refusals(of: repository, at: "/" + config) {
             #expect(error?.remedy?.contains("Nothing was set aside") == true)
         }
         #expect(try await objects() == left)
@@ -190,11 +203,7 @@ import Testing
         try await store.put(config, bytes: try await other.get(config), condition: .none)
         let repository = try await open("a", "new")
         let left = try await objects()
-        for dryRun in [true, false] {
-            var options = RepairOptions()
-            options.dryRun = dryRun
-            let error = await StoreCalls.failure { _ = try await repository.writable().repair(options) }
-            #expect(error?.code == .damaged && error?.path?.hasSuffix("/" + config) == true, "\(String(describing: error))")
+        for error in try await refusals(of: repository, at: "/" + config) {
             #expect(error?.message.contains("none of 2 sealed snapshots") == true)
         }
         #expect(try await objects() == left)
@@ -214,11 +223,7 @@ import Testing
         #expect(try await restoreIdentity("b", "near")?.kind == .restored)
         let repository = try await open("b", "near")
         let left = try await objects()
-        for dryRun in [true, false] {
-            var options = RepairOptions()
-            options.dryRun = dryRun
-            let error = await StoreCalls.failure { _ = try await repository.writable().repair(options) }
-            #expect(error?.code == .damaged && error?.path?.hasSuffix("/damaged/snapshots") == true, "\(String(describing: error))")
+        for error in try await refusals(of: repository, at: "/damaged/snapshots") {
             #expect(error?.remedy?.contains("back to snapshots/") == true)
         }
         // Nor are the packs removed, by a machine that remembers no snapshot.
