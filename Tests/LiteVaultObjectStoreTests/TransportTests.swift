@@ -55,7 +55,8 @@ import Testing
             _ = try await client.send(request).bytes()
         }
         let found = heads.all
-        #expect(found.map { $0.prefix { $0 != " " } } == ["GET", "HEAD", "DELETE", "PUT", "POST"])
+        let methods = found.map { head in String(head.prefix { $0 != " " }) }
+        #expect(methods == ["GET", "HEAD", "DELETE", "PUT", "POST"])
         for head in found {
             let lines = head.components(separatedBy: "\r\n").dropLast(2)
             #expect(lines.first?.hasSuffix(" /a%20b?x=y/../z HTTP/1.1") == true)

@@ -90,7 +90,8 @@ import Testing
         let file = try Data(contentsOf: URL(fileURLWithPath: scratch.path("db")))
         #expect(Array(file.prefix(16)) == Array("SQLite format 3\0".utf8))
         // The versions for reading and writing: 2 is WAL mode.
-        #expect(Array(file[18..<20]) == [2, 2])
+        let versions: [UInt8] = [file[18], file[19]]
+        #expect(versions == [2, 2])
         #expect(file.range(of: Data("CREATE TABLE t".utf8)) == nil)
         #expect(try DatabasePool(scratch.path("db"), key: key, settings: .sharedContainer(salt: salt)).read { try $0.count() } == 3)
         for (settings, code) in [

@@ -67,7 +67,8 @@ import Testing
             let read = output.fileHandleForReading.readDataToEndOfFile()
             shell.waitUntilExit()
             #expect(shell.terminationStatus == 0)
-            #expect(Array(read) == HostileText.all.flatMap { Array($0.utf8) + [0] })
+            let lines = HostileText.all.map { $0 + "\0" }.joined()
+            #expect(Array(read) == Array(lines.utf8))
         }
         #expect(Quoting.shellWord("a\0'b") == "'a'")
     }

@@ -272,7 +272,9 @@ import Testing
         #expect(uploads.map(\.storageClass) == ["STANDARD_IA", "ONEZONE_IA", "STANDARD_IA"])
         #expect(uploads.map(\.encryption) == [.serviceKey("alias/b"), .serviceKey("alias/b"), .managedKey])
         let day = Duration.seconds(86_400)
-        #expect(uploads.map(\.lock) == [.init(.compliance, for: day * 30), .init(.compliance, for: day * 7), nil])
+        let month = UploadOptions.Lock(.compliance, for: day * 30)
+        let week = UploadOptions.Lock(.compliance, for: day * 7)
+        #expect(uploads.map(\.lock) == [month, week, nil])
     }
 
     @Test func `everything that can be written is read`() throws {

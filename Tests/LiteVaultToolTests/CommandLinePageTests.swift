@@ -34,7 +34,8 @@ import Testing
         /// Its options and those of the commands below it, as they are typed.
         var options: Set<String> {
             let shown = (arguments ?? []).filter { $0.shouldDisplay ?? true }
-            let own = shown.flatMap { $0.names ?? [] }.map { ($0.kind == "long" ? "--" : "-") + $0.name }
+            let names = shown.flatMap { $0.names ?? [] }
+            let own = names.map { name in (name.kind == "long" ? "--" : "-") + name.name }
             return commands.reduce(into: Set(own)) { $0.formUnion($1.options) }
         }
     }

@@ -36,10 +36,9 @@ import Testing
 
     /// The commands that a hint names, in the words of the tool.
     private func commands(in hint: String) -> [String] {
-        hint.split(separator: "'", omittingEmptySubsequences: false).enumerated().filter { $0.offset % 2 == 1 }.map {
-            String($0.element)
-        }
-        .filter { $0.hasPrefix("litevault ") }.map { String($0.dropFirst("litevault ".count)) }
+        let parts = hint.split(separator: "'", omittingEmptySubsequences: false)
+        let quoted = parts.enumerated().filter { $0.offset % 2 == 1 }.map { String($0.element) }
+        return quoted.filter { $0.hasPrefix("litevault ") }.map { String($0.dropFirst("litevault ".count)) }
     }
 
     private func remedy(_ run: Tool.Run) throws -> String {
@@ -148,7 +147,8 @@ import Testing
             #expect(again.output.contains("but it failed before") == !more.isEmpty, "\(again.output)")
         }
         // What the hint names is a way out of it.
-        let id = try #require(commands(in: remedy).last?.split(separator: " ").last.map(String.init))
+        let command = try #require(commands(in: remedy).last)
+        let id = String(try #require(command.split(separator: " ").last))
         try run(["forget", "--repository", "r", "--snapshot", id])
         try run(["check", "--repository", "r"])
     }

@@ -148,6 +148,7 @@ struct InterruptionTests {
             "info", "notes.db", "--key-command", "grep -h 'core file' /proc/$PPID/limits > limits; false")
         #expect(run.status == 77)
         let limits = String(decoding: try workspace.bytes("limits"), as: UTF8.self)
-        #expect(limits.split(whereSeparator: \.isWhitespace).prefix(6).suffix(2) == ["0", "0"])
+        let words = limits.split(whereSeparator: \.isWhitespace).map { String($0) }
+        #expect(Array(words.prefix(6).suffix(2)) == ["0", "0"])
     }
 }

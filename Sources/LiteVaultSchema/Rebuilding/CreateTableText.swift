@@ -110,7 +110,7 @@ extension CreateTableText {
     /// with text in double quotes, which not every statement may have.
     func checks(ofColumns columns: [String], in table: String) -> [String] {
         let names = Set((columns + [table]).map { SQLName($0) })
-        return elements.flatMap { groups(in: $0.range) }.filter { group in
+        let checks = elements.flatMap { groups(in: $0.range) }.filter { group in
             group.isCheck
                 && !tokens[group.range].contains { token in
                     guard let name = token.name.map({ SQLName($0) }), !names.contains(name) else { return false }
@@ -118,7 +118,7 @@ extension CreateTableText {
                 }
         }
         // A comment to the end of the line would hide what follows.
-        .map { group in tokens[group.range].map { $0.kind == .comment ? " " : $0.text }.joined() }
+        return checks.map { group in tokens[group.range].map { $0.kind == .comment ? " " : $0.text }.joined() }
     }
 
     /// The clause that parentheses belong to.

@@ -41,8 +41,9 @@ struct DependentObjects {
 
     private static func mentioning(_ table: String, _ connection: Connection) throws -> [ObjectDefinition] {
         let reader = SchemaReader(connection: connection)
-        let objects = try [false, true].flatMap { try reader.objectDefinitions(temp: $0) }
-            .filter { $0.type == .view || $0.type == .trigger }
+        let stored = try reader.objectDefinitions(temp: false)
+        let temporary = try reader.objectDefinitions(temp: true)
+        let objects = (stored + temporary).filter { $0.type == .view || $0.type == .trigger }
         // A view on a view that mentions the table depends on it as well.
         var names = [table]
         var found: [ObjectDefinition] = []
@@ -53,7 +54,7 @@ struct DependentObjects {
                     && SQLTokens(object.sql ?? "").contains { token in names.contains(where: token.isName) }
             }
             found += more
-            names += more.filter { $0.type == .view }.map(\.name)
+            for view in more where view.type == .view { names.append(view.name) }
             isComplete = more.isEmpty
         }
         return found

@@ -221,7 +221,8 @@ import Testing
     ])
     func `H-DEC-05 JSON that is nested too deep, too long or no text is damage`(body: [UInt8]) async throws {
         let (repository, manifest) = try await made()
-        let database = try #require(manifest.split(separator: "/").dropFirst().first.map(String.init))
+        let parts = manifest.split(separator: "/")
+        let database = String(try #require(parts.dropFirst().first))
         for name in [
             manifest, RepositoryFormat.pendingDeletions, RepositoryFormat.forgetRecord(database), RepositoryFormat.config,
         ] {

@@ -24,13 +24,13 @@ import Testing
         var image = try TestImage(scratch.path("a.db"), blocks: 20)
         try await repository.snapshot(image)
         let newest = try #require(try await store.list("snapshots/").last?.name)
-        let stray = newest.dropLast(10) + number
-        try await put("x", String(stray))
+        let stray = String(newest.dropLast(10)) + number
+        try await put("x", stray)
         try image.change(block: 3)
         let refused = try await #require(throws: VaultError.self) { try await repository.snapshot(image) }
-        #expect(refused.code == .damaged && refused.path == String(stray) && "\(refused.remedy ?? "")".contains("repair"))
+        #expect(refused.code == .damaged && refused.path == stray && "\(refused.remedy ?? "")".contains("repair"))
         let report = try await repository.writable().repair()
-        #expect(report.lostSnapshots.map(\.path) == [String(stray)])
+        #expect(report.lostSnapshots.map(\.path) == [stray])
         #expect(try await store.list("damaged/").map(\.name) == ["damaged/" + stray])
         // On a machine that remembers nothing, too.
         for (machine, sequence) in [("one", 2), ("two", 3)] {

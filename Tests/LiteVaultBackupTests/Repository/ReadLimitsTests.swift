@@ -25,11 +25,15 @@ import Testing
         #expect(ReadLimits.bytes(of: "data/x") == RepositoryFormat.dataPackSize(blocks: RepositoryFormat.packBlocks))
         #expect(ReadLimits.bytes(of: "tree/x") == 33 << 20)
         #expect(page["tree packs"] == "33 MiB")
-        #expect(ReadLimits.bytes(of: "segments/x") == 4 << 30 + 8 << 10)
+        // In Swift `<<` binds more tightly than `+`.
+        let segmentBytes: Int64 = 4 << 30 + 8 << 10
+        #expect(ReadLimits.bytes(of: "segments/x") == segmentBytes)
         #expect(page["segments"] == "4 GiB, and 8 KiB for the document")
-        #expect(ReadLimits.bytes(of: "snapshots/x") == 64 << 10 + 256)
+        let documentBytes: Int64 = 64 << 10 + 256
+        #expect(ReadLimits.bytes(of: "snapshots/x") == documentBytes)
         #expect(page["`repository.json`, manifests, leases"] == "64 KiB of JSON")
-        #expect(ReadLimits.bytes(of: "forgotten/x") == 16 << 20 + 256)
+        let recordBytes: Int64 = 16 << 20 + 256
+        #expect(ReadLimits.bytes(of: "forgotten/x") == recordBytes)
         #expect(page["`forgotten/…`, `verified/…`, `doomed.json`"]?.hasPrefix("16 MiB of JSON;") == true)
         #expect(ReadLimits.objectBytes == 1 << 48)
         #expect(

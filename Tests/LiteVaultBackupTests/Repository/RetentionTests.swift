@@ -257,7 +257,10 @@ import Testing
     }
 
     /// Snapshots of the last days, one each, and what is kept of them.
-    private func kept(_ times: [(day: Double, clock: Double?)], now: Double = 0, _ change: (inout RetentionPolicy) -> Void)
+    /// When a snapshot was taken, in days from today: by its label, and by the clock if that showed something else.
+    private typealias Moment = (day: Double, clock: Double?)
+
+    private func kept(_ times: [Moment], now: Double = 0, _ change: (inout RetentionPolicy) -> Void)
         throws -> [Double]
     {
         let today = Date(timeIntervalSince1970: 1_767_268_800)  // 2026-01-01 12:00
@@ -275,26 +278,28 @@ import Testing
     func `H-CLOCK-17 rules remove the same snapshots whatever the clock says when they are applied`(
         now: Double
     ) throws {
-        let days = (-10...0).map { (day: Double($0), clock: Double?.none) }
+        let days = (-10...0).map { day -> Moment in (Double(day), nil) }
         #expect(try kept(days, now: now) { $0.daily = 7 } == [-6, -5, -4, -3, -2, -1, 0])
         #expect(try kept(days, now: now) { $0.within = .seconds(3 * 86_400) } == [-3, -2, -1, 0])
-        let hours = (-5...0).map { (day: Double($0) / 24, clock: Double?.none) }
+        let hours = (-5...0).map { hour -> Moment in (Double(hour) / 24, nil) }
         #expect(try kept(hours, now: now) { $0.hourly = 24 } == hours.map { $0.day })
     }
 
     @Test func `H-CLOCK-17 snapshots that a machine takes while its clock is behind remove no others`() throws {
-        let days = (-10...0).map { (day: Double($0), clock: Double?.none) }
+        let days = (-10...0).map { day -> Moment in (Double(day), nil) }
         // Taken in 1970. Labels follow the last one by a millisecond.
-        let behind = (0..<3).map { (day: 1e-8 * Double($0 + 1), clock: -56 * Self.year + Double($0) / 24) }
-        let all = days + behind.map { (day: $0.day, clock: Optional($0.clock)) }
+        let clocks = (0..<3).map { hour -> Double in -56 * Self.year + Double(hour) / 24 }
+        let behind = clocks.enumerated().map { place, clock -> Moment in (1e-8 * Double(place + 1), clock) }
+        let all = days + behind
         for (daily, within) in [(14, 30.0), (3, 2)] {
             #expect(try Array(kept(all) { $0.daily = daily }.dropLast()) == days.map { $0.day })
             #expect(try kept(all) { $0.within = .seconds(within * 86_400) }.count == 14)
         }
         // Set right again.
-        let right = all + [(day: 1, clock: Double?.none)]
-        #expect(try kept(right) { $0.daily = 3 } == [-1, 0, behind[2].clock, 1])
-        #expect(try kept(right) { $0.within = .seconds(86_400) } == [0] + behind.map { $0.clock } + [1])
+        let right: [Moment] = all + [(1, nil)]
+        #expect(try kept(right) { $0.daily = 3 } == [-1, 0, clocks[2], 1])
+        let lastDay = [0] + clocks + [1]
+        #expect(try kept(right) { $0.within = .seconds(86_400) } == lastDay)
     }
 
     @Test func `H-CLOCK-21 the same rules remove nothing more the second time, although what showed a clock step was not counted`()
@@ -316,9 +321,9 @@ import Testing
         throws
     {
         let ahead = 74 * Self.year
-        let before = (-10 ... -6).map { (day: Double($0), clock: Double?.none) }
-        let after = (-5...0).map { (day: ahead + 1e-8 * Double($0 + 6), clock: Optional(Double($0))) }
-        let all = before + [(day: ahead, clock: Double?.none)] + after
+        let before = (-10 ... -6).map { day -> Moment in (Double(day), nil) }
+        let after = (-5...0).map { day -> Moment in (ahead + 1e-8 * Double(day + 6), Double(day)) }
+        let all: [Moment] = before + [(ahead, nil)] + after
         #expect(try kept(all) { $0.daily = 7 } == [-6, ahead, -5, -4, -3, -2, -1, 0])
         #expect(try kept(all) { $0.daily = 3 } == [-2, -1, 0])
         #expect(try kept(all) { $0.within = .seconds(3 * 86_400) } == [-3, -2, -1, 0])
@@ -326,7 +331,7 @@ import Testing
     }
 
     @Test func `H-CLOCK-20 one snapshot by a clock that is ahead makes no other too old, also while it is the newest`() throws {
-        let days = (-10...0).map { (day: Double($0), clock: Double?.none) }
+        let days = (-10...0).map { day -> Moment in (Double(day), nil) }
         let ahead = [0, 1.0 / 24].map { (day: 74 * Self.year + $0, clock: Double?.none) }
         #expect(try kept(days + [ahead[0]]) { $0.within = .seconds(30 * 86_400) }.count == 12)
         #expect(try kept(days + ahead) { $0.within = .seconds(30 * 86_400) }.count == 13)

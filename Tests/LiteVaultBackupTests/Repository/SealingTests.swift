@@ -68,8 +68,11 @@ import Testing
     @Test(arguments: [0, 1, 63, 4096, 65535, 65536, 65537, 300_000], [false, true])
     func `every size and every range comes back`(size: Int, isText: Bool) async throws {
         let sealed = try await create().store
-        let bytes =
-            isText ? (0..<size).map { UInt8(97 + $0 / 7 % 20) } : StoreCalls.noise(size)
+        let text = (0..<size).map { place -> UInt8 in
+            let letter = place / 7 % 20
+            return UInt8(97 + letter)
+        }
+        let bytes = isText ? text : StoreCalls.noise(size)
         try await sealed.put("data/bytes", bytes: bytes, condition: .absent)
         try Data(bytes).write(to: URL(fileURLWithPath: scratch.path("in")))
         try await sealed.put("data/file", file: scratch.path("in"), condition: .absent)
