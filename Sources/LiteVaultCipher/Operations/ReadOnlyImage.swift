@@ -69,16 +69,17 @@ final class ReadOnlyImage: DatabaseBytes {
             }
         } else {
             self.stamps = stamps
-            if let journal = try SideFile(path: path + "-journal"), try file.size() > 0, try !file.isReserved(),
-                let content = try RollbackJournal(
-                    size: journal.size(), exists: { FileManager.default.fileExists(atPath: $0) },
-                    read: { try journal.read(at: $0, count: $1) })
-            {
-                (side, pageSize, pages) = (journal, content.pageSize, content.pages)
-                size = Int64(content.pageCount) * Int64(pageSize)
-                pending = DatabaseFile.PendingLog(kind: .rollbackJournal, pages: pages.count)
-                return
-            }
+        }
+        // The engine rolls back a hot journal also beside a log, if that is empty for example.
+        if let journal = try SideFile(path: path + "-journal"), try file.size() > 0, try !file.isReserved(),
+            let content = try RollbackJournal(
+                size: journal.size(), exists: { FileManager.default.fileExists(atPath: $0) },
+                read: { try journal.read(at: $0, count: $1) })
+        {
+            (side, pageSize, pages) = (journal, content.pageSize, content.pages)
+            size = Int64(content.pageCount) * Int64(pageSize)
+            pending = DatabaseFile.PendingLog(kind: .rollbackJournal, pages: pages.count)
+            return
         }
         size = try file.size()
         pending = nil
