@@ -10,7 +10,7 @@ extension Connection {
     /// because no key could be verified.
     ///
     /// - Parameters:
-    ///   - location: the location of the database. Keys in URI parameters and shared caches are rejected.
+    ///   - location: the location of the database. Keys in URI parameters, shared caches and `%00` in a URI are rejected.
     ///   - key: the key (`sqlite3_key_v2`).
     ///   - settings: the settings that the file is, or will be, encrypted with.
     ///   - readonly: whether to open an existing file for reading only; false by default.
@@ -158,6 +158,9 @@ extension Connection.Location {
     /// Rejects a key in the URI, which would remain readable for the life of the connection, and a shared cache, which
     /// would expose the content to connections without a key.
     func requirePrivateCacheAndNoKey() throws {
+        guard !hasEscapedNUL else {
+            throw VaultError(.usage, "A URI must not contain %00: SQLite would leave out what follows it", path: path)
+        }
         let text = description
         // By bytes, as SQLite splits it: a mark that a combining accent follows is still the mark.
         guard text.isURI, let start = text.utf8.firstIndex(of: UInt8(ascii: "?")) else { return }
