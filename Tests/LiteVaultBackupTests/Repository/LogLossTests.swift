@@ -368,7 +368,7 @@ import Testing
         #expect(try await restored(repository, .latest) == 3)
     }
 
-    @Test func `H-REP-46 a segment of a former primary under the number of its successor's is no damage, and does not hide a loss`()
+    @Test func `H-REP-46 a segment of a former primary under the number of its successor's is not damage, and does not hide a loss`()
         async throws
     {
         let followed = try await follow(open("1"))
