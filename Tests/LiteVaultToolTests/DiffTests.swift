@@ -227,6 +227,20 @@ import Testing
         #expect(try workspace.tool.run("diff", "a.db", "b.db", "--sql").status == 69)
     }
 
+    /// U+0100 is behind "z" in UTF-8 and before it in UTF-16le; U+FF5E is before U+1F600 in UTF-8 and behind it in UTF-16be.
+    @Test(arguments: ["UTF-16le", "UTF-16be"], [false, true])
+    func `rows are matched by keys whose order depends on the text encoding`(encoding: String, isFirst: Bool) throws {
+        let table = "CREATE TABLE w (k TEXT, n, v, PRIMARY KEY (k DESC, n)) WITHOUT ROWID; INSERT INTO w VALUES "
+        let same = ["a", "Ā", "z", "～", "😀", ""].map { "('\($0)', 1, x'01'), ('\($0)', 2.5, '\($0)')" }
+            .joined(separator: ", ")
+        try make(isFirst ? "b.db" : "a.db", table + same)
+        try make(isFirst ? "a.db" : "b.db", "PRAGMA encoding = '\(encoding)'; " + table + same)
+        #expect(try tables("a.db", "b.db").isEmpty)
+        try make("a.db", "INSERT INTO w VALUES ('Ā', 3, 1), ('b', 1, 1), ('～', 'x', 1)")
+        try make("b.db", "INSERT INTO w VALUES ('Ā', 3, 2), ('c', 1, 1); DELETE FROM w WHERE k = '😀'")
+        #expect(try counts(tables("a.db", "b.db")["w"]) == [1, 4, 1])
+    }
+
     @Test func `databases in use are compared with their logs, and nothing is written`() throws {
         let writer = try Connection(workspace.path("a.db"))
         try writer.execute("PRAGMA journal_mode = wal; CREATE TABLE t (x); INSERT INTO t VALUES (1), (2)")

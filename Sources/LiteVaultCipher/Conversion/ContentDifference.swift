@@ -46,7 +46,7 @@ package struct ContentDifference: Sendable {
 
     package var isEmpty: Bool { settings.isEmpty && tables.isEmpty && objects.isEmpty && virtualTables.isEmpty }
 
-    /// Compares two databases. Memory does not grow with them: it takes one row of each.
+    /// Compares two databases. Memory does not grow with them: it takes a row or two of each.
     ///
     /// Rows are matched by rowid, or by the primary key of a table WITHOUT ROWID.
     ///

@@ -70,6 +70,13 @@ struct RowKey: Equatable {
             .joined(separator: ", ")
         return "SELECT \(names.joined(separator: ", ")) FROM main.\(quoted(table)) NOT INDEXED ORDER BY \(order)"
     }
+
+    /// Selects the row of a table WITHOUT ROWID whose key has the values that are bound.
+    var lookup: String {
+        let conditions = columns.map { "\(quoted($0.name)) COLLATE \(quoted($0.collation)) = ?" }
+        return "SELECT \(names.joined(separator: ", ")) FROM main.\(quoted(table)) "
+            + "WHERE \(conditions.joined(separator: " AND "))"
+    }
 }
 
 /// Walks through the rows of a table in two databases at the same time, in the order of their keys.
@@ -95,6 +102,7 @@ struct RowMerge {
 
     /// Calls `body` for each row that differs, with the current rows of both sides: that of a side that lacks the row is another.
     func forEach(_ body: (ContentDifference.Change, Statement, Statement) throws -> Void) throws {
+        guard encoding != nil || key.columns.isEmpty else { return try forEachFound(body) }
         let (one, other) = (try left.prepare(key.selection), try right.prepare(key.selection))
         defer {
             one.clear()
@@ -112,6 +120,32 @@ struct RowMerge {
             if hasOne, order <= 0 { hasOne = try one.advance() }
             if hasOther, order >= 0 { hasOther = try other.advance() }
         }
+    }
+
+    /// The same where text has different encodings, and therefore another order by its bytes: each key is looked up in the other table.
+    private func forEachFound(_ body: (ContentDifference.Change, Statement, Statement) throws -> Void) throws {
+        let (one, other) = (try left.prepare(key.selection), try right.prepare(key.selection))
+        let (oneFound, otherFound) = (try left.prepare(key.lookup), try right.prepare(key.lookup))
+        defer { for statement in [one, other, oneFound, otherFound] { statement.clear() } }
+        while try one.advance() {
+            if try !find(one, by: otherFound) {
+                try body(.removed, one, otherFound)
+            } else if try !Self.areEqual(one, otherFound, encoding) {
+                try body(.changed, one, otherFound)
+            }
+        }
+        while try other.advance() {
+            if try !find(other, by: oneFound) { try body(.added, oneFound, other) }
+        }
+    }
+
+    /// Whether a lookup finds the key of the current row of a statement. Its row is then the current one of the lookup.
+    private func find(_ statement: Statement, by lookup: Statement) throws -> Bool {
+        let values = try key.columns.indices.map { index in
+            try Self.value(of: statement, index, as: StoredValue.self).binding
+        }
+        try lookup.setBindings(values)
+        return try lookup.advance()
     }
 
     /// Whether two tables have the same columns and rows, in the same order.
@@ -142,15 +176,15 @@ struct RowMerge {
         try other.withPrepared { one.isCurrentRowEqual(to: RowView($0), textAsStored: encoding != nil) }
     }
 
-    /// The order of two keys: negative if the left one is first.
+    /// The order of two keys: negative if the left one is first. Keys with columns need text of one encoding.
     private func compare(_ one: Statement, _ other: Statement) throws -> Int {
-        if key.columns.isEmpty {
+        guard let encoding, !key.columns.isEmpty else {
             let (a, b) = (try Self.value(of: one, 0, as: Int64.self), try Self.value(of: other, 0, as: Int64.self))
             return a < b ? -1 : a == b ? 0 : 1
         }
         if try Self.areEqual(one, other, encoding) { return 0 }
         for (index, column) in key.columns.enumerated() {
-            let (a, b) = (try parameter(one, index), try parameter(other, index))
+            let (a, b) = (try parameter(one, index, encoding), try parameter(other, index, encoding))
             if a == b { continue }
             var order = 0
             try comparisons[index].forEach(with: a, b) { order = try $0.get(0) }
@@ -160,19 +194,10 @@ struct RowMerge {
     }
 
     /// A column of the key, exactly: of "é" in two spellings, and of texts that are not valid, the engine knows the order.
-    private func parameter(_ statement: Statement, _ index: Int) throws -> ExactParameter {
-        if let encoding {
-            return ExactParameter(value: try Self.value(of: statement, index, as: ExactValue.self), encoding: encoding)
-        }
-        let value: ExactValue =
-            switch try Self.value(of: statement, index, as: StoredValue.self) {
-            case .null: .null
-            case .integer(let number): .integer(number)
-            case .real(let number): .real(number)
-            case .text(let text): .text(Array(text.utf8))
-            case .blob(let bytes): .blob(bytes)
-            }
-        return ExactParameter(value: value, encoding: .utf8)
+    private func parameter(
+        _ statement: Statement, _ index: Int, _ encoding: TextEncoding
+    ) throws -> ExactParameter {
+        ExactParameter(value: try Self.value(of: statement, index, as: ExactValue.self), encoding: encoding)
     }
 
     private static func value<V: ColumnValue>(of statement: Statement, _ index: Int, as type: V.Type) throws -> V {

@@ -5,18 +5,19 @@ extension Connection {
     /// Opens an encrypted database, or creates one.
     ///
     /// The key is set before anything else happens, the settings right after it, and then the first page is read: when
-    /// this returns, the key is verified, unless the file is new. A missing or empty file accepts any key; its first
-    /// write encrypts it with this one. Opened read-only, such a file is rejected, because no key could be verified.
+    /// this returns, the key is verified, unless the file is new. A missing or empty file accepts any key, and so does one that a
+    /// hot journal takes back to no page; its first write encrypts it with this one. Opened read-only, an empty file is rejected,
+    /// because no key could be verified.
     ///
     /// - Parameters:
-    ///   - location: the location of the database. Keys in URI parameters and shared caches are rejected.
+    ///   - location: the location of the database. Keys in URI parameters, shared caches and `%00` in a URI are rejected.
     ///   - key: the key (`sqlite3_key_v2`).
     ///   - settings: the settings that the file is, or will be, encrypted with.
     ///   - readonly: whether to open an existing file for reading only; false by default.
     ///   - journalMode: the journal mode to set after the key; by default the mode of the file stays.
     /// - Throws: ``VaultError``: `noEncryption` before the file is touched; `keyRejected`, `wrongKind` or `damaged` for a
-    ///   file that the key does not open, which is then closed unchanged, including its log; `usage` or `unsupported` for
-    ///   the settings; `noInput`, `busy`, `io`.
+    ///   file that the key does not open, which is then closed unchanged, including its log or hot journal; `usage` or
+    ///   `unsupported` for the settings; `noInput`, `busy`, `io`.
     public convenience init(
         _ location: Location, key: DatabaseKey, settings: CipherSettings = .init(), readonly: Bool = false,
         journalMode: JournalMode? = nil
@@ -157,6 +158,9 @@ extension Connection.Location {
     /// Rejects a key in the URI, which would remain readable for the life of the connection, and a shared cache, which
     /// would expose the content to connections without a key.
     func requirePrivateCacheAndNoKey() throws {
+        guard !hasEscapedNUL else {
+            throw VaultError(.usage, "A URI must not contain %00: SQLite would leave out what follows it", path: path)
+        }
         let text = description
         // By bytes, as SQLite splits it: a mark that a combining accent follows is still the mark.
         guard text.isURI, let start = text.utf8.firstIndex(of: UInt8(ascii: "?")) else { return }

@@ -14,6 +14,8 @@ struct KeyUnlocker: ConnectionUnlocker {
     private var path: String
     private var lockTimeout: Duration
     private let explainsFailure: Bool
+    /// Whether the file may have a journal, which the engine would roll back.
+    private var hasJournal = true
 
     /// Validates a key and settings.
     ///
@@ -43,6 +45,13 @@ struct KeyUnlocker: ConnectionUnlocker {
         return other
     }
 
+    /// The same for an image of the file in which the journal is rolled back already.
+    func unlockingImage() -> KeyUnlocker {
+        var other = self
+        other.hasJournal = false
+        return other
+    }
+
     private func requireSupport() throws {
         if key.form == .rawWithAuthenticationKeyAndSalt, !engine.hasRawAuthenticationKey {
             throw VaultError(
@@ -60,6 +69,7 @@ struct KeyUnlocker: ConnectionUnlocker {
         try withErrorContext(path: path) {
             if lockTimeout > .zero { connection.lockTimeoutSeconds = lockTimeout.seconds }
             try connection.withHandle { db in
+                try requireRollback(by: db)
                 try CipherDefaults.with(neededDefaults, engine: engine, on: connection) {
                     try applyKey(to: db, on: connection)
                 }
@@ -87,6 +97,20 @@ struct KeyUnlocker: ConnectionUnlocker {
         try key.withEngineBytes { bytes in
             guard let start = bytes.baseAddress else { throw VaultError(.keyRejected, "The key is empty") }
             try connection.check(lv_key(db, "main", start, Int32(bytes.count)))
+        }
+    }
+
+    /// The first page is read after a rollback, which must not happen under a wrong key. A connection that cannot write does not roll back.
+    private func requireRollback(by db: OpaquePointer) throws {
+        guard hasJournal, sqlite3_db_readonly(db, "main") == 0, let name = sqlite3_db_filename(db, "main"),
+            name.pointee != 0
+        else { return }
+        do {
+            try DatabaseFile.requireRollback(of: String(cString: name), self, acceptsEmpty: true)
+        } catch let error as VaultError where [.keyRejected, .wrongKind, .damaged].contains(error.code) {
+            throw error.at(path)
+        } catch {
+            // The engine is about to meet the same, and reports it.
         }
     }
 

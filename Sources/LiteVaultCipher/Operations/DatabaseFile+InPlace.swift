@@ -50,13 +50,18 @@ extension DatabaseFile {
         }
     }
 
-    /// Requires that a plaintext database has the content of another one, and makes its name durable.
+    /// Requires that a plaintext database has the content of another one, and makes its name durable. What cannot be read of the
+    /// other one is an error about that.
     private static func requireCopy(_ path: String, of source: Connection, _ report: Progress.Report) throws {
         do {
             try withErrorContext(path: path) { try Leftovers.refuse(beside: path) }
             let copy = try DatabaseFile(path).open(key: nil)
             try copy.reading {
-                try ContentComparator(source, copy).compare { try report(.init(.comparing, $0, of: nil, .rows)) }
+                do {
+                    try ContentComparator(source, copy).compare { try report(.init(.comparing, $0, of: nil, .rows)) }
+                } catch let error as DatabaseError where error.path != source.description {
+                    throw VaultError(error, path: path)
+                }
             }
             try copy.close()
         } catch let error as VaultError
@@ -64,7 +69,8 @@ extension DatabaseFile {
         {
             throw VaultError(
                 .cannotCreate, "The file already exists, and is not a copy of the database", path: path,
-                remedy: "Choose another name, or remove it first.", cause: error)
+                remedy: "Choose another name. Compare it with \(source.description) before you remove it: if that was "
+                    + "damaged since it was copied, this may be the only sound copy.", cause: error)
         }
         try withErrorContext(path: path) { try DurableName.sync(path) }
     }

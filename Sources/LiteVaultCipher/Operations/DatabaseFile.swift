@@ -29,7 +29,8 @@ public struct DatabaseFile: Sendable {
         return try FileKind.classify(size: file.size()) { try file.read(at: $0, count: $1) }
     }
 
-    /// Detects the settings under which a key opens the file, by trying the defaults of SQLCipher 4 to 1.
+    /// Detects the settings under which a key opens the file, by trying the defaults of SQLCipher 4 to 1. A hot journal is rolled
+    /// back only under settings that open what it leaves.
     ///
     /// - Parameters:
     ///   - key: the key of the file.
@@ -44,9 +45,11 @@ public struct DatabaseFile: Sendable {
             candidates.append(candidate)
         }
         for candidate in candidates {
+            let unlocker = try KeyUnlocker(
+                key: key, settings: candidate, path: path, lockTimeout: lockTimeout, explainsFailure: false)
             do {
-                _ = try Connection(
-                    .existing(path), key: key, settings: candidate, lockTimeout: lockTimeout, explainsFailure: false)
+                try requireRollback(unlocker)
+                _ = try Connection(.existing(path), unlocker: unlocker, readonly: false)
                 return candidate
             } catch let error as VaultError where error.code == .keyRejected {
                 continue
@@ -140,17 +143,26 @@ extension DatabaseFile {
         }
     }
 
-    /// Requires that the key opens what the rollback of a hot journal will leave. The engine rolls back before it reads the first
-    /// page, whatever the key is.
+    /// Requires that the key opens what the rollback of a hot journal will leave, and that this is not an empty database.
     private func requireRollback(_ unlocker: KeyUnlocker?) throws {
         // The engine finds the journal beside the file, not beside a link to it.
         let target = try resolved().path
-        let journal = try withErrorContext(path: path) { try FileMetadata.ifExists(path: target + "-journal") }
-        guard let journal, journal.size > 0 else { return }
+        try Self.requireRollback(of: target, unlocker?.unlocking(target, lockTimeout: .zero), acceptsEmpty: false)
+    }
+
+    /// Requires that the key opens what the rollback of a hot journal will leave. The engine rolls back before it reads the first
+    /// page, whatever the key is. Without a journal, that is one `lstat`.
+    ///
+    /// - Parameters:
+    ///   - target: the file itself, not a link to it.
+    ///   - acceptsEmpty: whether a journal that leaves no page is accepted with any key, as an empty file is.
+    static func requireRollback(of target: String, _ unlocker: KeyUnlocker?, acceptsEmpty: Bool) throws {
+        let journal = try withErrorContext(path: target) { try FileMetadata.ifExists(path: target + "-journal") }
+        guard let journal, journal.size > 0, journal.kind != .directory else { return }
         do {
             let image = try ReadOnlyImage(path: target, lockTimeout: .zero)
-            guard image.pending?.kind == .rollbackJournal else { return }
-            try image.open(unlocker?.unlocking(target, lockTimeout: .zero)) { _ in }
+            guard image.pending?.kind == .rollbackJournal, !acceptsEmpty || image.byteCount > 0 else { return }
+            try image.open(unlocker) { _ in }
         } catch let error as VaultError where error.code == .busy {
             // The journal is that of a process that is writing.
         }

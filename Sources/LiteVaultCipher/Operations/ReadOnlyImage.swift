@@ -38,7 +38,10 @@ final class ReadOnlyImage: DatabaseBytes {
     private let size: Int64
     private var side: SideFile?
     private var pageSize = 0
+    /// Where the pages of a journal are.
     private var pages: [UInt32: Int64] = [:]
+    /// Where those of a log are.
+    private var frames: NewestFrames?
     /// Nil if locks prevent changes.
     private var stamps: [[Int64]?]?
     let pending: DatabaseFile.PendingLog?
@@ -61,24 +64,25 @@ final class ReadOnlyImage: DatabaseBytes {
             self.stamps = hold == .held ? nil : stamps
             let content = try WriteAheadLog(size: log.size(), path: log.path) { try log.read(at: $0, count: $1) }
             if let content, let pageCount = content.pageCount {
-                for frame in content.committed where frame.page <= pageCount { pages[frame.page] = frame.offset }
-                (side, pageSize) = (log, content.pageSize)
+                let frames = NewestFrames(of: content.committed, upTo: pageCount)
+                (side, pageSize, self.frames) = (log, content.pageSize, frames)
                 size = Int64(pageCount) * Int64(pageSize)
-                pending = DatabaseFile.PendingLog(kind: .writeAheadLog, pages: pages.count)
+                pending = DatabaseFile.PendingLog(kind: .writeAheadLog, pages: frames.count)
                 return
             }
         } else {
             self.stamps = stamps
-            if let journal = try SideFile(path: path + "-journal"), try file.size() > 0, try !file.isReserved(),
-                let content = try RollbackJournal(
-                    size: journal.size(), exists: { FileManager.default.fileExists(atPath: $0) },
-                    read: { try journal.read(at: $0, count: $1) })
-            {
-                (side, pageSize, pages) = (journal, content.pageSize, content.pages)
-                size = Int64(content.pageCount) * Int64(pageSize)
-                pending = DatabaseFile.PendingLog(kind: .rollbackJournal, pages: pages.count)
-                return
-            }
+        }
+        // The engine rolls back a hot journal also beside a log, if that is empty for example.
+        if let journal = try SideFile(path: path + "-journal"), try file.size() > 0, try !file.isReserved(),
+            let content = try RollbackJournal(
+                size: journal.size(), exists: { FileManager.default.fileExists(atPath: $0) },
+                read: { try journal.read(at: $0, count: $1) })
+        {
+            (side, pageSize, pages) = (journal, content.pageSize, content.pages)
+            size = Int64(content.pageCount) * Int64(pageSize)
+            pending = DatabaseFile.PendingLog(kind: .rollbackJournal, pages: pages.count)
+            return
         }
         size = try file.size()
         pending = nil
@@ -150,7 +154,8 @@ final class ReadOnlyImage: DatabaseBytes {
                 let within = Int(position % Int64(pageSize))
                 let length = min(pageSize - within, count - done)
                 let part = UnsafeMutableRawBufferPointer(rebasing: wanted[done..<(done + length)])
-                if let place = pages[UInt32(truncatingIfNeeded: position / Int64(pageSize) + 1)] {
+                let page = UInt32(truncatingIfNeeded: position / Int64(pageSize) + 1)
+                if let place = frames?.offset(of: page) ?? pages[page] {
                     let bytes = try side.read(at: place + Int64(within), count: length)
                     guard bytes.count == length else { return nil }
                     part.copyBytes(from: bytes)

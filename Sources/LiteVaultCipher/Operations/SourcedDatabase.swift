@@ -56,7 +56,7 @@ package final class SourcedDatabase: @unchecked Sendable {  // set once; the eng
                 let mode = Connection.Location.QueryParameter.mode(writable ? .readWrite : .readOnly)
                 let location = Connection.Location.uri(name.engineFileName, parameters: [mode, .vfs(system)])
                 let made =
-                    try unlocker.map { try Connection(location, unlocker: $0, readonly: !writable) }
+                    try unlocker.map { try Connection(location, unlocker: $0.unlockingImage(), readonly: !writable) }
                     ?? Connection(location, readonly: !writable)
                 opened = made
                 try made.prepareForOperation(size: bytes.byteCount)

@@ -46,10 +46,18 @@ extension Connection.Location: CustomStringConvertible {
         return path.utf8.starts(with: "//".utf8) ? "//" + escaped : escaped
     }
 
-    /// Throws for a name with a NUL: C would read the part before it, and open another file.
+    /// Throws for a name with a NUL: C would read the part before it, and open another file. So would SQLite with one in a URI.
     package func refuseNUL() throws {
-        guard case .uri(let name, _) = self, name.utf8.contains(0) else { return }
+        guard case .uri(let name, _) = self, name.utf8.contains(0) || hasEscapedNUL else { return }
         throw DatabaseError(misuse: "the name of a database contains a NUL")
+    }
+
+    /// Whether it is a URI with `%00`. SQLite leaves out what follows that, up to the next part of the URI: `key%00z=1` sets `key`.
+    package var hasEscapedNUL: Bool {
+        let text = description
+        guard text.isURI else { return false }
+        let bytes = Array(text.utf8.prefix { $0 != UInt8(ascii: "#") })
+        return bytes.indices.contains { bytes[$0...].starts(with: "%00".utf8) }
     }
 
     /// Whether the database is kept in a file.

@@ -177,7 +177,18 @@ extension Repository {
         // Hashes of the previous number: two, if two followers ran at the same time or a segment was stored twice.
         var previous: (sequence: Int, hashes: Set<String>) = (0, [])
         var newest: SegmentMark?
+        var last: SegmentName?
+        // Once all segments of a number are read: two of them can be right, and one is what was remembered.
+        func compareMemories() {
+            guard let last, last.sequence == previous.sequence, !previous.hashes.isEmpty else { return }
+            for memory in log.memories where memory.mark.sequence == last.sequence {
+                guard let hash = memory.mark.hash, !previous.hashes.contains(hash) else { continue }
+                list.add(last.object, "does not match the hash recorded in \(memory.place)")
+            }
+        }
         for name in log.names {
+            if name.sequence != last?.sequence { compareMemories() }
+            last = name
             do {
                 let found = try await segment(name, database)
                 log.learn(found.record)
@@ -195,6 +206,7 @@ extension Repository {
                 if error.code == .missing, let noted = try? await forgetRecord(database).hasSegment(name.sequence),
                     noted
                 {
+                    if name.sequence == previous.sequence { previous.hashes = [] }
                     continue
                 }
                 // Or compaction, which leaves the joined segment.
@@ -205,13 +217,8 @@ extension Repository {
                 if name.sequence != previous.sequence { previous = (name.sequence, []) }
                 list.add(error, name.object)
             }
-            for memory in log.memories where memory.mark.sequence == name.sequence {
-                guard let hash = memory.mark.hash, !previous.hashes.isEmpty, !previous.hashes.contains(hash) else {
-                    continue
-                }
-                list.add(name.object, "does not match the hash recorded in \(memory.place)")
-            }
         }
+        compareMemories()
         for name in log.joined {
             do {
                 let found = try await segment(name, database)

@@ -367,4 +367,35 @@ import Testing
         try await isIntact(repository)
         #expect(try await restored(repository, .latest) == 3)
     }
+
+    @Test func `H-REP-46 a segment of a former primary under the number of its successor's is not damage, and does not hide a loss`()
+        async throws
+    {
+        let followed = try await follow(open("1"))
+        _ = try await commit(1...1, followed)
+        let copy = scratch.path("copy.db")
+        let other = try await open("2")
+        _ = try await other.writable().promote(copy, database: "a.db")
+        let successor = try await SegmentWriter.open(other.writable(), database: "a.db", at: copy)
+        // Both store a segment with the next number, the former primary before it learns of the promotion.
+        try followed.insert(2)
+        _ = try followed.follower.poll(into: &followed.spool)
+        let spooled = followed.spool.takeWaiting()
+        let waiting = try #require(spooled.first)
+        let (former, path, began, newest) = (followed.writer, waiting.path, waiting.began, followed.newest)
+        let error = await #expect(throws: VaultError.self) {
+            try await former.append(path, began: began, snapshot: newest)
+        }
+        #expect(error?.code == .busy)
+        try await successor.append(path, began: began, snapshot: newest + 1)
+        await successor.close()
+        let names = try await segments(other).sorted()
+        #expect(names.count == 3)
+        #expect(try await other.check().problems == [])
+
+        let own = try #require(names.last)
+        try FileManager.default.removeItem(atPath: scratch.path("repository") + "/" + own)
+        let problems = try await other.check().problems
+        #expect(problems.contains { $0.message.hasPrefix("does not match the hash recorded in") })
+    }
 }

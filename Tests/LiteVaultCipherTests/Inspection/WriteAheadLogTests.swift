@@ -15,7 +15,8 @@ import Testing
         let log = try #require(try log(fixture()))
         #expect(log.pageSize == 4096)
         #expect(log.committed.count == 3)
-        #expect(log.committed.last?.commits == true)
+        let offsets: [Int64] = [56, 4176, 8296]
+        #expect(log.committed.map(\.offset) == offsets)
         #expect(log.uncommitted == 0)
         #expect(log.brokenAt == nil)
     }
@@ -43,6 +44,19 @@ import Testing
         let log = try #require(try log(bytes))
         #expect(log.brokenAt == (at - 32) / 4120 + 1)
         #expect(log.committed.count < 3)
+    }
+
+    @Test func `of each page of a log the newest frame counts, and none of a page behind the end`() throws {
+        let log = try #require(try log(fixture()))
+        let pages = log.committed.map(\.page)
+        for count in [0, pages.min() ?? 0, .max] as [UInt32] {
+            let newest = NewestFrames(of: log.committed, upTo: count)
+            #expect(newest.count == Set(pages.filter { $0 <= count }).count)
+            for page in 0...(pages.max() ?? 0) + 1 {
+                let last = page <= count ? log.committed.last(where: { $0.page == page }) : nil
+                #expect(newest.offset(of: page) == last?.offset)
+            }
+        }
     }
 
     @Test func `an unfinished transaction at the end is not damage`() throws {

@@ -127,7 +127,7 @@ import Testing
         #expect(try db.value("SELECT a FROM t", as: String.self) == "in-wal")
     }
 
-    @Test(arguments: ["key=secret", "hexkey=00", "%6bey=x", "mode=rw&textkey=abc"])
+    @Test(arguments: ["key=secret", "hexkey=00", "%6bey=x", "mode=rw&textkey=abc", "key%00z=secret", "hex%6bey%00=00"])
     func `H-KEY-15 a key in a URI is refused, and not repeated in the error`(query: String) throws {
         let error = code { _ = try Connection("file:\(scratch.path("u.db"))?\(query)", key: .passphrase("x")) }
         #expect(error?.code == .usage)
@@ -140,6 +140,9 @@ import Testing
         #expect(code { _ = try Connection(location, key: .passphrase("x")) }?.code == .usage)
         #expect(
             code { _ = try Connection("file:\(scratch.path("s.db"))?cache=shared", key: .passphrase("x")) }?.code
+                == .usage)
+        #expect(
+            code { _ = try Connection("file:\(scratch.path("s.db"))?cache=shared%00x", key: .passphrase("x")) }?.code
                 == .usage)
         #expect(try scratch.names() == [])
     }

@@ -73,6 +73,33 @@ import Testing
         try expectSame(Connection(kept), Connection(path, key: key, settings: fast))
     }
 
+    @Test(arguments: [false, true])
+    func `a copy of the original that differs is not to be removed unseen, and one that cannot be read is what the error names`(
+        isCopyDamaged: Bool
+    ) throws {
+        let path = scratch.path("plain.db")
+        let db = try Connection(path)
+        try db.execute("CREATE TABLE t (a); INSERT INTO t VALUES (randomblob(20000))")
+        for _ in 0..<8 { try db.execute("INSERT INTO t VALUES (randomblob(3000))") }
+        let size = try db.value("PRAGMA page_size", as: Int.self)
+        try db.close()
+        let kept = scratch.path("kept.db")
+        try DatabaseFile(path).backup(to: kept)
+        let name = isCopyDamaged ? "kept.db" : "plain.db"
+        var bytes = try scratch.bytes(name)
+        // The first byte of the last page, a leaf of the tree; or one inside the first value, which no check can find.
+        bytes[isCopyDamaged ? bytes.count - size : 3 * size + 100] ^= 0xFF
+        try scratch.write(bytes, to: name)
+        let error = vaultError {
+            try DatabaseFile(path).encryptInPlace(key: key, settings: fast, keepingOriginalAt: kept)
+        }
+        #expect(error?.code == .cannotCreate && error?.path == kept)
+        #expect(error?.remedy?.contains("/plain.db") == true)
+        #expect(error?.remedy?.contains("remove it first") == false)
+        #expect(try scratch.names() == ["kept.db", "plain.db"])
+        #expect(try DatabaseFile(path).kind() == .plain)
+    }
+
     @Test(arguments: [false, true]) func `rekeying leaves one key that opens the file`(wal: Bool) throws {
         let path = scratch.path("encrypted.db")
         try DatabaseFile(plain(wal: wal)).encrypt(to: path, key: key, settings: fast)

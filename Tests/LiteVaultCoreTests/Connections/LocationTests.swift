@@ -107,7 +107,7 @@ import Testing
         #expect(try other.number("SELECT x FROM t") == 7)
     }
 
-    @Test(arguments: ["bad\0name.db", "file:bad\0name.db", "\0"])
+    @Test(arguments: ["bad\0name.db", "file:bad\0name.db", "\0", "file:bad%00name.db", "file:name.db?mode=rwc%00x"])
     func `a name with a NUL is refused, instead of opening the file of the part before it`(name: String) throws {
         let scratch = Scratch()
         let path = name.hasPrefix("file:") ? "file:" + scratch.path(String(name.dropFirst(5))) : scratch.path(name)
