@@ -33,6 +33,8 @@ package struct DifferenceScript {
             let script = try DifferenceScript(
                 old: SchemaContent(left), new: SchemaContent(right), difference: difference, write: write,
                 encoding: TextEncoding(of: right))
+            for object in script.new.tables.values { try object.requireSingleStatement() }
+            for object in script.new.others { try object.requireSingleStatement() }
             try script.writeAll()
         }
     }

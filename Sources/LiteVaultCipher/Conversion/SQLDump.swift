@@ -40,7 +40,7 @@ package struct SQLDump {
     }
 
     private mutating func writeAll() throws {
-        let all = try SchemaObject.all(of: connection)
+        let all = try SchemaObject.allExact(of: connection)
         let named = content.tables.map { Set($0.map { SQLName($0) }) }
         if let named {
             let known = Set(all.filter { $0.type == "table" || $0.type == "view" }.map { SQLName($0.name) })
@@ -55,6 +55,7 @@ package struct SQLDump {
             // What a virtual table keeps its content in is part of it.
             return named.contains(SQLName(object.tableName)) || shadows.belongs(object.tableName, to: named)
         }
+        for object in objects { try object.requireSingleStatement() }
         let encoding = try TextEncoding(of: connection)
 
         if encoding != .utf8 { try line("PRAGMA encoding = '\(encoding.rawValue)';") }
