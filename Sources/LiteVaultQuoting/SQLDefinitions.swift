@@ -65,3 +65,37 @@ package struct VirtualTableText {
         arguments.contains { $0.count > 1 && isSameName($0[0].unquoted, name) && isSameName($0[1].text, word) }
     }
 }
+
+extension Quoting {
+    /// Whether a definition in `sqlite_master` is a single CREATE statement.
+    ///
+    /// The engine compiles the first statement of a definition when it reads the schema, and ignores what follows. Code that runs the
+    /// text would run that, too. A text with a NUL does not count as one: the engine has read it only up to there.
+    package static func isSingleDefinition(_ definition: String) -> Bool {
+        guard !definition.utf8.contains(0) else { return false }
+        let tokens = SQLTokens(definition).filter(\.isSignificant)
+        func isSemicolon(_ token: SQLTokens.Token) -> Bool { token.kind == .sign && token.text == ";" }
+        func word(_ index: Int) -> String {
+            index < tokens.count && tokens[index].kind == .word ? foldedKeyword(tokens[index].text) : ""
+        }
+        guard word(0) == "CREATE" else { return false }
+        let isTemporary = word(1) == "TEMP" || word(1) == "TEMPORARY"
+        guard word(isTemporary ? 2 : 1) == "TRIGGER" else {
+            return tokens.drop { !isSemicolon($0) }.allSatisfy(isSemicolon)
+        }
+        // Each statement of a trigger ends with a semicolon, and none begins with END.
+        let end = tokens.indices.dropFirst().first { word($0) == "END" && isSemicolon(tokens[$0 - 1]) }
+        return end.map { tokens[($0 + 1)...].allSatisfy(isSemicolon) } ?? false
+    }
+
+    /// A definition in `sqlite_master` as a statement of a script, with its semicolon. The engine stores a comment at the end without what ends
+    /// it, and the semicolon would be part of the comment.
+    package static func definitionStatement(_ definition: String) -> String {
+        var last: SQLTokens.Token?
+        for token in SQLTokens(definition) { last = token }
+        guard let last, last.kind == .comment else { return definition + ";" }
+        if last.text.utf8.starts(with: "--".utf8) { return definition + "\n;" }
+        let isClosed = last.text.utf8.count >= 4 && hasTextSuffix(last.text, "*/")
+        return definition + (isClosed ? ";" : "*/;")
+    }
+}

@@ -11,6 +11,33 @@ import Testing
         #expect(SQLTokens(sql).map(\.text).joined() == sql)
     }
 
+    @Test(
+        arguments: [
+            ("CREATE TABLE t (a)", true), ("create table t (a);;", true), ("CREATE TABLE t (a DEFAULT ';') -- ; x", true),
+            ("CREATE TABLE \"t; x\" (a, [;], `;`) /* ; x", true), ("CREATE TABLE trigger (a)", true),
+            ("CREATE TRIGGER g AFTER INSERT ON t BEGIN SELECT CASE 1 WHEN 1 THEN 1 END; SELECT 2; END", true),
+            ("CREATE TEMP TRIGGER g AFTER INSERT ON t BEGIN SELECT 1; end /* x */;", true),
+            ("CREATE TABLE t (a); DELETE FROM t", false), ("CREATE TABLE t (a) /**/; -- x\n x", false),
+            ("CREATE TABLE trigger (a); SELECT 1; END", false), ("CREATE INDEX i ON t (a);;x", false),
+            ("CREATE TRIGGER g AFTER INSERT ON t BEGIN SELECT 1; END; DELETE FROM t", false),
+            ("CREATE TRIGGER g AFTER INSERT ON t BEGIN SELECT 1; END; DELETE FROM t; END", false),
+            ("CREATE TRIGGER g AFTER INSERT ON t BEGIN SELECT 1", false),
+            ("DELETE FROM t", false), ("", false), ("CREATE TABLE t (a)\0", false),
+        ])
+    func `a definition is known to be one statement, whatever is in quotes, comments and triggers`(sql: String, isSingle: Bool) {
+        #expect(Quoting.isSingleDefinition(sql) == isSingle)
+    }
+
+    @Test(
+        arguments: [
+            ("CREATE TABLE t (a)", "CREATE TABLE t (a);"), ("x -- y", "x -- y\n;"), ("x -- y\n", "x -- y\n;"), ("x --", "x --\n;"),
+            ("x /* y */", "x /* y */;"), ("x /* y", "x /* y*/;"), ("x /* y *", "x /* y **/;"), ("x /*/", "x /*/*/;"),
+            ("x '-- y'", "x '-- y';"), ("x -- /* y", "x -- /* y\n;"),
+        ])
+    func `a semicolon behind a definition is not part of its comment`(definition: String, statement: String) {
+        #expect(Quoting.definitionStatement(definition) == statement)
+    }
+
     @Test func `names are found without their quotes`() {
         #expect(
             SQLTokens("\"a b\" [c] `d` 'e' f").filter { $0.kind != .space }.map(\.unquoted) == [

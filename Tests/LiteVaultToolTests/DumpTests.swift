@@ -62,6 +62,47 @@ import Testing
         #expect(try copy.value("PRAGMA integrity_check", as: String.self) == "ok")
     }
 
+    @Test func `H-TXT-16 definitions that end in comments can be run from a dump, diff --sql, .schema and .dump`() throws {
+        try make(
+            "a.db",
+            """
+            CREATE TABLE w (a PRIMARY KEY) WITHOUT ROWID -- note
+            ; CREATE INDEX i ON w (a) -- note
+            ; CREATE VIEW v AS SELECT a FROM w -- note
+            ; INSERT INTO w VALUES (1); CREATE VIEW u AS SELECT a FROM w /* open
+            """)
+        let (whole, schema) = (try dump("a.db"), try dump("a.db", "--schema-only"))
+        try make("empty.db", "CREATE TABLE x (a); DROP TABLE x")
+        let texts = [
+            "dump.db": whole, "schema.db": schema,
+            "diff.db": try workspace.tool.run("diff", "empty.db", "a.db", "--sql").output,
+            "shell-schema.db": try workspace.tool.run("shell", "a.db", input: ".schema\n").output,
+            "shell-dump.db": try workspace.tool.run("shell", "a.db", input: ".dump\n").output,
+        ]
+        for (name, text) in texts {
+            try make(name, text)
+            #expect(try dump(name, "--schema-only") == schema, "\(name)")
+            if !name.contains("schema") { #expect(try dump(name) == whole, "\(name)") }
+        }
+    }
+
+    @Test func `H-SEC-44 .schema and dump write no SQL that follows a definition`() throws {
+        try make(
+            "a.db",
+            """
+            CREATE TABLE keep (a); CREATE TABLE t (a); PRAGMA writable_schema = ON;
+            UPDATE sqlite_master SET sql = sql || '; DELETE FROM keep' WHERE name = 't';
+            """)
+        for run in [
+            try workspace.tool.run("dump", "a.db"), try workspace.tool.run("dump", "a.db", "--schema-only"),
+            try workspace.tool.run("shell", "a.db", input: ".schema\n"),
+            try workspace.tool.run("shell", "a.db", input: ".dump\n"),
+        ] {
+            #expect(run.status == 69, "\(run.arguments) \(run.errors)")
+            #expect(!run.output.contains("DELETE"), "\(run.arguments)")
+        }
+    }
+
     @Test func `text that is not UTF-8 keeps its bytes`() throws {
         try make("a.db", "CREATE TABLE t (x); INSERT INTO t VALUES (CAST(x'ff27fe' AS TEXT))")
         try make("b.db", try dump("a.db"))

@@ -36,7 +36,9 @@ package struct ContentCopier {
         try connection.watching(report) {
             // Deferred: the source is only read.
             try connection.transaction(.deferred) {
-                let objects = try SchemaObject.all(of: connection)
+                let objects = try SchemaObject.allExact(of: connection)
+                // Before anything of it is run.
+                for object in objects { try object.requireSingleStatement() }
                 try create(objects, report)
                 for table in objects where table.isStoredTable && !table.isSequenceTable {
                     try copyRows(of: table)
@@ -84,7 +86,8 @@ package struct ContentCopier {
                 remedy: "A copy of the file (backup, rekey) keeps it as it is.")
         }
         let rest = String(decoding: sql.utf8.dropFirst(verb.utf8.count), as: UTF8.self)
-        do { try connection.execute(verb + schema + "." + rest) } catch let error as DatabaseError
+        // Runs one statement: `execute` would run all that a text holds.
+        do { try connection.run(SQL(sql: verb + schema + "." + rest)) } catch let error as DatabaseError
             where error.code == SQLITE_ERROR
         {
             throw VaultError(

@@ -165,7 +165,7 @@ struct SchemaContent {
 
     init(_ connection: Connection) throws {
         self.connection = connection
-        let all = try SchemaObject.all(of: connection)
+        let all = try SchemaObject.allExact(of: connection)
         let named = all.filter { $0.type == "table" && !$0.name.hasPrefix("sqlite_") }
         tables = Dictionary(named.filter(\.hasPages).map { (ExactText($0.name), $0) }) { first, _ in first }
         virtualTables = named.filter { !$0.hasPages }

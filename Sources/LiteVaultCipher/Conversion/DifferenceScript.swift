@@ -33,6 +33,8 @@ package struct DifferenceScript {
             let script = try DifferenceScript(
                 old: SchemaContent(left), new: SchemaContent(right), difference: difference, write: write,
                 encoding: TextEncoding(of: right))
+            for object in script.new.tables.values { try object.requireSingleStatement() }
+            for object in script.new.others { try object.requireSingleStatement() }
             try script.writeAll()
         }
     }
@@ -81,7 +83,7 @@ package struct DifferenceScript {
             for object in new.others where object.type == type {
                 let isLost = type == "index" && replaced.contains(SQLName(object.tableName))
                 guard type == "trigger" || isLost || change(of: object) != nil else { continue }
-                if let sql = object.sql { try line(sql + ";") }
+                if let sql = object.sql { try line(Quoting.definitionStatement(sql)) }
             }
         }
     }
@@ -135,7 +137,7 @@ package struct DifferenceScript {
 
     private func writeAdditions(_ table: ContentDifference.Table) throws {
         guard table.name != "sqlite_sequence", let object = new.tables[ExactText(table.name)] else { return }
-        if table.definition != nil, let sql = object.sql { try line(sql + ";") }
+        if table.definition != nil, let sql = object.sql { try line(Quoting.definitionStatement(sql)) }
         let isWhole = table.definition != nil || !table.isMatched
         guard isWhole || table.added + table.changed > 0 else { return }
         var text = SQLText(encoding)

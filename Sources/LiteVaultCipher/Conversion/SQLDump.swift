@@ -40,7 +40,7 @@ package struct SQLDump {
     }
 
     private mutating func writeAll() throws {
-        let all = try SchemaObject.all(of: connection)
+        let all = try SchemaObject.allExact(of: connection)
         let named = content.tables.map { Set($0.map { SQLName($0) }) }
         if let named {
             let known = Set(all.filter { $0.type == "table" || $0.type == "view" }.map { SQLName($0.name) })
@@ -55,6 +55,7 @@ package struct SQLDump {
             // What a virtual table keeps its content in is part of it.
             return named.contains(SQLName(object.tableName)) || shadows.belongs(object.tableName, to: named)
         }
+        for object in objects { try object.requireSingleStatement() }
         let encoding = try TextEncoding(of: connection)
 
         if encoding != .utf8 { try line("PRAGMA encoding = '\(encoding.rawValue)';") }
@@ -75,13 +76,13 @@ package struct SQLDump {
     private func writeEmptyTables(_ objects: [SchemaObject], _ shadows: ShadowTables) throws {
         let tables = objects.filter { $0.type == "table" && !$0.isEngines }.sorted { isBefore($0.name, $1.name) }
         for table in tables where table.hasPages && shadows.place(of: table.name) == .ordinary { try writeTable(table) }
-        for table in tables where !table.hasPages { try line((table.sql ?? "") + ";") }
+        for table in tables where !table.hasPages { try line(Quoting.definitionStatement(table.sql ?? "")) }
         for table in tables where table.hasPages && shadows.place(of: table.name) == .unknown {
             // The engine keeps each statement with this beginning.
             let (sql, start) = (table.sql ?? "", "CREATE TABLE ")
             guard sql.utf8.starts(with: start.utf8) else { continue }
             let rest = String(decoding: sql.utf8.dropFirst(start.utf8.count), as: UTF8.self)
-            try line("CREATE TABLE IF NOT EXISTS \(rest);")
+            try line("CREATE TABLE IF NOT EXISTS " + Quoting.definitionStatement(rest))
         }
     }
 
@@ -114,7 +115,7 @@ package struct SQLDump {
         case let name where name.hasPrefix("sqlite_stat"): return
         default:
             guard let sql = table.sql else { return }
-            guard !table.hasPages else { return try line(sql + ";") }
+            guard !table.hasPages else { return try line(Quoting.definitionStatement(sql)) }
             let name = Quoting.sqlText(table.name)
             try line(
                 "INSERT INTO sqlite_master (type, name, tbl_name, rootpage, sql)"
@@ -157,7 +158,7 @@ package struct SQLDump {
             let found = objects.filter { $0.type == type }
             // Triggers of one event run in the order of their creation.
             for object in type == "trigger" ? found : found.sorted(by: { isBefore($0.name, $1.name) }) {
-                if let sql = object.sql { try line(sql + ";") }
+                if let sql = object.sql { try line(Quoting.definitionStatement(sql)) }
             }
         }
     }

@@ -53,6 +53,36 @@ struct SchemaObject: Equatable {
                 hasPages: try row.get(3, as: Int64?.self) ?? 0 != 0, sql: try row.get(4))
         }
     }
+
+    /// The same, for a copy, a comparison or SQL text.
+    ///
+    /// - Throws: `VaultError` `unsupported` for names and definitions that are not valid text: as a `String` they would be others.
+    static func allExact(of connection: Connection) throws -> [SchemaObject] {
+        let encoding = try TextEncoding(of: connection)
+        try connection.forEach("SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY rowid") { row in
+            for column in 0..<4 {
+                guard case .text(let bytes) = try row.get(column, as: ExactValue.self), encoding.utf8(bytes) == nil
+                else { continue }
+                let (type, name) = (try row.get(0, as: String.self), try row.get(1, as: String.self))
+                let (what, form) = (column == 3 ? "definition" : "name", encoding == .utf8 ? "UTF-8" : "UTF-16")
+                throw VaultError(
+                    .unsupported, "The \(type) '\(name)' has a \(what) that is not valid \(form)", remedy: keptByPages)
+            }
+        }
+        return try all(of: connection)
+    }
+
+    /// Requires that running its definition runs nothing else.
+    ///
+    /// - Throws: `VaultError` `unsupported`
+    func requireSingleStatement() throws {
+        guard let sql, !Quoting.isSingleDefinition(sql) else { return }
+        throw VaultError(
+            .unsupported, "The definition of the \(type) '\(name)' is not a single CREATE statement",
+            remedy: Self.keptByPages)
+    }
+
+    private static let keptByPages = "A copy of the file (backup, rekey) keeps it as it is."
 }
 
 /// The stored columns of a table and a name for its rowid: everything needed to copy its rows.

@@ -114,9 +114,17 @@ struct ShellDatabase {
     }
 
     /// The statements of the schema; of one table or view with what belongs to it.
+    ///
+    /// - Throws: `VaultError` `unsupported` where other SQL follows one of them.
     func schema(of name: String?) throws -> [String] {
-        try connection.all(
-            "SELECT sql || ';' FROM sqlite_master WHERE sql IS NOT NULL AND (?1 IS NULL OR lower(tbl_name) = lower(?1)"
+        let definitions = try connection.all(
+            "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND (?1 IS NULL OR lower(tbl_name) = lower(?1)"
                 + " OR lower(name) = lower(?1)) ORDER BY rowid", with: name, as: String.self)
+        guard definitions.allSatisfy(Quoting.isSingleDefinition) else {
+            throw VaultError(
+                .unsupported, "A definition is not a single CREATE statement",
+                remedy: "'SELECT name, sql FROM sqlite_master;' shows it.")
+        }
+        return definitions.map(Quoting.definitionStatement)
     }
 }

@@ -16,6 +16,18 @@ import Testing
         return scratch.path(name)
     }
 
+    /// Dumps a database, which has to fail before anything is written.
+    private func dumpText(of path: String) throws {
+        let db = try Connection(path)
+        var text: [UInt8] = []
+        do {
+            _ = try db.transaction { try SQLDump.write(db, .init()) { $0.withBytes { text.append(contentsOf: $0) } } }
+        } catch {
+            #expect(text.isEmpty)
+            throw error
+        }
+    }
+
     /// Two databases that are equal but for what `change` does to the second.
     private func compare(_ sql: String, change: String = "", longest: Int32 = 1 << 22) throws {
         let (left, right) = (try Connection(), try Connection())
@@ -150,6 +162,97 @@ import Testing
         )
         try DatabaseFile(path).backup(to: scratch.path("backup.db"))
         #expect(try DatabaseFile(scratch.path("backup.db")).verify().problems == [])
+    }
+
+    /// What follows a definition, of a table, an index, a view and a trigger.
+    private static let additions: [(String, String)] = [
+        ("t", "; DELETE FROM main.keep"), ("t", " /* ; */ ; -- x\n; DROP TABLE main.keep"), ("i", "; DELETE FROM main.keep"),
+        ("v", "; DELETE FROM main.keep"), ("g", "; DELETE FROM main.keep; END"),
+    ]
+
+    @Test(arguments: additions)
+    func `H-SEC-44 SQL that follows a definition in the schema is not run, and nothing is written`(
+        name: String, sql: String
+    ) throws {
+        let schema = """
+            CREATE TABLE keep (a); INSERT INTO keep VALUES (1);
+            CREATE TABLE t (a); CREATE INDEX i ON t (a); CREATE VIEW v AS SELECT a FROM t;
+            CREATE TRIGGER g AFTER INSERT ON t BEGIN SELECT 1; END;
+            PRAGMA writable_schema = ON;
+            UPDATE sqlite_master SET sql = sql || '\(sql)' WHERE name = '\(name)';
+            """
+        let path = try database(schema)
+        let (file, copy) = (DatabaseFile(path), scratch.path("copy.db"))
+        var actions: [() throws -> Void] = [
+            { try file.vacuum(into: copy) }, { try file.vacuum() }, { try dumpText(of: path) },
+        ]
+        if Engine.encrypts {
+            let key = try DatabaseKey.passphrase("x")
+            let db = try Connection(scratch.path("encrypted.db"), key: key, settings: fast, journalMode: .delete)
+            try db.execute(schema)
+            try db.close()
+            let encrypted = DatabaseFile(scratch.path("encrypted.db"))
+            actions.append({ try file.encrypt(to: copy, key: key, settings: fast) })
+            actions.append({ try file.encryptInPlace(key: key, settings: fast) })
+            actions.append({ _ = try file.backup(to: copy, settings: fast, newKey: key) })
+            actions.append({ try encrypted.decrypt(to: copy, key: key, settings: fast) })
+            actions.append({ try encrypted.export(to: copy, key: key, settings: fast, newKey: key, newSettings: fast) })
+            actions.append({ try encrypted.vacuum(key: key, settings: fast) })
+        }
+        let names = try scratch.names()
+        let before = try names.map { try scratch.bytes($0) }
+        for action in actions {
+            let error = vaultError(action)
+            #expect(error?.code == .unsupported, "\(String(describing: error))")
+            #expect(error?.message.contains("'\(name)'") == true, "\(String(describing: error))")
+        }
+        #expect(try scratch.names() == names)
+        #expect(try names.map { try scratch.bytes($0) } == before)
+    }
+
+    @Test func `definitions of every kind are copied, whatever their names and comments`() throws {
+        let path = try database(
+            """
+            CREATE TABLE trigger ("a; b" DEFAULT ';' CHECK ("a; b" <> '; END;'), [c;d] /* ; */) -- ;
+            ; CREATE TABLE t (a); CREATE INDEX "i;" ON trigger ("a; b") -- ; DELETE FROM t
+            ; CREATE VIEW v AS SELECT a FROM t -- ;
+            ; CREATE TRIGGER g AFTER INSERT ON t WHEN CASE 1 WHEN 1 THEN 1 END BEGIN
+                SELECT CASE 1 WHEN 1 THEN 'x; END; y' END; /* ; END; */ DELETE FROM trigger; END -- ;
+            ; INSERT INTO trigger VALUES (';', 2);
+            """)
+        try DatabaseFile(path).vacuum(into: scratch.path("copy.db"))
+        let db = try Connection(scratch.path("copy.db"))
+        #expect(try db.value("SELECT count(*) FROM sqlite_master", as: Int.self) == 5)
+        try db.execute("INSERT INTO t VALUES (1)")
+        #expect(try db.value("SELECT count(*) FROM trigger", as: Int.self) == 0)
+    }
+
+    @Test func `H-TXT-17 a schema that is not valid UTF-8 is refused, and no other one is written`() throws {
+        let path = try database("CREATE TABLE t (a DEFAULT 'cafE', b CHECK (b IN ('cafE', 'x'))); INSERT INTO t VALUES (1, 'x')")
+        var bytes = try scratch.bytes("source.db")
+        let word = Array("cafE".utf8)
+        let places = bytes.indices.dropLast(word.count).filter { bytes[$0..<$0 + word.count].elementsEqual(word) }
+        try #require(places.count == 2)
+        for place in places { bytes[place + 3] = 0xE9 }
+        try scratch.write(bytes, to: "source.db")
+        let (file, copy) = (DatabaseFile(path), scratch.path("copy.db"))
+        var actions: [() throws -> Void] = [
+            { try file.vacuum(into: copy) }, { try file.vacuum() }, { try dumpText(of: path) },
+        ]
+        if Engine.encrypts {
+            let key = try DatabaseKey.passphrase("x")
+            actions.append({ try file.encrypt(to: copy, key: key, settings: fast) })
+            actions.append({ try file.encryptInPlace(key: key, settings: fast) })
+        }
+        for action in actions {
+            let error = vaultError(action)
+            #expect(error?.code == .unsupported, "\(String(describing: error))")
+            #expect(error?.message.contains("not valid UTF-8") == true, "\(String(describing: error))")
+        }
+        #expect(try scratch.names() == ["source.db"])
+        #expect(try scratch.bytes("source.db") == bytes)
+        try file.backup(to: copy)
+        #expect(try scratch.bytes("copy.db").contains(0xE9))
     }
 
     @Test func `a statement that the engine rejects is not taken for damage`() throws {
