@@ -364,6 +364,23 @@ import Testing
         #expect(try Membership.count(db) == 1)
     }
 
+    @Test func `H-SCH-22 of a compound query, the records that it has are written`() throws {
+        for name in ["a", "b", "c", "d"] {
+            var city = City(name: name)
+            try city.insert(db)
+            var line = LogLine(text: name, level: 1)
+            try line.insert(db)
+        }
+        let ends = City.filter(City.name == "a").union(City.filter(City.name == "d"))
+        #expect(try ends.updateAll(db, City.population <- 5) == 2)
+        #expect(try City.query.except(City.filter(City.population == 5)).deleteAll(db) == 2)
+        #expect(try City.order(City.name).all(db).map(\.name) == ["a", "d"])
+        #expect {
+            try LogLine.query.except(LogLine.filter(LogLine.level > 1)).deleteAll(db)
+        } throws: { ($0 as? VaultError)?.code == .unsupported }
+        #expect(try LogLine.count(db) == 4, "without a key, a record does not say which row it is")
+    }
+
     // MARK: Callbacks
 
     @Test func `callbacks may refuse, change and follow a write`() throws {

@@ -52,6 +52,9 @@ public struct QueryClauses: SQLFragment {
     /// Whether the query is a plain choice of one table's rows: there are no joins, groups, limits and the like.
     package var isPlain: Bool { rare == nil && limit == nil && !isDistinct && from.alias == nil }
 
+    /// Whether the query is a UNION, INTERSECT or EXCEPT.
+    package var isCompound: Bool { rare != nil && !others.compounds.isEmpty }
+
     private static let allColumns: [SQLNode] = [.text("*")]
 
     struct RareClauses: Sendable {

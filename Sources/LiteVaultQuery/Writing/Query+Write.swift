@@ -1,3 +1,5 @@
+internal import LiteVaultCore
+
 /// How a row that violates a constraint is handled (https://sqlite.org/lang_conflict.html).
 public enum OnConflict: String, Sendable {
     /// Deletes the conflicting rows.
@@ -125,7 +127,9 @@ extension QueryType {
 
     /// Returns an UPDATE of the rows of the query. ORDER BY and LIMIT need an engine built with `ENABLE_UPDATE_DELETE_LIMIT`.
     ///
-    /// Of a join, these are the rows of its first table that are in it, which needs a rowid.
+    /// Of a join, these are the rows of its first table that are in it, and of a grouped query one row of each group. Both, and
+    /// names that a WITH clause defines, need a rowid. Of a UNION, INTERSECT or EXCEPT, running the statement throws `VaultError`
+    /// `unsupported`.
     public func update(_ values: [Setter]) -> Update {
         let head: [SQLNode?] = [
             .text("UPDATE"), tableName, .text("SET"), .joined(values.map(\.node), separator: ", "),
@@ -135,7 +139,9 @@ extension QueryType {
 
     /// Returns a DELETE of the rows of the query. ORDER BY and LIMIT need an engine built with `ENABLE_UPDATE_DELETE_LIMIT`.
     ///
-    /// Of a join, these are the rows of its first table that are in it, which needs a rowid.
+    /// Of a join, these are the rows of its first table that are in it, and of a grouped query one row of each group. Both, and
+    /// names that a WITH clause defines, need a rowid. Of a UNION, INTERSECT or EXCEPT, running the statement throws `VaultError`
+    /// `unsupported`.
     public func delete() -> Delete {
         let head: [SQLNode?] = [.text("DELETE FROM"), tableName]
         return Delete(root: .joined((head + rows).compactMap(\.self), separator: " "))
@@ -143,7 +149,14 @@ extension QueryType {
 
     /// The clauses that choose the rows to write.
     private var rows: [SQLNode?] {
-        guard !clauses.others.joins.isEmpty else { return [whereClause, orderClause, limitClause] }
+        let others = clauses.others
+        guard others.compounds.isEmpty else {
+            // A row of it need not be one of the table. Left out, the operands would not limit what is written.
+            return [.text("WHERE"), .call(EngineRequirement.unwritableCompound, [])]
+        }
+        guard !others.joins.isEmpty || !others.grouping.isEmpty || !others.with.isEmpty else {
+            return [whereClause, orderClause, limitClause]
+        }
         // A column is hardly ever called so; one may be called rowid.
         let rowid = SQLNode.qualified(tableName, .identifier("_rowid_"))
         let chosen = selecting([rowid], isDistinct: false).selectNode
