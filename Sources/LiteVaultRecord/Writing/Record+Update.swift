@@ -76,10 +76,10 @@ extension Record where PrimaryKey: StatementArgument {
             guard try reload(from: table.updateReturningSQL, with: self, db) else { throw try missing(db) }
             return
         }
-        try db.atomically {
-            let changes = try Self.run(table.updateSQL, with: self, db) { $0.changedRowCount }
-            if changes == 0 { throw try missing(db) }
-            try reload(from: table.refreshSQL, with: self, db)
+        try atomically(db) { record in
+            let changes = try Self.run(table.updateSQL, with: record, db) { $0.changedRowCount }
+            if changes == 0 { throw try record.missing(db) }
+            try record.reload(from: table.refreshSQL, with: record, db)
         }
     }
 
