@@ -28,7 +28,8 @@ extension QueryType {
     /// Returns an INSERT of one row, optionally with a conflict clause. An empty array inserts the default values.
     public func insert(or onConflict: OnConflict? = nil, _ values: [Setter]) -> Insert {
         let clauses = clauses
-        return InsertedRow(clauses.from, onConflict, clauses.condition, values).map { Insert(.row($0)) } ?? insert()
+        return InsertedRow(clauses.from, onConflict, clauses.condition, values).map { Insert(.row($0)) }
+            ?? insertingDefaults(onConflict)
     }
 
     /// Returns an INSERT of several rows, which may set different columns, in any order, optionally with a conflict clause:
@@ -37,6 +38,8 @@ extension QueryType {
     /// A column that a row does not set becomes NULL in it, or gets its default value if it is NOT NULL. A VALUES list
     /// cannot name a default value: `run` then reads the table's columns and inserts by several statements, all or none.
     /// The rendered text (`asSQL()`) has NULL in these places.
+    ///
+    /// Rows that set nothing at all get the default values, by a statement for each of them; the rendered text has one.
     ///
     /// No rows at all insert one row of default values, as ``insert(or:_:)`` does with no values: look before.
     ///
@@ -52,8 +55,10 @@ extension QueryType {
     }
 
     /// Returns an INSERT of one row with the default value in every column.
-    public func insert() -> Insert {
-        Insert(root: .words(.text("INSERT INTO"), tableName, .text("DEFAULT VALUES")))
+    public func insert() -> Insert { insertingDefaults(nil) }
+
+    func insertingDefaults(_ onConflict: OnConflict?) -> Insert {
+        Insert(root: .words(insertWords(onConflict), tableName, .text("DEFAULT VALUES")))
     }
 
     /// Returns an INSERT of the rows of a query: `INSERT INTO … SELECT …`.
@@ -62,8 +67,11 @@ extension QueryType {
     }
 
     func insertHead(_ onConflict: OnConflict?, _ columns: [SQLNode]) -> SQLNode {
-        .words(
-            .text(onConflict.map { "INSERT OR \($0.rawValue) INTO" } ?? "INSERT INTO"), tableName, row(columns))
+        .words(insertWords(onConflict), tableName, row(columns))
+    }
+
+    private func insertWords(_ onConflict: OnConflict?) -> SQLNode {
+        .text(onConflict.map { "INSERT OR \($0.rawValue) INTO" } ?? "INSERT INTO")
     }
 
     func row(_ nodes: [SQLNode]) -> SQLNode { .wrapped("", .joined(nodes, separator: ", ")) }
