@@ -26,7 +26,7 @@ public struct RecordQuery<R: Record>: QueryType {
     @usableFromInline
     var recordClauses: QueryClauses {
         var clauses = clauses
-        clauses.columns = [selection]
+        clauses.selectRecords(selection)
         return clauses
     }
 
@@ -40,6 +40,10 @@ public struct RecordQuery<R: Record>: QueryType {
         }
         return .joined(R.table.columns.map { .qualified(tableName, .identifier($0)) }, separator: ", ")
     }
+}
+
+extension RecordQuery: RecordReadingQuery {
+    package var operandClauses: QueryClauses { recordClauses }
 }
 
 extension Record {
