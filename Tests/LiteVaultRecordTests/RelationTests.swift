@@ -155,6 +155,12 @@ import Testing
             Book.query.joined(to: Book.author).order(Book.id).select(Book.title, name))
         #expect(tuples.map { $0.1 } == ["Mann", "Zola", "Zola", "Mann"])
         #expect(try Book.query.joined(to: Book.library, .inner).count(db) == 3)
+        struct Titled: Decodable { var title: String }
+        let joined = Book.query.joined(to: Book.author).order(Book.id)
+        let whole = try db.all(joined, as: Row.self)
+        #expect(try whole.map { try $0.value(of: name) } == ["Mann", "Zola", "Zola", "Mann"])
+        #expect(try whole.map { try $0.value(of: Book.title) } == tuples.map { $0.0 })
+        #expect(try db.all(joined, as: Titled.self).map(\.title) == tuples.map { $0.0 })
     }
 
     @Test func `a restricted relation restricts the joined rows`() throws {
