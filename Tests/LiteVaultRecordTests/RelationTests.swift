@@ -233,6 +233,17 @@ import Testing
         #expect { try Visa.including(short).all(db) } throws: { ($0 as? VaultError)?.code == .conformance }
     }
 
+    @Test func `a filter or an order of the table in between is an error, not left out`() throws {
+        let ordered: Relation<Country, [Citizen]> = .hasMany(
+            through: Country.passports.order(Passport.citizenID.desc), Passport.citizen)
+        let filtered: Relation<Country, [Citizen]> = .hasMany(
+            through: Country.passports.filter(Passport.citizenID > 1), Passport.citizen)
+        for relation in [ordered, filtered] {
+            #expect { try Country.including(relation).all(db) } throws: { ($0 as? VaultError)?.code == .conformance }
+        }
+        #expect { try Country.including(ordered).all(db) } throws: { "\($0)".contains("has an order") }
+    }
+
     // MARK: Pools
 
     @Test func `relations are loaded from a queue, with and without waiting`() async throws {
