@@ -104,6 +104,20 @@ import Testing
         }
     }
 
+    @Test func `H-TXT-19: keys that are equal under the collation of the column have the same rows`() throws {
+        try db.run("INSERT INTO passport VALUES ('DE', 2)")
+        let rows = try Passport.including(Passport.country).all(db)
+        #expect(rows.count == 4)
+        #expect(Set(rows.filter { $0.1.code == "de" }.map(\.0.countryCode)) == ["de", "DE"])
+        #expect(try Passport.joining(Passport.country).all(db).count == 4)
+        #expect(try Country.find(db, ["de", "DE", "fr", "De"]).map(\.code) == ["de", "de", "fr", "de"])
+        #expect { try Country.find(db, ["de", "xx"]) } throws: { ($0 as? VaultError)?.code == .notFound }
+        // Under BINARY they are different, and their rows, too.
+        try db.execute("INSERT INTO library VALUES (3, 'EAST'); INSERT INTO plaque VALUES ('Open', 'EAST')")
+        #expect(try Library.query.including(Library.plaques).all(db).map { $0.1.count } == [2, 0, 1])
+        #expect(try Plaque.query.including(Plaque.owner).all(db).map { $0.1.id } == [1, 1, 3])
+    }
+
     @Test func `a reference to another unique column`() throws {
         #expect(try Library.query.including(Library.plaques).all(db).map { $0.1.count } == [2, 0])
         #expect(try Plaque.query.including(Plaque.owner).all(db).map { $0.1.id } == [1, 1])
