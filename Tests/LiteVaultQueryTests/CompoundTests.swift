@@ -76,8 +76,8 @@ import Testing
     }
 
     @Test func `a condition may refer to what WITH names when rows are written`() throws {
-        let some = Table("some")
-        let named = one.with(some, as: three.select(value)).filter(some.select(value).contains(value))
+        let picked = Table("picked")
+        let named = one.with(picked, as: three.select(value)).filter(picked.select(value).contains(value))
         #expect(try db.run(named.update(value <- 4)).changes == 2)
         #expect(try rows(one) == [1, 2, 4, 4])
         #expect(try db.run(named.delete()).changes == 2)
