@@ -64,4 +64,31 @@ import Testing
         #expect(throws: DatabaseError.self) { try db.run(keyed.join(three, on: keyed[value] == three[value]).delete()) }
         #expect(try rows(keyed) == [3, 5])
     }
+    @Test func `H-SCH-22 of a grouped query, one row of each group is written`() throws {
+        #expect(try db.run(one.group(value, having: value.count > 1).delete()).changes == 1)
+        #expect(try rows(one) == [1, 2, 3])
+        try db.run("INSERT INTO one VALUES (3)")
+        #expect(try db.run(one.filter(value > 1).group(value).update(value <- 7)).changes == 2)
+        #expect(try rows(one) == [1, 3, 7, 7])
+        #expect(
+            one.group(value).delete().asSQL()
+                == #"DELETE FROM "one" WHERE ("_rowid_" IN (SELECT "one"."_rowid_" FROM "one" GROUP BY "i"))"#)
+    }
+
+    @Test func `a condition may refer to what WITH names when rows are written`() throws {
+        let picked = Table("picked")
+        let named = one.with(picked, as: three.select(value)).filter(picked.select(value).contains(value))
+        #expect(try db.run(named.update(value <- 4)).changes == 2)
+        #expect(try rows(one) == [1, 2, 4, 4])
+        #expect(try db.run(named.delete()).changes == 2)
+        #expect(try rows(one) == [1, 2])
+    }
+
+    @Test func `H-SCH-22 the rows of a compound query are not written`() throws {
+        for query in [one.except(two), one.union(two), one.intersect(three), one.group(value).unionAll(two)] {
+            #expect { try db.run(query.delete()) } throws: { ($0 as? VaultError)?.code == .unsupported }
+            #expect { try db.run(query.update(value <- 7)) } throws: { ($0 as? VaultError)?.code == .unsupported }
+        }
+        #expect(try rows(one) == [1, 2, 3, 3])
+    }
 }

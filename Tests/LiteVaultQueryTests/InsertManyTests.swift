@@ -176,4 +176,46 @@ private struct Task: Codable {
         #expect(try db.all(insert) { "\($0) \($1)" } == ["1 done", "2 open"])
         #expect(try rows().count == 2)
     }
+    @Test func `rows that set nothing get the default values, each of them`() throws {
+        struct Nothing: Codable { var name: String? }
+        let (one, two): ([[Setter]], [[Setter]]) = ([[]], [[], []])
+        #expect(try db.run(tasks.insertMany([Nothing(), Nothing(), Nothing()])) == RunResult(changes: 3, insertedRowID: 3))
+        #expect(try db.run(tasks.insertMany(two)) == RunResult(changes: 2, insertedRowID: 5))
+        #expect(try db.run(tasks.insertMany(one)) == RunResult(changes: 1, insertedRowID: 6))
+        #expect(try rows() == (1...6).map { "\($0) unnamed open nothing" })
+        #expect(tasks.insertMany(two).asSQL() == #"INSERT INTO "tasks" DEFAULT VALUES"#)
+        guard EngineInfo.linked.isAtLeast(3, 35) else { return }
+        #expect(try db.all(tasks.insertMany(two).returning(taskID)) == [7, 8])
+    }
+
+    @Test func `the conflict clause holds for rows that set nothing`() throws {
+        try db.execute(
+            """
+            CREATE TABLE single (id INTEGER NOT NULL UNIQUE DEFAULT 1, note TEXT DEFAULT 'new');
+            INSERT INTO single VALUES (1, 'old')
+            """)
+        struct Nothing: Codable { var note: String? }
+        let single = Table("single")
+        let none: [Setter] = []
+        let (one, two, mixed): ([[Setter]], [[Setter]], [[Setter]]) = ([[]], [[], []], [[], [taskID <- 1]])
+        func notes() throws -> [String] { try db.all("SELECT note FROM single") { try $0.get(0, as: String.self) } }
+        let ignoring: [Insert] = [
+            single.insert(or: .ignore, none), try single.insert(or: .ignore, encodable: Nothing()),
+            single.insertMany(or: .ignore, one), single.insertMany(or: .ignore, two), single.insertMany(or: .ignore, mixed),
+        ]
+        for insert in ignoring {
+            #expect(try db.run(insert).changes == 0)
+            #expect(try notes() == ["old"])
+        }
+        let replacing: [Insert] = [
+            single.insert(or: .replace, none), single.insertMany(or: .replace, one), single.insertMany(or: .replace, two),
+        ]
+        for insert in replacing {
+            try db.run("UPDATE single SET note = 'old'")
+            try db.run(insert)
+            #expect(try notes() == ["new"])
+        }
+        #expect(single.insert(or: .ignore, none).asSQL() == #"INSERT OR IGNORE INTO "single" DEFAULT VALUES"#)
+        #expect(throws: DatabaseError.self) { try db.run(single.insertMany(two)) }
+    }
 }

@@ -73,6 +73,20 @@ import Testing
         #expect(try db.value(row.select(tags)) == #"["z","b","it's"]"#)
     }
 
+    @Test(.enabled(if: hasJSON)) func `all columns of a join with the elements of an array are read by name`() throws {
+        struct Tagged: Decodable, Equatable {
+            var name: String
+            var value: String
+        }
+        let tag = tags.json.each("tag")
+        let joined = users.join(tag, on: tag.type == "text").order(tag.index)
+        let rows = try db.all(joined, as: Row.self)
+        #expect(try rows.map { try $0.value(of: name) } == ["Ada", "Ada", "Ada"])
+        #expect(try rows.map { try $0.value(of: tag.value(as: String.self)) } == ["a", "b", "it's"])
+        #expect(try db.all(joined, as: Tagged.self).map(\.value) == ["a", "b", "it's"])
+        #expect(try db.first(joined, as: Tagged.self) == Tagged(name: "Ada", value: "a"))
+    }
+
     @Test(.enabled(if: hasJSON)) func `the elements of an array are rows`() throws {
         let tag = tags.json.each("tag")
         let rows = try db.all(

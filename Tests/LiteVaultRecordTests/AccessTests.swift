@@ -50,6 +50,29 @@ import Testing
         }
     }
 
+    @Test func `H-SCH-23 a record whose write was not committed is as it was, and can be written again`() throws {
+        let writer = try Connection(scratch.path("shared.db"))
+        try writer.execute(Note.schema)
+        var note = Note(title: "Milk")
+        try note.insert(writer)
+        let reader = try Connection(scratch.path("shared.db"))
+        let writes: [(inout Note, Connection) throws -> Void] = [
+            { note, db in try note.save(db) }, { note, db in try note.update(db) }, { note, db in try note.upsert(db) },
+        ]
+        for (index, write) in writes.enumerated() {
+            note.body = "\(index)"
+            let before = note
+            try reader.execute("BEGIN")
+            #expect(try reader.value("SELECT count(*) FROM note", as: Int.self) == 1)
+            #expect { try write(&note, writer) } throws: { ($0 as? DatabaseError)?.resultCode.primary == .busy }
+            #expect(note == before)
+            try reader.execute("COMMIT")
+            try write(&note, writer)
+            #expect(note.version == before.version + 1)
+            #expect(try Note.find(reader, 1) == note)
+        }
+    }
+
     @Test func `objects have the same lines where they may be used by several threads`() async throws {
         try await withPool { pool in
             try await pool.write { try $0.execute(Ledger.schema) }

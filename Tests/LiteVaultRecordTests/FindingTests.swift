@@ -186,6 +186,41 @@ import Testing
         } throws: { ($0 as? QueryError) == .malformedValue(name: "tags", expected: expected) }
     }
 
+    @Test func `H-SCH-24 a compound query combines records by their own columns, in whichever order the table has them`() throws {
+        struct Turned: Record, Hashable {
+            var id: Int64?
+            var name: String
+            var code: String
+            static let table = RecordTable<Turned>("turned", [.rowID("id", \.id), "name", "code"])
+            var primaryKey: Int64? { id }
+            init(row: inout RecordReader) throws { (id, name, code) = (try row.next(), try row.next(), try row.next()) }
+            func write(to row: inout RecordWriter) {
+                row.bind(id)
+                row.bind(name)
+                row.bind(code)
+            }
+        }
+        let (id, name) = (SQLExpression<Int64>("id"), SQLExpression<String>("name"))
+        try db.execute(
+            """
+            CREATE TABLE turned (code TEXT NOT NULL, name TEXT NOT NULL, id INTEGER PRIMARY KEY, unread TEXT);
+            INSERT INTO turned VALUES ('1', 'a', 10, 'x'), ('2', 'b', 20, 'y'), ('3', 'c', 30, 'z')
+            """)
+        let either: SQLExpression<Bool> = name == "a" || name == "b"
+        let both = try Turned.filter(either).order(id).all(db)
+        #expect(both.map(\.code) == ["1", "2"])
+        let (first, second) = (Turned.filter(name == "a"), Turned.filter(name == "b"))
+        #expect(try first.union(second).order(id).all(db) == both)
+        #expect(try first.unionAll(second.limit(1)).order(id).all(db) == both)
+        #expect(try Turned.query.except(Turned.query.except(first.union(second))).order(id).all(db) == both)
+        #expect(try Turned.query.intersect(second).one(db) == both[1])
+        #expect(try first.union(second).count(db) == 2)
+        let rows = try db.all(first.union(second), as: Row.self)
+        #expect(try rows.map { try $0.value(of: id) }.sorted() == [10, 20])
+        #expect(try first.union(second).deleteAll(db) == 2)
+        #expect(try Turned.query.one(db).name == "c")
+    }
+
     @Test func `a conformance that forgets a column is an error, not a wrong value`() throws {
         struct Short: Record {
             var id: Int64?

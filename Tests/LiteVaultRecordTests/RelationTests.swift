@@ -104,6 +104,20 @@ import Testing
         }
     }
 
+    @Test func `H-TXT-19: keys that are equal under the collation of the column have the same rows`() throws {
+        try db.run("INSERT INTO passport VALUES ('DE', 2)")
+        let rows = try Passport.including(Passport.country).all(db)
+        #expect(rows.count == 4)
+        #expect(Set(rows.filter { $0.1.code == "de" }.map(\.0.countryCode)) == ["de", "DE"])
+        #expect(try Passport.joining(Passport.country).all(db).count == 4)
+        #expect(try Country.find(db, ["de", "DE", "fr", "De"]).map(\.code) == ["de", "de", "fr", "de"])
+        #expect { try Country.find(db, ["de", "xx"]) } throws: { ($0 as? VaultError)?.code == .notFound }
+        // Under BINARY they are different, and their rows, too.
+        try db.execute("INSERT INTO library VALUES (3, 'EAST'); INSERT INTO plaque VALUES ('Open', 'EAST')")
+        #expect(try Library.query.including(Library.plaques).all(db).map { $0.1.count } == [2, 0, 1])
+        #expect(try Plaque.query.including(Plaque.owner).all(db).map { $0.1.id } == [1, 1, 3])
+    }
+
     @Test func `a reference to another unique column`() throws {
         #expect(try Library.query.including(Library.plaques).all(db).map { $0.1.count } == [2, 0])
         #expect(try Plaque.query.including(Plaque.owner).all(db).map { $0.1.id } == [1, 1])
@@ -155,6 +169,12 @@ import Testing
             Book.query.joined(to: Book.author).order(Book.id).select(Book.title, name))
         #expect(tuples.map { $0.1 } == ["Mann", "Zola", "Zola", "Mann"])
         #expect(try Book.query.joined(to: Book.library, .inner).count(db) == 3)
+        struct Titled: Decodable { var title: String }
+        let joined = Book.query.joined(to: Book.author).order(Book.id)
+        let whole = try db.all(joined, as: Row.self)
+        #expect(try whole.map { try $0.value(of: name) } == ["Mann", "Zola", "Zola", "Mann"])
+        #expect(try whole.map { try $0.value(of: Book.title) } == tuples.map { $0.0 })
+        #expect(try db.all(joined, as: Titled.self).map(\.title) == tuples.map { $0.0 })
     }
 
     @Test func `a restricted relation restricts the joined rows`() throws {
@@ -225,6 +245,17 @@ import Testing
         #expect { try Book.filter(wrong.exists).all(db) } throws: { "\($0)".contains("'\"nobody\"' is not a column") }
         let short: Relation<Visa, Passport?> = .belongsTo([Visa.countryCode])
         #expect { try Visa.including(short).all(db) } throws: { ($0 as? VaultError)?.code == .conformance }
+    }
+
+    @Test func `a filter or an order of the table in between is an error, not left out`() throws {
+        let ordered: Relation<Country, [Citizen]> = .hasMany(
+            through: Country.passports.order(Passport.citizenID.desc), Passport.citizen)
+        let filtered: Relation<Country, [Citizen]> = .hasMany(
+            through: Country.passports.filter(Passport.citizenID > 1), Passport.citizen)
+        for relation in [ordered, filtered] {
+            #expect { try Country.including(relation).all(db) } throws: { ($0 as? VaultError)?.code == .conformance }
+        }
+        #expect { try Country.including(ordered).all(db) } throws: { "\($0)".contains("has an order") }
     }
 
     // MARK: Pools

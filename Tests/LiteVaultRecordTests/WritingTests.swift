@@ -189,6 +189,38 @@ import Testing
         #expect(try note.delete(db) == false)
     }
 
+    @Test func `an update of a view is written by its triggers, and one that a trigger ignores is an error`() throws {
+        let viewed = try Connection()
+        try viewed.execute(
+            """
+            CREATE TABLE place (id INTEGER PRIMARY KEY, name TEXT NOT NULL, population INTEGER);
+            INSERT INTO place VALUES (1, 'Bonn', 330);
+            CREATE VIEW city AS SELECT * FROM place;
+            CREATE TRIGGER renaming INSTEAD OF UPDATE ON city BEGIN
+                UPDATE place SET name = new.name, population = new.population WHERE id = old.id;
+            END
+            """)
+        var city = try City.find(viewed, 1)
+        city.name = "Ulm"
+        try city.update(viewed)
+        #expect(try City.find(viewed, 1).name == "Ulm")
+        #expect(try city.updateChanges(viewed) { $0.population = 126 })
+        city.name = "Jena"
+        try city.save(viewed)
+        #expect(try City.all(viewed) == [City(id: 1, name: "Jena", population: 126)])
+        var missing = City(id: 9, name: "Nowhere")
+        #expect { try missing.update(viewed) } throws: { ($0 as? VaultError)?.code == .notFound }
+
+        try db.execute("CREATE TRIGGER keeping BEFORE UPDATE ON city BEGIN SELECT RAISE(IGNORE); END")
+        var kept = City(name: "Bonn")
+        try kept.insert(db)
+        #expect { try kept.updateChanges(db) { $0.name = "Ulm" } } throws: { ($0 as? VaultError)?.code == .ignored }
+        #expect(kept.name == "Bonn")
+        kept.name = "Ulm"
+        #expect { try kept.update(db) } throws: { ($0 as? VaultError)?.code == .ignored }
+        #expect(try City.find(db, 1).name == "Bonn")
+    }
+
     @Test func `a record that was never inserted cannot be updated, refreshed or deleted`() throws {
         var city = City(name: "Bonn")
         #expect { try city.update(db) } throws: { ($0 as? VaultError)?.code == .noKey }
@@ -362,6 +394,23 @@ import Testing
         }
         #expect(try Membership.limit(2).deleteAll(db) == 2)
         #expect(try Membership.count(db) == 1)
+    }
+
+    @Test func `H-SCH-22 of a compound query, the records that it has are written`() throws {
+        for name in ["a", "b", "c", "d"] {
+            var city = City(name: name)
+            try city.insert(db)
+            var line = LogLine(text: name, level: 1)
+            try line.insert(db)
+        }
+        let ends = City.filter(City.name == "a").union(City.filter(City.name == "d"))
+        #expect(try ends.updateAll(db, City.population <- 5) == 2)
+        #expect(try City.query.except(City.filter(City.population == 5)).deleteAll(db) == 2)
+        #expect(try City.order(City.name).all(db).map(\.name) == ["a", "d"])
+        #expect {
+            try LogLine.query.except(LogLine.filter(LogLine.level > 1)).deleteAll(db)
+        } throws: { ($0 as? VaultError)?.code == .unsupported }
+        #expect(try LogLine.count(db) == 4, "without a key, a record does not say which row it is")
     }
 
     // MARK: Callbacks

@@ -3,6 +3,8 @@
 package enum EngineRequirement {
     /// A function that no engine has, in place of a path of JSON that an engine cannot write.
     package static let unwritableJSONKey = "json_path_with_quotation_mark"
+    /// A function that no engine has, in place of a condition for the rows of a compound query.
+    package static let unwritableCompound = "rows_of_a_compound_query"
 
     /// The error for an engine that is too old for a statement, in place of its "syntax error"; nil when no known
     /// feature is missing, or the error is a different one.
@@ -31,6 +33,11 @@ package enum EngineRequirement {
         if name == unwritableJSONKey {
             return VaultError.unsupported(
                 "a JSON path with a quotation mark in a key", requiredVersion: .init(major: 3, minor: 45))
+        }
+        if name == unwritableCompound {
+            return VaultError(
+                .unsupported, "UPDATE and DELETE cannot write the rows of a UNION, INTERSECT or EXCEPT",
+                remedy: "Write the rows of a table whose keys the compound query contains.")
         }
         let isTable = prefix == prefixes[1]
         guard let minor = SQLFunctions.minorVersion(of: name), !isTable || tableFunctions.contains(name) else {

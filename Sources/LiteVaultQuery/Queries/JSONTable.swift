@@ -9,6 +9,9 @@ public struct JSONTable: QueryType {
     /// The clauses.
     public var clauses: QueryClauses
 
+    /// The columns that `*` stands for.
+    static let columnNames = ["key", "value", "type", "atom", "id", "parent", "fullkey", "path"]
+
     init(_ function: SQLNode, alias: String) {
         clauses = QueryClauses(from: QueryClauses.From(name: alias, alias: alias, database: nil))
         clauses.others.source = function

@@ -128,8 +128,19 @@ extension QueryType {
         let added = table.clauses
         // SQL has no parentheses around an operand.
         let isSimple = added.others.compounds.isEmpty && added.limit == nil && added.others.with.isEmpty
-        let operand: SQLNode =
-            isSimple ? table.selectNode : .words(.text("SELECT * FROM"), .wrapped("", table.selectNode))
-        return changed { $0.others.compounds.append((operation: operation, query: operand)) }
+        func operand(_ query: SQLNode) -> SQLNode {
+            isSimple ? query : .words(.text("SELECT * FROM"), .wrapped("", query))
+        }
+        let records = (table as? any RecordReadingQuery).map { operand(.fragment($0.operandClauses)) }
+        return changed {
+            $0.others.compounds.append(
+                .init(operation: operation, query: operand(table.selectNode), records: records))
+        }
     }
+}
+
+/// A query that can read a record's columns, whichever are selected.
+package protocol RecordReadingQuery: QueryType {
+    /// The clauses, with the record's columns as the selection.
+    var operandClauses: QueryClauses { get }
 }

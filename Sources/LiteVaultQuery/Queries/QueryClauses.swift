@@ -39,6 +39,14 @@ public struct QueryClauses: SQLFragment {
         let query: SQLNode
     }
 
+    /// An operand after the first one.
+    struct Compound: Sendable {
+        let operation: String
+        var query: SQLNode
+        /// The operand with its record's columns as the selection; nil unless it is a query of records.
+        let records: SQLNode?
+    }
+
     @usableFromInline package var from: From
     var isDistinct = false
     @usableFromInline package var columns: [SQLNode] = allColumns
@@ -52,6 +60,9 @@ public struct QueryClauses: SQLFragment {
     /// Whether the query is a plain choice of one table's rows: there are no joins, groups, limits and the like.
     package var isPlain: Bool { rare == nil && limit == nil && !isDistinct && from.alias == nil }
 
+    /// Whether the query is a UNION, INTERSECT or EXCEPT.
+    package var isCompound: Bool { rare != nil && !others.compounds.isEmpty }
+
     private static let allColumns: [SQLNode] = [.text("*")]
 
     struct RareClauses: Sendable {
@@ -61,7 +72,7 @@ public struct QueryClauses: SQLFragment {
         var grouping: [SQLNode] = []
         var having: SQLNode?
         var windows: [(name: String, window: SQLNode)] = []
-        var compounds: [(operation: String, query: SQLNode)] = []
+        var compounds: [Compound] = []
         /// The call of a table-valued function that the alias names.
         var source: SQLNode?
     }
@@ -85,6 +96,16 @@ public struct QueryClauses: SQLFragment {
     }
 
     init(from: From) { self.from = from }
+
+    /// Selects the columns of a record. Operands that are queries of records select theirs, too: SQL combines columns by position,
+    /// and a record may have another order than its table.
+    package mutating func selectRecords(_ columns: SQLNode) {
+        self.columns = [columns]
+        guard isCompound else { return }
+        for index in others.compounds.indices {
+            if let records = others.compounds[index].records { others.compounds[index].query = records }
+        }
+    }
 
     /// Joins a SELECT under a name.
     package mutating func addJoin(_ type: JoinType, subquery: SQLNode, alias: String, on condition: SQLNode) {

@@ -155,24 +155,38 @@ extension Connection {
     }
 
     private func keysOfStar(_ text: String, in query: any QueryType) throws -> [String] {
-        let tables = [query] + query.clauses.others.joins.map(\.table)
+        var tables: [(table: any QueryType, subquery: SQLNode?)] = [(query, nil)]
+        for join in query.clauses.others.joins { tables.append((join.table, join.subquery)) }
         let namespace = String(text.dropLast(2))
         let isQualified = text != "*"
-        let meant = isQualified ? tables.filter { isSameText(name(of: $0), namespace) } : tables
+        let meant = isQualified ? tables.filter { isSameText(name(of: $0.table), namespace) } : tables
         guard !meant.isEmpty else { throw QueryError.noSuchTable(name: namespace) }
         let withTable = isQualified || tables.count > 1
-        return try meant.prefix(isQualified ? 1 : tables.count).flatMap { table -> [String] in
+        return try meant.prefix(isQualified ? 1 : tables.count).flatMap { source -> [String] in
+            let names = try columnNames(of: source.table, source.subquery, in: query).map(quoted)
+            return withTable ? names.map { name(of: source.table) + "." + $0 } : names
+        }
+    }
+
+    /// - Parameter subquery: the SELECT that is joined under the table's name, if the table is one.
+    private func columnNames(
+        of table: any QueryType, _ subquery: SQLNode?, in query: any QueryType
+    ) throws -> [String] {
+        // The argument of the function names columns of other tables, and cannot be prepared without them.
+        if table.clauses.others.source != nil { return JSONTable.columnNames }
+        var builder = SQLBuilder()
+        if let subquery {
+            builder.append(subquery)
+        } else {
             // The query's own WITH clause may define the table.
             var star = QueryClauses(from: table.clauses.from)
             star.others.with = query.clauses.others.with
             star.others.isRecursive = query.clauses.others.isRecursive
-            var builder = SQLBuilder()
             builder.append(star)
-            let statement = try prepare(builder.sql)
-            try statement.setBindings(builder.bindings)
-            let names = statement.columnNames.map(quoted)
-            return withTable ? names.map { name(of: table) + "." + $0 } : names
         }
+        let statement = try prepare(builder.sql)
+        try statement.setBindings(builder.bindings)
+        return statement.columnNames
     }
 
     private func name(of table: any QueryType) -> String { SQLExpression<Void>(root: table.tableName).template }

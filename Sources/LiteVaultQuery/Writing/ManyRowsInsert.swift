@@ -19,7 +19,9 @@ struct InsertedRows: Sendable {
         var table = Table(clauses.from.name)
         table.clauses = clauses
         columns = Self.columns(of: printed)
-        statement = table.insertStatement(onConflict, columns, printed)
+        statement =
+            columns.isEmpty
+            ? table.insertingDefaults(onConflict).root : table.insertStatement(onConflict, columns, printed)
         self.onConflict = onConflict
         self.table = table
         self.rows = rows
@@ -47,10 +49,14 @@ struct InsertedRows: Sendable {
             let columns = columns.filter { !sequence.omitted.contains($0.columnName) }
             return Self.chunks(sequence.rows, of: columns.count, limit: limit).map { (columns, $0) }
         }
-        guard parts.count > 1 || sequences.contains(where: { !$0.omitted.isEmpty }) else { return [statement] }
+        guard parts.count > 1 || columns.isEmpty || sequences.contains(where: { !$0.omitted.isEmpty }) else {
+            return [statement]
+        }
         return parts.flatMap { part -> [SQLNode] in
             // Without columns there is no VALUES list: each row is a statement of its own.
-            guard !part.columns.isEmpty else { return part.rows.map { _ in .words(table.insert().root, clause) } }
+            guard !part.columns.isEmpty else {
+                return part.rows.map { _ in .words(table.insertingDefaults(onConflict).root, clause) }
+            }
             return [.words(table.insertStatement(onConflict, part.columns, part.rows), clause)]
         }
     }
@@ -100,7 +106,10 @@ extension QueryType {
 
     /// - Parameter printed: the rows of the single statement.
     func insertingMany(_ onConflict: OnConflict?, _ rows: [[Setter]], printed: [[Setter]]) -> Insert {
-        guard !printed.allSatisfy(\.isEmpty) else { return insert() }
+        guard !printed.allSatisfy(\.isEmpty) else {
+            guard rows.count > 1 else { return insertingDefaults(onConflict) }
+            return Insert(.rows(InsertedRows(clauses, onConflict, rows, printed: printed)))
+        }
         var hasTooMany: Bool {
             rows.lazy.joined().reduce(0) { $0 + $1.value.parameterCount } > InsertedRows.leastLimit
         }

@@ -1,3 +1,5 @@
+internal import LiteVaultCore
+
 /// How a row that violates a constraint is handled (https://sqlite.org/lang_conflict.html).
 public enum OnConflict: String, Sendable {
     /// Deletes the conflicting rows.
@@ -26,7 +28,8 @@ extension QueryType {
     /// Returns an INSERT of one row, optionally with a conflict clause. An empty array inserts the default values.
     public func insert(or onConflict: OnConflict? = nil, _ values: [Setter]) -> Insert {
         let clauses = clauses
-        return InsertedRow(clauses.from, onConflict, clauses.condition, values).map { Insert(.row($0)) } ?? insert()
+        return InsertedRow(clauses.from, onConflict, clauses.condition, values).map { Insert(.row($0)) }
+            ?? insertingDefaults(onConflict)
     }
 
     /// Returns an INSERT of several rows, which may set different columns, in any order, optionally with a conflict clause:
@@ -35,6 +38,8 @@ extension QueryType {
     /// A column that a row does not set becomes NULL in it, or gets its default value if it is NOT NULL. A VALUES list
     /// cannot name a default value: `run` then reads the table's columns and inserts by several statements, all or none.
     /// The rendered text (`asSQL()`) has NULL in these places.
+    ///
+    /// Rows that set nothing at all get the default values, by a statement for each of them; the rendered text has one.
     ///
     /// No rows at all insert one row of default values, as ``insert(or:_:)`` does with no values: look before.
     ///
@@ -50,8 +55,10 @@ extension QueryType {
     }
 
     /// Returns an INSERT of one row with the default value in every column.
-    public func insert() -> Insert {
-        Insert(root: .words(.text("INSERT INTO"), tableName, .text("DEFAULT VALUES")))
+    public func insert() -> Insert { insertingDefaults(nil) }
+
+    func insertingDefaults(_ onConflict: OnConflict?) -> Insert {
+        Insert(root: .words(insertWords(onConflict), tableName, .text("DEFAULT VALUES")))
     }
 
     /// Returns an INSERT of the rows of a query: `INSERT INTO … SELECT …`.
@@ -60,8 +67,11 @@ extension QueryType {
     }
 
     func insertHead(_ onConflict: OnConflict?, _ columns: [SQLNode]) -> SQLNode {
-        .words(
-            .text(onConflict.map { "INSERT OR \($0.rawValue) INTO" } ?? "INSERT INTO"), tableName, row(columns))
+        .words(insertWords(onConflict), tableName, row(columns))
+    }
+
+    private func insertWords(_ onConflict: OnConflict?) -> SQLNode {
+        .text(onConflict.map { "INSERT OR \($0.rawValue) INTO" } ?? "INSERT INTO")
     }
 
     func row(_ nodes: [SQLNode]) -> SQLNode { .wrapped("", .joined(nodes, separator: ", ")) }
@@ -125,7 +135,9 @@ extension QueryType {
 
     /// Returns an UPDATE of the rows of the query. ORDER BY and LIMIT need an engine built with `ENABLE_UPDATE_DELETE_LIMIT`.
     ///
-    /// Of a join, these are the rows of its first table that are in it, which needs a rowid.
+    /// Of a join, these are the rows of its first table that are in it, and of a grouped query one row of each group. Both, and
+    /// names that a WITH clause defines, need a rowid. Of a UNION, INTERSECT or EXCEPT, running the statement throws `VaultError`
+    /// `unsupported`.
     public func update(_ values: [Setter]) -> Update {
         let head: [SQLNode?] = [
             .text("UPDATE"), tableName, .text("SET"), .joined(values.map(\.node), separator: ", "),
@@ -135,7 +147,9 @@ extension QueryType {
 
     /// Returns a DELETE of the rows of the query. ORDER BY and LIMIT need an engine built with `ENABLE_UPDATE_DELETE_LIMIT`.
     ///
-    /// Of a join, these are the rows of its first table that are in it, which needs a rowid.
+    /// Of a join, these are the rows of its first table that are in it, and of a grouped query one row of each group. Both, and
+    /// names that a WITH clause defines, need a rowid. Of a UNION, INTERSECT or EXCEPT, running the statement throws `VaultError`
+    /// `unsupported`.
     public func delete() -> Delete {
         let head: [SQLNode?] = [.text("DELETE FROM"), tableName]
         return Delete(root: .joined((head + rows).compactMap(\.self), separator: " "))
@@ -143,7 +157,14 @@ extension QueryType {
 
     /// The clauses that choose the rows to write.
     private var rows: [SQLNode?] {
-        guard !clauses.others.joins.isEmpty else { return [whereClause, orderClause, limitClause] }
+        let others = clauses.others
+        guard others.compounds.isEmpty else {
+            // A row of it need not be one of the table. Left out, the operands would not limit what is written.
+            return [.text("WHERE"), .call(EngineRequirement.unwritableCompound, [])]
+        }
+        guard !others.joins.isEmpty || !others.grouping.isEmpty || !others.with.isEmpty else {
+            return [whereClause, orderClause, limitClause]
+        }
         // A column is hardly ever called so; one may be called rowid.
         let rowid = SQLNode.qualified(tableName, .identifier("_rowid_"))
         let chosen = selecting([rowid], isDistinct: false).selectNode

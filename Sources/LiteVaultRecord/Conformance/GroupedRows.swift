@@ -61,6 +61,9 @@ final class KeyGroups {
     private lazy var groupOfSimilar = Dictionary(
         groupOfKey.map { ($0.key.folded, $0.value) }, uniquingKeysWith: { $1 })
 
+    /// The groups of the keys of the current round, if there are several.
+    private var groupOfRound: [RelationKey: Int]?
+
     init(_ given: [RelationKey]) {
         groupOfKey = Dictionary(minimumCapacity: given.count)
         keys.reserveCapacity(given.count)
@@ -79,7 +82,30 @@ final class KeyGroups {
     }
 
     /// The group of a row's key, which the engine found by a key that is equal to it under the column's collation.
-    func group(of key: RelationKey) -> Int? { groupOfKey[key] ?? groupOfSimilar[key.folded] }
+    func group(of key: RelationKey) -> Int? {
+        guard let groupOfRound else { return groupOfKey[key] ?? groupOfSimilar[key.folded] }
+        return groupOfRound[key.folded]
+    }
+
+    /// Passes the keys to a closure, which finds rows by them and asks for their groups. Keys that some collation of the engine's own
+    /// takes for equal come in different calls: under that collation, each of them has the rows of all.
+    func forEachRound(_ body: ([RelationKey]) throws -> Void) throws {
+        guard keys.contains(where: \.hasText) else { return try body(keys) }
+        var rounds: [[Int]] = []
+        var counts: [RelationKey: Int] = [:]
+        for index in keys.indices {
+            let round = counts[keys[index].folded, default: 0]
+            counts[keys[index].folded] = round + 1
+            if round == rounds.count { rounds.append([]) }
+            rounds[round].append(index)
+        }
+        guard rounds.count > 1 else { return try body(keys) }
+        defer { groupOfRound = nil }
+        for round in rounds {
+            groupOfRound = Dictionary(round.map { (keys[$0].folded, $0) }, uniquingKeysWith: { $1 })
+            try body(round.map { keys[$0] })
+        }
+    }
 }
 
 /// The values that connect a row with those of another table.
@@ -129,6 +155,15 @@ enum RelationKey: Hashable {
         switch self {
         case .null: true
         case .several(let keys): keys.contains(where: \.isNull)
+        default: false
+        }
+    }
+
+    /// Whether a part of it is a text, which another one may be equal to.
+    var hasText: Bool {
+        switch self {
+        case .text: true
+        case .several(let keys): keys.contains(where: \.hasText)
         default: false
         }
     }

@@ -173,6 +173,8 @@ extension Record where PrimaryKey == Never {
 /// ```
 ///
 /// The functions that write can be called on a constant, and on a shared object: two threads must not do it at the same time.
+/// A write that fails, or whose transaction is rolled back, may leave the object with the new values: ``Record/refresh(_:)`` reads the
+/// row again.
 public protocol RecordObject: Record, AnyObject {
     /// Reads a row into the object: one `next` for each column of the table, in order.
     ///

@@ -8,6 +8,8 @@ extension VaultError.Code {
     public static let notUnique = Self(rawValue: "not-unique")
     /// The row has another version: it was written since the record was read.
     public static let staleVersion = Self(rawValue: "stale-version")
+    /// A trigger ignored the update of the row, which is as it was (`RAISE(IGNORE)`).
+    public static let ignored = Self(rawValue: "ignored")
     /// The record has no primary key yet: it was not inserted.
     public static let noKey = Self(rawValue: "no-key")
     /// The conformance of the record's type does not match its table or the statement.
@@ -33,6 +35,12 @@ extension VaultError {
         VaultError(
             .staleVersion, "The row of '\(table)' was written since the record was read",
             remedy: "Refresh the record, make the change again and write it.")
+    }
+
+    static func ignored(_ table: String) -> VaultError {
+        VaultError(
+            .ignored, "A trigger of '\(table)' ignored the update",
+            remedy: "The row is as it was: change what the trigger refuses, or the trigger.")
     }
 
     static func notRowID(_ table: String, _ column: String, _ reason: String) -> VaultError {

@@ -320,4 +320,19 @@ extension RecordTable {
         }
         isRowIDChecked.withLock { $0 = true }
     }
+
+    /// Whether the name is that of a view, in the first database that has it: the engine looks in `temp`, `main` and the attached
+    /// ones.
+    func isView(_ db: Connection) throws -> Bool {
+        let attached = try db.all("PRAGMA database_list") { try $0.get(1, as: String.self) }
+        let schemas = database.map { [$0] } ?? ["temp"] + attached.filter { !isSameName($0, "temp") }
+        for schema in schemas {
+            let master = isSameName(schema, "temp") ? "sqlite_temp_master" : quoted(schema) + ".sqlite_master"
+            let sql: SQL = """
+                SELECT type = 'view' FROM \(sql: master) WHERE name = \(name) COLLATE NOCASE AND type IN ('table', 'view')
+                """
+            if let isView = try db.first(sql, transform: { try $0.get(0, as: Bool.self) }) { return isView }
+        }
+        return false
+    }
 }

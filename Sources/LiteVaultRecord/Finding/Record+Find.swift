@@ -52,7 +52,11 @@ extension Record where PrimaryKey: StatementArgument {
                 if let key = record.primaryKey { found[try boundKey(key, db)] = record }
             }
             return try wanted.map { key in
-                guard let record = found[key] else { throw VaultError.notFound(table.name) }
+                if let record = found[key] { return record }
+                // Under the collation of its column, the key may be equal to that of the row.
+                guard let given = distinct[key], let record = try first(db, key: given) else {
+                    throw VaultError.notFound(table.name)
+                }
                 return record
             }
         }

@@ -26,7 +26,7 @@ public struct RecordQuery<R: Record>: QueryType {
     @usableFromInline
     var recordClauses: QueryClauses {
         var clauses = clauses
-        clauses.columns = [selection]
+        clauses.selectRecords(selection)
         return clauses
     }
 
@@ -40,6 +40,10 @@ public struct RecordQuery<R: Record>: QueryType {
         }
         return .joined(R.table.columns.map { .qualified(tableName, .identifier($0)) }, separator: ", ")
     }
+}
+
+extension RecordQuery: RecordReadingQuery {
+    package var operandClauses: QueryClauses { recordClauses }
 }
 
 extension Record {
@@ -168,14 +172,23 @@ extension RecordQuery {
     private var wholeRows: RecordQuery {
         guard !clauses.isPlain else { return order([]) }
         let keys = R.table.primaryKey.isEmpty ? ["rowid"] : R.table.primaryKey
+        let columns = SQLNode.joined(keys.map { .identifier($0) }, separator: ", ")
         var rows = self
-        rows.clauses.columns = keys.map { .qualified(tableName, .identifier($0)) }
+        let chosen: SQLNode
+        if clauses.isCompound {
+            // Whole records are combined. Without a key they do not identify rows: writing this query throws.
+            guard !R.table.primaryKey.isEmpty else { return self }
+            rows.clauses = recordClauses
+            chosen = .words(.text("SELECT"), columns, .text("FROM"), .wrapped("", rows.selectNode))
+        } else {
+            rows.clauses.columns = keys.map { .qualified(tableName, .identifier($0)) }
+            chosen = rows.selectNode
+        }
         var all = self
         all.clauses = Table(clauses.from.name, database: clauses.from.database).clauses
-        let columns = SQLNode.joined(keys.map { .identifier($0) }, separator: ", ")
         return all.filter(
             SQLExpression<Bool>(
-                root: .infix(keys.count > 1 ? .wrapped("", columns) : columns, "IN", .wrapped("", rows.selectNode))))
+                root: .infix(keys.count > 1 ? .wrapped("", columns) : columns, "IN", .wrapped("", chosen))))
     }
 }
 

@@ -105,10 +105,17 @@ extension Relation {
     }
 
     private var scopeProblem: VaultError? {
-        guard scope.clauses.condition != nil else { return nil }
-        return VaultError(
-            .conformance, "The relation of '\(Origin.table.name)' leads through one that has a filter",
-            remedy: "Filter the relation to the destination instead.")
+        guard scope.clauses.condition == nil else {
+            return VaultError(
+                .conformance, "The relation of '\(Origin.table.name)' leads through one that has a filter",
+                remedy: "Filter the relation to the destination instead.")
+        }
+        guard scope.clauses.order.isEmpty else {
+            return VaultError(
+                .conformance, "The relation of '\(Origin.table.name)' leads through one that has an order",
+                remedy: "Order the relation to the destination instead.")
+        }
+        return nil
     }
 }
 
@@ -180,7 +187,7 @@ extension Relation {
     /// A row that can be reached in several ways is there several times.
     ///
     /// - Parameters:
-    ///   - first: leads to the table in between. It must have no filter.
+    ///   - first: leads to the table in between. It must have neither a filter nor an order: reading throws `conformance` then.
     ///   - second: leads from there to the destination. Its filter and order apply.
     public static func hasMany<D: Record, Pivot: RelatedValue, End: RelatedValue>(
         through first: Relation<Origin, Pivot>, _ second: Relation<Pivot.RelatedRecord, End>

@@ -52,12 +52,15 @@ extension Relation {
         var rows = [[Value.RelatedRecord]](repeating: [], count: distinct.keys.count)
         captured = positions.map { _ in [[RelationKey]](repeating: [], count: distinct.keys.count) }
         let source = RelationSource(self)
-        try source.keyList.forEachPart(of: distinct.keys, on: db, besides: source.parameterCount) { condition, keys in
-            let execution = try db.begin(source.select(where: condition, keys))
-            defer { db.end(execution) }
-            let found = _GroupedRows(execution, of: distinct, at: source.keyPositions, capturing: positions, captured)
-            try Value.RelatedRecord.read(found, into: &rows)
-            captured = found.captured
+        try distinct.forEachRound { keys in
+            try source.keyList.forEachPart(of: keys, on: db, besides: source.parameterCount) { condition, keys in
+                let execution = try db.begin(source.select(where: condition, keys))
+                defer { db.end(execution) }
+                let found = _GroupedRows(
+                    execution, of: distinct, at: source.keyPositions, capturing: positions, captured)
+                try Value.RelatedRecord.read(found, into: &rows)
+                captured = found.captured
+            }
         }
         // Mostly each key is there once.
         guard distinct.keys.count < keys.count else { return rows }

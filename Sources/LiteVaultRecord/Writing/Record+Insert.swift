@@ -46,7 +46,9 @@ extension Record where PrimaryKey: StatementArgument {
 
     mutating func saveRow(_ db: Connection) throws {
         guard primaryKey != nil else { return try insertRow(db) }
-        try db.atomically { if try rowExists(db) { try updateRow(db) } else { try insertRow(db) } }
+        try atomically(db) { record in
+            if try record.rowExists(db) { try record.updateRow(db) } else { try record.insertRow(db) }
+        }
     }
 }
 
@@ -66,6 +68,15 @@ extension Record {
         let result = try db._withWriter { try change(&record, $0) }
         self = record
         return result
+    }
+
+    /// Runs several statements as one. In a transaction of their own they get a copy of the record until it is committed: COMMIT may
+    /// fail, too, and the record must not have the version of a row that was rolled back. An object has no copy.
+    mutating func atomically(_ db: Connection, _ body: (inout Self) throws -> Void) throws {
+        guard !db.isInTransaction else { return try db.atomically { try body(&self) } }
+        var record = self
+        try db.atomically { try body(&record) }
+        self = record
     }
 
     @inlinable
@@ -94,16 +105,16 @@ extension Record {
             try reload(from: table.insertReturningSQL(omitting: omitted), with: self, db)
             return
         }
-        try db.atomically {
-            let rowID = try Self.run(table.insertSQL(omitting: omitted), with: self, db) {
+        try atomically(db) { record in
+            let rowID = try Self.run(table.insertSQL(omitting: omitted), with: record, db) {
                 $0.changedRowCount > 0 ? $0.lastInsertRowid : nil
             }
             guard let rowID else { return }
-            let nulls = try nulls()
+            let nulls = try record.nulls()
             if !table.keyPositions.isEmpty, !table.keyPositions.contains(where: nulls.contains) {
-                try reload(from: table.refreshSQL, with: self, db)
+                try record.reload(from: table.refreshSQL, with: record, db)
             } else {
-                try reload(from: table.selectByRowIDSQL, db) { try Self.bind([.integer(rowID)], to: $0) }
+                try record.reload(from: table.selectByRowIDSQL, db) { try Self.bind([.integer(rowID)], to: $0) }
             }
         }
     }
@@ -122,17 +133,17 @@ extension Record {
         } else if cannotConflict {
             try insertReadingBack(db, omitting: omitted)
         } else {
-            try db.atomically {
+            try atomically(db) { record in
                 if EngineFeatures.hasUpsert {
-                    try Self.run(table.upsertSQL(on: target, omitting: omitted), with: self, db) { _ in }
+                    try Self.run(table.upsertSQL(on: target, omitting: omitted), with: record, db) { _ in }
                 } else {
                     let update = table.upsertUpdateSQL(on: target, omitting: omitted)
-                    let changes = try Self.run(update, with: self, db) { $0.changedRowCount }
+                    let changes = try Self.run(update, with: record, db) { $0.changedRowCount }
                     if changes == 0 {
-                        try Self.run(table.insertSQL(omitting: omitted), with: self, db) { _ in }
+                        try Self.run(table.insertSQL(omitting: omitted), with: record, db) { _ in }
                     }
                 }
-                try reload(from: table.selectSQL(on: target), with: self, db)
+                try record.reload(from: table.selectSQL(on: target), with: record, db)
             }
         }
         try didWrite(.upsert, db)
@@ -190,14 +201,16 @@ extension Record {
         defer { db.end(execution) }
         try bind(execution)
         guard try execution.step() else { return false }
+        var record = self
         var reader = RecordReader(execution)
-        try reload(row: &reader)
+        try record.reload(row: &reader)
         let count = Int(reader.index) + 1
-        // Only at its end has a statement that writes done everything.
+        // Only at its end has a statement that writes done everything, and committed it. That may fail.
         while try execution.step() {}
         guard count == Self.table.columnCount else {
             throw VaultError.count(Self.table.name, "reload(row:)", count, of: Self.table.columnCount)
         }
+        self = record
         return true
     }
 

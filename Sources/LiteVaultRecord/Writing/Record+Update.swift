@@ -7,7 +7,8 @@ extension Record where PrimaryKey: StatementArgument {
     ///
     /// - Parameter db: a connection, pool or queue.
     /// - Throws: `VaultError` `notFound` when there is no such row, `noKey` for a record that was never inserted, `staleVersion`
-    ///   when the row has another version; `DatabaseError`. Nothing is changed then.
+    ///   when the row has another version, `ignored` when a trigger leaves it as it was (`RAISE(IGNORE)`); `DatabaseError`. Nothing
+    ///   is changed then.
     @inlinable
     public mutating func update(_ db: some RecordDatabase) throws { try writing(db) { try $0.updateRow($1) } }
 
@@ -63,7 +64,7 @@ extension Record where PrimaryKey: StatementArgument {
             try updateReadingBack(db)
         } else {
             let changes = try Self.run(table.updateSQL, with: self, db) { $0.changedRowCount }
-            if changes == 0 { throw try missing(db) }
+            if changes == 0 { try requireWritten(db) }
             table.increment?(&self)
         }
         try didWrite(.update, db)
@@ -73,13 +74,13 @@ extension Record where PrimaryKey: StatementArgument {
     mutating func updateReadingBack(_ db: Connection) throws {
         let table = Self.table
         if EngineFeatures.hasReturning {
-            guard try reload(from: table.updateReturningSQL, with: self, db) else { throw try missing(db) }
+            if try !reload(from: table.updateReturningSQL, with: self, db) { try requireWritten(db) }
             return
         }
-        try db.atomically {
-            let changes = try Self.run(table.updateSQL, with: self, db) { $0.changedRowCount }
-            if changes == 0 { throw try missing(db) }
-            try reload(from: table.refreshSQL, with: self, db)
+        try atomically(db) { record in
+            let changes = try Self.run(table.updateSQL, with: record, db) { $0.changedRowCount }
+            if changes == 0 { try record.requireWritten(db) }
+            try record.reload(from: table.refreshSQL, with: record, db)
         }
     }
 
@@ -102,7 +103,7 @@ extension Record where PrimaryKey: StatementArgument {
                 if EngineFeatures.hasReturning {
                     let sql = table.updateReturningSQL(setting: positions)
                     let isFound = try changed.reload(from: sql, db) { try Self.bind(parameters, to: $0) }
-                    if !isFound { throw try missing(db) }
+                    if !isFound { try requireWritten(db) }
                 } else {
                     try update(db, positions, parameters)
                     try changed.reload(from: table.refreshSQL, with: changed, db)
@@ -126,7 +127,7 @@ extension Record where PrimaryKey: StatementArgument {
             while try execution.step() {}
             return execution.changedRowCount
         }
-        if try run() == 0 { throw try missing(db) }
+        if try run() == 0 { try requireWritten(db) }
     }
 
     func deleteRow(_ db: Connection) throws -> Bool {
@@ -157,11 +158,13 @@ extension Record where PrimaryKey: StatementArgument {
         try db.first(SQL(sql: table.existsSQL), with: key, transform: { _ in true }) ?? false
     }
 
-    /// Why an update has changed nothing: the row is not there, or has another version.
+    /// Called after an update that has counted no row: the row is not there, has another version, or is as it was because of a
+    /// trigger. What the triggers of a view write is not counted.
     @usableFromInline
-    func missing(_ db: Connection) throws -> VaultError {
-        let isThere = Self.table.increment != nil ? try rowExists(db) : false
-        return isThere ? .staleVersion(Self.table.name) : .notFound(Self.table.name)
+    func requireWritten(_ db: Connection) throws {
+        guard try rowExists(db) else { throw VaultError.notFound(Self.table.name) }
+        guard Self.table.increment == nil else { throw VaultError.staleVersion(Self.table.name) }
+        guard try Self.table.isView(db) else { throw VaultError.ignored(Self.table.name) }
     }
 }
 
