@@ -294,6 +294,25 @@ final class ShellLoop {
 
     // MARK: Lines
 
+    /// The next line of a file, or of standard input. One that cannot be read ends its file, whatever else ends at an error: without
+    /// the line, the statement around it is another one.
+    private func nextLine() throws -> String? {
+        let input = inputs[inputs.count - 1]
+        do { return try input.next() } catch { throw endOfFile(Failure(error), line: input.line) }
+    }
+
+    /// Reads no more of what is read, standard input excepted, and forgets the statement that is open.
+    ///
+    /// - Returns: the failure, with the place.
+    private func endOfFile(_ failure: Failure, line: Int) -> Failure {
+        var failure = failure
+        if !isTyped { failure.message = "\(place(inputs[inputs.count - 1]))line \(line): " + failure.message }
+        buffer.clear()
+        current = ""
+        if inputs.count > 1 { inputs.removeLast() }
+        return failure
+    }
+
     private func prompt(_ database: ShellDatabase) -> String {
         guard buffer.isBlank else { return Self.continuation }
         return database.connection.isInTransaction && !database.opening.isReadOnly ? "litevault*> " : "litevault> "
@@ -304,7 +323,7 @@ final class ShellLoop {
         guard let editor, isTyped else {
             // The prompt is the terminal's, wherever results go.
             if showsPrompts, isTyped { try output.prompt(prompt(database)) }
-            return try inputs[inputs.count - 1].next()
+            return try nextLine()
         }
         let completion = ShellCompletion(database: database)
         while true {

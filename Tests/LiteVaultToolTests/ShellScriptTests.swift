@@ -1,0 +1,39 @@
+import Foundation
+import LiteVault
+import Testing
+
+/// What a script of `litevault shell` does when what it reads, or what it writes, fails.
+@Suite struct ShellScriptTests {
+    let workspace: Workspace
+
+    init() throws {
+        workspace = try Workspace()
+        let database = try Connection(workspace.path("a.db"))
+        try database.execute("CREATE TABLE t (n, s); INSERT INTO t VALUES (1, 'one'), (2, NULL);")
+        try database.close()
+    }
+
+    private func shell(_ input: String, _ arguments: String...) throws -> Tool.Run {
+        try workspace.tool.run(["shell", "a.db"] + arguments, input: input)
+    }
+
+    private func count(in name: String = "a.db") throws -> Int {
+        try Connection(workspace.path(name)).value("SELECT count(*) FROM t", as: Int.self)
+    }
+
+    @Test(arguments: [0xFF, 0x00] as [UInt8], ["--no-bail", ".bail off", ""])
+    func `H-SH-01 a line of a file that is not text ends the file, and nothing of its statement runs`(byte: UInt8, continuing: String) throws {
+        let lines = ["INSERT INTO t VALUES (3, 'three');", "DELETE FROM t", "WHERE s = '?'", ";", "DELETE FROM t;"].joined(separator: "\n")
+        try workspace.write(Data(lines.utf8.map { $0 == UInt8(ascii: "?") ? byte : $0 }), to: "s.sql")
+        let isOption = continuing.hasPrefix("--")
+        let script = (isOption ? "" : continuing + "\n") + ".read s.sql\nINSERT INTO t VALUES (4, 'four');\n"
+        let run = try workspace.tool.run(["shell", "a.db"] + (isOption ? [continuing] : []), input: script)
+        #expect(run.status == 64 && run.errors.contains("s.sql, line 3: the input is not text in UTF-8"), "\(run.errors)")
+        #expect(try count() == (continuing.isEmpty ? 3 : 4))
+        // The transaction around it is rolled back.
+        let inside = try workspace.tool.run(
+            ["shell", "a.db", "--no-bail"], input: "BEGIN;\nINSERT INTO t VALUES (5, 'five');\n.read s.sql\nDELETE FROM t;\nCOMMIT;\n")
+        #expect(inside.status == 64 && inside.errors.contains("rolled back"), "\(inside.errors)")
+        #expect(try count() == (continuing.isEmpty ? 3 : 4))
+    }
+}
