@@ -36,4 +36,32 @@ import Testing
         #expect(inside.status == 64 && inside.errors.contains("rolled back"), "\(inside.errors)")
         #expect(try count() == (continuing.isEmpty ? 3 : 4))
     }
+
+    @Test(arguments: [
+        (".read a.db", "a.db"), (".read link", "a.db"), (".read a.db-shm", "a.db"), (".read b.db", "b.db"), (".import b.db t", "b.db"),
+        (".open b.db --key-file a.db", "a.db"),
+    ])
+    func `H-SH-02 a command that names a file of an open database leaves its locks`(command: String, locked: String) throws {
+        let database = try Connection(workspace.path("a.db"))
+        try database.execute("PRAGMA journal_mode = wal")
+        try database.close()
+        let attached = try Connection(workspace.path("b.db"))
+        try attached.execute("CREATE TABLE t (n, s)")
+        try attached.close()
+        try FileManager.default.createSymbolicLink(atPath: workspace.path("link"), withDestinationPath: "a.db")
+        let terminal = try Terminal(["shell", "a.db"], in: workspace.directory, kind: "dumb")
+        #expect(terminal.waitFor("litevault> "))
+        terminal.type("ATTACH 'b.db' AS b; BEGIN IMMEDIATE; INSERT INTO main.t VALUES (3, 'three'); INSERT INTO b.t VALUES (1, 'one');")
+        #expect(terminal.waitFor("litevault*> "))
+        terminal.type(command)
+        #expect(terminal.waitFor("error: ") && terminal.waitFor("database that is open") && terminal.waitFor("litevault*> "))
+        let other = try Connection(workspace.path(locked))
+        other.lockTimeout = .milliseconds(50)
+        #expect(throws: (any Error).self) { try other.execute("BEGIN IMMEDIATE") }
+        terminal.type("COMMIT;")
+        #expect(terminal.waitFor("litevault> "))
+        try other.execute("BEGIN IMMEDIATE; ROLLBACK")
+        terminal.type(".quit")
+        #expect(terminal.end() == 0)
+    }
 }

@@ -25,7 +25,11 @@ struct ShellCommands {
         }
         switch entry.name {
         case ".quit": return .quit
-        case ".open": return .open(try Self.target(arguments))
+        case ".open":
+            let target = try Self.target(arguments)
+            let key = target.database.key
+            for path in [key.file, key.keyring.path].compactMap(\.self) { try database.refuseOpenFile(path) }
+            return .open(target)
         case ".read": return .read(try Self.file(arguments[0]))
         case ".help": try print(ShellCommandList.help)
         case ".tables": try print(database.tables(like: arguments.first).map(Format.visible))

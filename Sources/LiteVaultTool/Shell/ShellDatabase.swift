@@ -1,4 +1,5 @@
 internal import LiteVault
+internal import LiteVaultCipher
 internal import LiteVaultCore
 internal import LiteVaultQuoting
 internal import LiteVaultSystem
@@ -74,6 +75,24 @@ struct ShellDatabase {
             throw Failure(
                 .usage, isLost ? "interrupted; the transaction was rolled back" : "interrupted",
                 remedy: isLost ? "Begin it again." : nil)
+        }
+    }
+
+    /// Refuses a file that a command names and that the connection has open: a database, or the log, index or journal of one. Closing a
+    /// second descriptor of it would drop the locks that the engine holds on it, a transaction's included.
+    ///
+    /// - Throws: `usage` for such a file.
+    func refuseOpenFile(_ path: String) throws {
+        let named = try withErrorContext(path: path) { try FileMetadata.ifExists(path: path, followingLinks: true) }
+        guard let named else { return }
+        let files = try connection.all("PRAGMA database_list") { row in try row.get(2, as: String?.self) ?? "" }
+        for file in files + [opening.path] where !file.isEmpty {
+            for suffix in ["", "-wal", "-shm", "-journal"] {
+                let own = try? FileMetadata.ifExists(path: file + suffix, followingLinks: true)
+                guard let own, own.isSameFile(as: named) else { continue }
+                let what = suffix.isEmpty ? "this is a database that is open" : "this file belongs to a database that is open"
+                throw Failure(.usage, what, path: path, remedy: "Name another file.")
+            }
         }
     }
 

@@ -105,7 +105,7 @@ final class ShellLoop {
                 case .quit?:
                     endsShell = !isInteractive
                     if try mayEnd(database) { return nil }
-                case .read(let path)?: try read(path)
+                case .read(let path)?: try read(path, database)
                 case nil: break
                 }
             } catch {
@@ -176,12 +176,13 @@ final class ShellLoop {
 
     // MARK: Files and ends
 
-    private func read(_ path: String) throws {
+    private func read(_ path: String, _ database: ShellDatabase) throws {
         // A file that reads itself would not end.
         guard inputs.count < 16 else {
             throw Failure(
                 .usage, "too many files read one another", path: path, remedy: "Check whether one reads itself.")
         }
+        try database.refuseOpenFile(path)
         inputs.append(try ShellInput(path: path))
     }
 
