@@ -90,8 +90,9 @@ struct ShellDatabase {
             for suffix in ["", "-wal", "-shm", "-journal"] {
                 let own = try? FileMetadata.ifExists(path: file + suffix, followingLinks: true)
                 guard let own, own.isSameFile(as: named) else { continue }
-                let what = suffix.isEmpty ? "this is a database that is open" : "this file belongs to a database that is open"
-                throw Failure(.usage, what, path: path, remedy: "Name another file.")
+                throw Failure(
+                    .usage, "this \(suffix.isEmpty ? "is" : "file belongs to") a database that is open", path: path,
+                    remedy: "Name another file.")
             }
         }
     }
