@@ -64,4 +64,29 @@ import Testing
         terminal.type(".quit")
         #expect(terminal.end() == 0)
     }
+
+    @Test func `H-SH-03 a script runs to its end when nobody reads its output any more, unless it only reads`() throws {
+        let endless = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT x FROM c;\n"
+        func run(_ script: String, _ option: String) throws -> String {
+            try workspace.write(script, to: "s.sql")
+            let process = Process()
+            process.executableURL = URL(fileURLWithPath: "/bin/sh")
+            process.currentDirectoryURL = workspace.directory
+            process.environment = ProcessInfo.processInfo.environment.merging(["TOOL": Tool.executable.path]) { $1 }
+            process.arguments = [
+                "-c", #"{ "$TOOL" shell a.db --mode csv \#(option) <s.sql; echo "status $?" >&2; } | head -n 2 >/dev/null"#,
+            ]
+            let errors = Pipe()
+            process.standardError = errors
+            try process.run()
+            let messages = errors.fileHandleForReading.readDataToEndOfFile()
+            process.waitUntilExit()
+            return String(decoding: messages, as: UTF8.self)
+        }
+        let changes = "BEGIN;\nINSERT INTO t VALUES (3, 'three');\n\(endless)INSERT INTO t VALUES (4, 'four');\nCOMMIT;\n"
+        #expect(try run(changes, "") == "status 0\n")
+        #expect(try count() == 4)
+        #expect(try run(endless + "SELEC;\n", "").hasSuffix("status 64\n"))
+        #expect(try run(endless + "SELEC;\n", "--read-only") == "status 0\n")
+    }
 }

@@ -43,14 +43,18 @@ struct ShellDatabase {
             }
             let printer = settings.format.printer(stream, names, settings.style)
             let print = { (row: borrowing RowView) in
+                // Nobody reads the rest. A statement that changes something runs to its end.
+                if stream.isClosed, statement.isReadOnly { throw ResultStream.Closed() }
                 try printer.row((0..<names.count).map { try row.get($0, as: StoredValue.self) })
             }
-            if let values {
-                try statement.forEach(with: values, body: print)
-            } else {
-                try statement.forEach(body: print)
-            }
-            try printer.end()
+            do {
+                if let values {
+                    try statement.forEach(with: values, body: print)
+                } else {
+                    try statement.forEach(body: print)
+                }
+                try printer.end()
+            } catch is ResultStream.Closed where stream.isClosed {}
         }
         guard settings.showsChanges, !statement.isReadOnly else { return }
         let line = try connection.value(

@@ -56,7 +56,8 @@ final class ShellLoop {
         showsPrompts = isInteractive && outputIsTerminal
         editor = isInteractive && session.terminal.redraws ? LineEditor(continuation: Self.continuation) : nil
         self.history = try ShellHistory(path: editor == nil ? nil : history)
-        output = ShellOutput(session.terminal)
+        // The statements behind one whose rows nobody reads are wanted all the same.
+        output = ShellOutput(session.terminal, outlivesReader: !isInteractive && !isReadOnly)
         settings = ShellSettings(mode ?? (outputIsTerminal ? .box : .table), bails: bails)
     }
 

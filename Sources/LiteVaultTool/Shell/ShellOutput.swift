@@ -7,7 +7,10 @@ final class ShellOutput {
 
     private enum Once { case next, running }
 
-    init(_ terminal: Terminal) { standard = ResultStream(terminal) }
+    /// - Parameter outlivesReader: as ``ResultStream``.
+    init(_ terminal: Terminal, outlivesReader: Bool) {
+        standard = ResultStream(terminal, outlivesReader: outlivesReader)
+    }
 
     var stream: ResultStream { file?.stream ?? standard }
 
