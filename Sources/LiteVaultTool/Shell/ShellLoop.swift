@@ -110,11 +110,15 @@ final class ShellLoop {
                 case nil: break
                 }
             } catch {
+                let hasLostFile = output.dropFailedFile()
                 try output.end(failed: true)
+                // Only a failure of standard output ends the shell in any case.
                 try output.flush()
                 try Interruption.shared.check()
                 guard !endsShell, !(error is ResultStream.Closed) else { throw error }
-                try proceed(after: Failure(error), database, wasInTransaction)
+                var failure = Failure(error)
+                if hasLostFile { failure.message += "; results go to standard output again" }
+                try proceed(after: failure, database, wasInTransaction)
             }
         }
     }

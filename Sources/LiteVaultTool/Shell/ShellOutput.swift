@@ -39,6 +39,15 @@ final class ShellOutput {
         if failed { (file, once) = (nil, nil) } else { try restore() }
     }
 
+    /// Gives up a file that could not be written, and prints to standard output again. Nothing is left of the file.
+    ///
+    /// - Returns: whether there was one.
+    func dropFailedFile() -> Bool {
+        guard file?.stream.hasFailed == true else { return false }
+        (file, once) = (nil, nil)
+        return true
+    }
+
     func flush() throws { try stream.flush() }
 
     /// Shows the prompt, on standard output in any case.
