@@ -312,4 +312,11 @@ import Testing
         #expect(
             rows.output.hasSuffix("│ 0123 │\n│ 4567 │\n│ 89   │\n└──────┘\n"), "\(rows.output.suffix(200))")
     }
+
+    @Test(arguments: ["table", "box", "markdown"])
+    func `columns are measured by the first rows, of a MiB of text at most`(mode: String) throws {
+        let sql = "SELECT 'x' AS abc, hex(zeroblob(600000)) AS b UNION ALL SELECT '0123456789', 'y';"
+        let names = try shell(".mode \(mode)\n\(sql)\n").output.split(separator: "\n").first { $0.contains("abc") } ?? ""
+        #expect(["abc  b", "│ abc │ b", "| abc | b"].contains { names.hasPrefix($0) }, "\(names.prefix(40))")
+    }
 }
