@@ -2,6 +2,8 @@ import Foundation
 import LiteVault
 import Testing
 
+import LiteVaultTool
+
 /// What a script of `litevault shell` does when what it reads, or what it writes, fails.
 @Suite struct ShellScriptTests {
     let workspace: Workspace
@@ -88,5 +90,24 @@ import Testing
         #expect(try count() == 4)
         #expect(try run(endless + "SELEC;\n", "").hasSuffix("status 64\n"))
         #expect(try run(endless + "SELEC;\n", "--read-only") == "status 0\n")
+    }
+
+    @Test func `a line and a statement that are read have a limit of bytes`() throws {
+        try workspace.write("SELECT 1;\n12345678901234567890\n1", to: "s.sql")
+        let input = try ShellInput(path: workspace.path("s.sql"), limit: 30)
+        let lines = try (1...4).map { _ in try input.next() }
+        #expect(lines == ["SELECT 1;", "12345678901234567890", "1", nil])
+        try workspace.write(String(repeating: "x", count: 200_000), to: "long.sql")
+        let long = try ShellInput(path: workspace.path("long.sql"), limit: 100_000)
+        #expect(throws: Failure.self) { try long.next() }
+
+        var buffer = StatementBuffer(limit: 30)
+        let complete = buffer.add("SELECT 1; SELECT 2; SELECT 3; SELECT 4;", line: 1)
+        #expect(complete.count == 4 && buffer.excess?.line == nil)
+        let first = buffer.add("SELECT", line: 2)
+        #expect(first.isEmpty && buffer.excess?.line == nil)
+        let second = buffer.add("123456789012345678901234567890", line: 3)
+        #expect(second.isEmpty)
+        #expect(buffer.excess?.line == 2 && buffer.excess?.limit == 30)
     }
 }

@@ -128,6 +128,11 @@ final class ShellLoop {
             try run(statement, database)
             return nil
         }
+        if let excess = buffer.excess {
+            let failure = Failure(
+                .usage, "the statement has more than \(excess.limit) bytes", remedy: "End statements with ';'.")
+            throw endOfFile(failure, line: excess.line)
+        }
         guard let line = try next(database) else { return try ended() }
         // What follows is wrong with the line, not with the input.
         endsShell = false
