@@ -312,4 +312,36 @@ import Testing
         #expect(
             rows.output.hasSuffix("│ 0123 │\n│ 4567 │\n│ 89   │\n└──────┘\n"), "\(rows.output.suffix(200))")
     }
+
+    @Test(arguments: ["table", "box", "markdown"])
+    func `columns are measured by the first rows, of a MiB of text at most`(mode: String) throws {
+        let sql = "SELECT 'x' AS abc, hex(zeroblob(600000)) AS b UNION ALL SELECT '0123456789', 'y';"
+        let names = try shell(".mode \(mode)\n\(sql)\n").output.split(separator: "\n").first { $0.contains("abc") } ?? ""
+        #expect(["abc  b", "│ abc │ b", "| abc | b"].contains { names.hasPrefix($0) }, "\(names.prefix(40))")
+    }
+
+    @Test func `real numbers of .mode insert and .mode quote are read back as the same numbers`() throws {
+        var numbers: [Double] = [958242.646213, 131.562697, 9.2967797230575, 1234.5678, 0.1, 1.0 / 3, 1e15, -1e16, -0.5, .greatestFiniteMagnitude]
+        numbers += (0..<2000).compactMap { _ in Double("\(Int64.random(in: 1..<1_000_000_000_000_000))e-\(Int.random(in: 0..<16))") }
+        let database = try Connection(workspace.path("a.db"))
+        try database.execute("CREATE TABLE r (i INTEGER PRIMARY KEY, x)")
+        try database.transaction {
+            for number in numbers { try database.run("INSERT INTO r (x) VALUES (?)", with: number) }
+        }
+        try database.close()
+        for mode in ["insert r", "quote"] {
+            let printed = try shell(".mode \(mode)\n.headers off\nSELECT x FROM r ORDER BY i;\n").output
+            let lines = printed.split(separator: "\n").map(String.init)
+            let copy = try Connection(workspace.path("\(mode.prefix(1)).db"))
+            try copy.execute("CREATE TABLE r (x)")
+            try copy.transaction {
+                for line in lines { try copy.execute(mode == "quote" ? "INSERT INTO r VALUES (\(line))" : line) }
+            }
+            let found = try copy.all("SELECT x FROM r ORDER BY rowid", as: Double.self)
+            let wrong = zip(numbers, found).filter { $0.bitPattern != $1.bitPattern }
+            #expect(found.count == numbers.count && wrong.isEmpty, "\(wrong.prefix(3))")
+        }
+        let json = try shell("SELECT 958242.646213 AS x;\n", "--mode", "json")
+        #expect(json.output.hasPrefix("[{\"x\": 958242.646") && !json.output.contains("*"), "\(json.output)")
+    }
 }

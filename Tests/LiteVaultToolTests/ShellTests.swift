@@ -213,6 +213,16 @@ import Testing
         #expect(try workspace.names() == ["a.db"])
     }
 
+    @Test func `H-SH-05 a mistyped table is not a file with all of the database`() throws {
+        let run = try shell(".dump nott\n", "a.db")
+        #expect(run.status == 64 && run.output.isEmpty && run.errors.contains("no such table: nott"), "\(run.errors)")
+        #expect(run.errors.contains("'.dump ./nott'"), "\(run.errors)")
+        #expect(try workspace.names() == ["a.db"])
+        let file = try shell(".dump ./nott\n.dump a.sql\n", "a.db")
+        #expect(file.output == "Dumped to ./nott, unencrypted.\nDumped to a.sql, unencrypted.\n", "\(file.errors)")
+        #expect(try workspace.names() == ["a.db", "nott", "a.sql"])
+    }
+
     @Test(arguments: EngineInfo.linked.encrypts ? [false, true] : [false])
     func `with --create a new database is made, encrypted if a key is given`(_ isEncrypted: Bool) throws {
         try workspace.write("secret", to: "key")

@@ -37,32 +37,9 @@ package struct SQLText: ~Copyable {
         switch try row.get(index, as: ExactValue.self) {
         case .null: append("NULL")
         case .integer(let number): append(String(number))
-        case .real(let number): appendReal(number)
+        case .real(let number): append(Quoting.sqlReal(number))
         case .blob(let bytes): appendBlob(bytes)
         case .text(let bytes): appendText(bytes)
-        }
-    }
-
-    /// A literal of at most 15 digits, 4 of them decimals, or an integer multiplied or divided by powers of two. These are exact in each
-    /// version. The engine's conversion of other literals is off by a bit for one in some thousands: `958242.646213` in 3.40.1.
-    private mutating func appendReal(_ number: Double) {
-        guard number.isFinite else { return append(number < 0 ? "-1e999" : "1e999") }
-        let text = String(number)
-        let decimals = text.utf8.firstIndex(of: UInt8(ascii: ".")).map { text.utf8[$0...].dropFirst().count } ?? 0
-        let isShort = text.utf8.lazy.filter { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }.count <= 15
-        guard number != 0, !isShort || decimals > 4 || !(1e-4..<1e15).contains(number.magnitude) else {
-            return append(text)
-        }
-        var integer = Int64(number.significand * 0x1p52)
-        var exponent = Int(number.exponent) - 52
-        let zeros = integer.trailingZeroBitCount
-        integer >>= zeros
-        exponent += zeros
-        append((number < 0 ? "-" : "") + String(integer) + (exponent == 0 ? ".0" : ""))
-        while exponent != 0 {
-            let step = min(abs(exponent), 53)
-            append((exponent > 0 ? "*" : "/") + String(Int64(1) << step) + ".0")
-            exponent += exponent > 0 ? -step : step
         }
     }
 

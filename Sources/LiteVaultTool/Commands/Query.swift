@@ -125,9 +125,15 @@ struct Query: VaultCommand {
 
     /// Standard input.
     ///
-    /// - Throws: `usage` for text that is not UTF-8: a repaired one would store other values than it has.
+    /// - Throws: `usage` for text that is not UTF-8: a repaired one would store other values than it has; for more than the engine takes.
     private static func inputText() throws -> String {
-        let bytes = try InputFile(descriptor: STDIN_FILENO).readToEnd()
+        let limit = StatementBuffer.largest
+        let bytes = try InputFile(descriptor: STDIN_FILENO).read(upTo: limit + 1)
+        guard bytes.count <= limit else {
+            throw Failure(
+                .usage, "standard input has more than \(limit) bytes",
+                remedy: "Give one statement; 'litevault shell' runs several.")
+        }
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw Failure(
                 .usage, "standard input is not text in UTF-8",

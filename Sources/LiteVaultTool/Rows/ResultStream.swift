@@ -9,19 +9,27 @@ final class ResultStream {
     struct Closed: Error {}
 
     private let write: (UnsafeRawBufferPointer) throws -> Void
+    /// Whether the work continues when the reader has closed it.
+    private let outlivesReader: Bool
+    /// Whether the reader has closed it, and what is printed goes nowhere.
+    private(set) var isClosed = false
+    /// Why it could not be written: bytes of it are lost, and more would not mend that.
+    private var failure: (any Error)?
     private var pending: [UInt8] = []
     private(set) var size: Int64 = 0
     /// The width of the terminal that shows the rows, in columns; nil for files and pipes, where nothing is cut.
     private(set) var screen: Int?
 
-    init(_ write: @escaping (UnsafeRawBufferPointer) throws -> Void) {
-        self.write = write
+    init(outlivesReader: Bool = false, _ write: @escaping (UnsafeRawBufferPointer) throws -> Void) {
+        (self.write, self.outlivesReader) = (write, outlivesReader)
         pending.reserveCapacity(Self.capacity + 1024)
     }
 
     /// Standard output.
-    convenience init(_ terminal: Terminal) {
-        self.init { bytes in
+    ///
+    /// - Parameter outlivesReader: whether nothing is thrown when the reader has closed it: a script has other things to do.
+    convenience init(_ terminal: Terminal, outlivesReader: Bool = false) {
+        self.init(outlivesReader: outlivesReader) { bytes in
             guard try terminal.writeResult(bytes) else { throw Closed() }
         }
         screen = terminal.resultWidth
@@ -37,10 +45,24 @@ final class ResultStream {
         try flushIfFull()
     }
 
+    var hasFailed: Bool { failure != nil }
+
+    /// Writes what was collected.
+    ///
+    /// - Throws: ``Closed``; what writing throws, and from then on the same.
     func flush() throws {
-        try pending.withUnsafeBytes(write)
-        size += Int64(pending.count)
-        pending.removeAll(keepingCapacity: true)
+        defer { pending.removeAll(keepingCapacity: true) }
+        if let failure { throw failure }
+        guard !isClosed else { return }
+        do {
+            try pending.withUnsafeBytes(write)
+            size += Int64(pending.count)
+        } catch is Closed where outlivesReader {
+            isClosed = true
+        } catch {
+            failure = error
+            throw error
+        }
     }
 
     private func flushIfFull() throws {

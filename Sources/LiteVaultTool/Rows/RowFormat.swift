@@ -21,7 +21,7 @@ enum RowFormat: String, ExpressibleByArgument, CaseIterable {
     case typedJSON = "typed-json"
     case list
     case tabs
-    /// Literals of SQL with commas between them.
+    /// SQL text that stands for each value, with commas between them.
     case quote
     /// A statement for each row.
     case insert
@@ -135,10 +135,12 @@ enum ValueText {
         switch value {
         case .null: "NULL"
         case .text(let text): Quoting.sqlText(text)
-        case .real(let number) where number.isInfinite: number < 0 ? "-9e999" : "9e999"
-        case .integer, .real, .blob: plain(value)
+        case .real(let number): number.isInfinite ? infinity(number) : Quoting.sqlReal(number)
+        case .integer, .blob: plain(value)
         }
     }
+
+    private static func infinity(_ number: Double) -> String { number < 0 ? "-9e999" : "9e999" }
 
     /// The value as JSON in which a blob differs from any text.
     static func typedJSON(_ value: StoredValue) -> String {
@@ -150,7 +152,8 @@ enum ValueText {
     static func json(_ value: StoredValue) -> String {
         switch value {
         case .null: "null"
-        case .integer, .real: sql(value)
+        case .real(let number) where number.isInfinite: infinity(number)
+        case .integer, .real: plain(value)
         case .text(let text): Quoting.json(text)
         case .blob: Quoting.json(plain(value))
         }

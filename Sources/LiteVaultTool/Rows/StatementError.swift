@@ -3,7 +3,7 @@ internal import LiteVaultCore
 internal import LiteVaultSystem
 
 /// A statement, and where its text begins in what was typed or read.
-struct PlacedStatement {
+package struct PlacedStatement {
     let sql: String
     /// The number of the line on which its first word is, from 1.
     var line = 1

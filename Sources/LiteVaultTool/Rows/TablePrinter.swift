@@ -24,6 +24,8 @@ final class TablePrinter: RowPrinter {
     private typealias Cell = (text: String, isNumber: Bool)
 
     private static let measuredRows = 1000
+    /// The text after which no more rows are measured: a thousand of them may be gigabytes.
+    private static let measuredBytes = 1 << 20
     /// The widest column where nothing else limits it: a value of megabytes would pad a thousand rows to its size.
     private static let widest = 1000
     /// The narrowest that a terminal makes a column, and the most lines that a value takes there.
@@ -35,6 +37,8 @@ final class TablePrinter: RowPrinter {
     private let row: RowStyle
     private let null: String
     private var measured: [[Cell]]? = []
+    /// The bytes of their text.
+    private var size = 0
     private var widths: [Int]
 
     init(_ stream: ResultStream, _ names: [String], _ style: Style, _ row: RowStyle) {
@@ -64,7 +68,8 @@ final class TablePrinter: RowPrinter {
             widths[index] = max(widths[index], min(DisplayWidth.columns(of: cell.text), limit))
         }
         measured?.append(cells)
-        if measured?.count == Self.measuredRows { try printMeasured() }
+        size += cells.reduce(0) { $0 + $1.text.utf8.count }
+        if measured?.count == Self.measuredRows || size >= Self.measuredBytes { try printMeasured() }
     }
 
     func end() throws {

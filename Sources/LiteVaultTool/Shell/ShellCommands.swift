@@ -25,7 +25,11 @@ struct ShellCommands {
         }
         switch entry.name {
         case ".quit": return .quit
-        case ".open": return .open(try Self.target(arguments))
+        case ".open":
+            let target = try Self.target(arguments)
+            let key = target.database.key
+            for path in [key.file, key.keyring.path].compactMap(\.self) { try database.refuseOpenFile(path) }
+            return .open(target)
         case ".read": return .read(try Self.file(arguments[0]))
         case ".help": try print(ShellCommandList.help)
         case ".tables": try print(database.tables(like: arguments.first).map(Format.visible))
@@ -148,9 +152,17 @@ struct ShellCommands {
                 .usage, "there are no such tables", remedy: "'.tables' lists them. Write '.dump FILE' for one file.")
         }
         guard let path = arguments.first else { return try dump(nil, to: output.stream) }
+        // A mistyped table would be a file with all of the database, unencrypted.
+        guard path.utf8.contains(where: { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: ".") }) else {
+            let name = Format.visible(path)
+            throw Failure(
+                .usage, "no such table: \(name)",
+                remedy: "'.tables' lists them. For a file of that name write '.dump ./\(name)'.")
+        }
         let file = try NewTextFile(PathArgument.literal(path))
         try dump(nil, to: file.stream)
         try file.publish()
+        try print(["Dumped to \(Format.visible(path)), unencrypted."])
     }
 
     private func dump(_ tables: [String]?, to stream: ResultStream) throws {

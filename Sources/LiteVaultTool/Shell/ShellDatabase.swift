@@ -1,4 +1,5 @@
 internal import LiteVault
+internal import LiteVaultCipher
 internal import LiteVaultCore
 internal import LiteVaultQuoting
 internal import LiteVaultSystem
@@ -42,14 +43,18 @@ struct ShellDatabase {
             }
             let printer = settings.format.printer(stream, names, settings.style)
             let print = { (row: borrowing RowView) in
+                // Nobody reads the rest. A statement that changes something runs to its end.
+                if stream.isClosed, statement.isReadOnly { throw ResultStream.Closed() }
                 try printer.row((0..<names.count).map { try row.get($0, as: StoredValue.self) })
             }
-            if let values {
-                try statement.forEach(with: values, body: print)
-            } else {
-                try statement.forEach(body: print)
-            }
-            try printer.end()
+            do {
+                if let values {
+                    try statement.forEach(with: values, body: print)
+                } else {
+                    try statement.forEach(body: print)
+                }
+                try printer.end()
+            } catch is ResultStream.Closed where stream.isClosed {}
         }
         guard settings.showsChanges, !statement.isReadOnly else { return }
         let line = try connection.value(
@@ -74,6 +79,25 @@ struct ShellDatabase {
             throw Failure(
                 .usage, isLost ? "interrupted; the transaction was rolled back" : "interrupted",
                 remedy: isLost ? "Begin it again." : nil)
+        }
+    }
+
+    /// Refuses a file that a command names and that the connection has open: a database, or the log, index or journal of one. Closing a
+    /// second descriptor of it would drop the locks that the engine holds on it, a transaction's included.
+    ///
+    /// - Throws: `usage` for such a file.
+    func refuseOpenFile(_ path: String) throws {
+        let named = try withErrorContext(path: path) { try FileMetadata.ifExists(path: path, followingLinks: true) }
+        guard let named else { return }
+        let files = try connection.all("PRAGMA database_list") { row in try row.get(2, as: String?.self) ?? "" }
+        for file in files + [opening.path] where !file.isEmpty {
+            for suffix in ["", "-wal", "-shm", "-journal"] {
+                let own = try? FileMetadata.ifExists(path: file + suffix, followingLinks: true)
+                guard let own, own.isSameFile(as: named) else { continue }
+                throw Failure(
+                    .usage, "this \(suffix.isEmpty ? "is" : "file belongs to") a database that is open", path: path,
+                    remedy: "Name another file.")
+            }
         }
     }
 

@@ -4,9 +4,10 @@ internal import LiteVaultSystem
 
 /// Standard input of the shell or a file of `.read`, line by line. On a terminal, lines are edited as the system's own line discipline
 /// allows.
-final class ShellInput {
+package final class ShellInput {
     /// The file; nil for standard input.
     let path: String?
+    private let limit: Int
     private let descriptor: Int32
     private var bytes: [UInt8] = []
     private var position = 0
@@ -15,12 +16,13 @@ final class ShellInput {
     private(set) var line = 0
 
     /// Standard input.
-    init() { (path, descriptor) = (nil, STDIN_FILENO) }
+    init() { (path, descriptor, limit) = (nil, STDIN_FILENO, StatementBuffer.largest) }
 
     /// A file.
     ///
+    /// - Parameter limit: the bytes that a line may have.
     /// - Throws: `no-input` if it is missing or cannot be read, `wrong-kind` if it is not a regular file.
-    init(path: String) throws {
+    package init(path: String, limit: Int = StatementBuffer.largest) throws {
         try Preflight.requireSource(path)
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
@@ -28,15 +30,15 @@ final class ShellInput {
                 .noInput, "the file cannot be read: \(String(cString: strerror(errno)))", path: path,
                 remedy: "Check its permissions.")
         }
-        (self.path, self.descriptor) = (path, descriptor)
+        (self.path, self.descriptor, self.limit) = (path, descriptor, limit)
     }
 
     deinit { if path != nil { close(descriptor) } }
 
     /// The next line without the LF at its end; nil after the last one. A CR before that is left: it may be within a literal.
     ///
-    /// - Throws: `io` if standard input cannot be read, `usage` for text that is not UTF-8.
-    func next() throws -> String? {
+    /// - Throws: `io` if standard input cannot be read, `usage` for text that is not UTF-8, and for a line that is too long.
+    package func next() throws -> String? {
         var scanned = position
         while true {
             if let end = bytes[scanned...].firstIndex(of: UInt8(ascii: "\n")) {
@@ -46,6 +48,10 @@ final class ShellInput {
             scanned = bytes.count - position
             bytes.removeFirst(position)
             position = 0
+            guard bytes.count <= limit else {
+                line += 1
+                throw Failure(.usage, "the line has more than \(limit) bytes", remedy: "Check what is read.")
+            }
             guard !isAtEnd else {
                 guard !bytes.isEmpty else {
                     // On a terminal more may be typed after Ctrl-D.
@@ -90,7 +96,10 @@ final class ShellInput {
 }
 
 /// SQL text that has been read, and is not complete yet. Each byte is looked at once, so that long literals cost no more.
-struct StatementBuffer {
+package struct StatementBuffer {
+    /// The bytes that the engine takes at most, by its default (`SQLITE_LIMIT_SQL_LENGTH`).
+    package static let largest = 1_000_000_000
+
     private enum Place: Equatable {
         case outside
         /// Inside a literal or a quoted name, until this byte.
@@ -99,6 +108,7 @@ struct StatementBuffer {
         case blockComment
     }
 
+    private let limit: Int
     private var bytes: [UInt8] = []
     private var place = Place.outside
     /// Whether there is more than spaces, comments and semicolons.
@@ -124,6 +134,15 @@ struct StatementBuffer {
         }
     }
 
+    /// - Parameter limit: the bytes that a statement may have.
+    package init(limit: Int = StatementBuffer.largest) { self.limit = limit }
+
+    /// The line on which what is larger than the limit begins; nil if nothing is.
+    package var excess: (line: Int, limit: Int)? {
+        guard bytes.count > limit else { return nil }
+        return (hasContent ? line : max(opening, 1), limit)
+    }
+
     /// Whether no statement is open.
     var isBlank: Bool { !hasContent && place != .blockComment }
 
@@ -132,7 +151,7 @@ struct StatementBuffer {
     /// - Parameters:
     ///   - next: the line, without its end. What was recalled from the history may be several.
     ///   - number: its number; that of the first is 1.
-    mutating func add(_ next: String, line number: Int) -> [PlacedStatement] {
+    package mutating func add(_ next: String, line number: Int) -> [PlacedStatement] {
         var position = bytes.count
         bytes.append(contentsOf: next.utf8)
         bytes.append(UInt8(ascii: "\n"))
@@ -195,5 +214,5 @@ struct StatementBuffer {
         return 2
     }
 
-    mutating func clear() { self = StatementBuffer() }
+    mutating func clear() { self = StatementBuffer(limit: limit) }
 }

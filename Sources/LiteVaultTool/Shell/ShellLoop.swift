@@ -56,7 +56,8 @@ final class ShellLoop {
         showsPrompts = isInteractive && outputIsTerminal
         editor = isInteractive && session.terminal.redraws ? LineEditor(continuation: Self.continuation) : nil
         self.history = try ShellHistory(path: editor == nil ? nil : history)
-        output = ShellOutput(session.terminal)
+        // The statements behind one whose rows nobody reads are wanted all the same.
+        output = ShellOutput(session.terminal, outlivesReader: !isInteractive && !isReadOnly)
         settings = ShellSettings(mode ?? (outputIsTerminal ? .box : .table), bails: bails)
     }
 
@@ -105,15 +106,19 @@ final class ShellLoop {
                 case .quit?:
                     endsShell = !isInteractive
                     if try mayEnd(database) { return nil }
-                case .read(let path)?: try read(path)
+                case .read(let path)?: try read(path, database)
                 case nil: break
                 }
             } catch {
+                let hasLostFile = output.dropFailedFile()
                 try output.end(failed: true)
+                // Only a failure of standard output ends the shell in any case.
                 try output.flush()
                 try Interruption.shared.check()
                 guard !endsShell, !(error is ResultStream.Closed) else { throw error }
-                try proceed(after: Failure(error), database, wasInTransaction)
+                var failure = Failure(error)
+                if hasLostFile { failure.message += "; results go to standard output again" }
+                try proceed(after: failure, database, wasInTransaction)
             }
         }
     }
@@ -122,6 +127,11 @@ final class ShellLoop {
         if let statement = pending.popLast() {
             try run(statement, database)
             return nil
+        }
+        if let excess = buffer.excess {
+            let failure = Failure(
+                .usage, "the statement has more than \(excess.limit) bytes", remedy: "End statements with ';'.")
+            throw endOfFile(failure, line: excess.line)
         }
         guard let line = try next(database) else { return try ended() }
         // What follows is wrong with the line, not with the input.
@@ -176,12 +186,13 @@ final class ShellLoop {
 
     // MARK: Files and ends
 
-    private func read(_ path: String) throws {
+    private func read(_ path: String, _ database: ShellDatabase) throws {
         // A file that reads itself would not end.
         guard inputs.count < 16 else {
             throw Failure(
                 .usage, "too many files read one another", path: path, remedy: "Check whether one reads itself.")
         }
+        try database.refuseOpenFile(path)
         inputs.append(try ShellInput(path: path))
     }
 
@@ -294,6 +305,25 @@ final class ShellLoop {
 
     // MARK: Lines
 
+    /// The next line of a file, or of standard input. One that cannot be read ends its file, whatever else ends at an error: without
+    /// the line, the statement around it is another one.
+    private func nextLine() throws -> String? {
+        let input = inputs[inputs.count - 1]
+        do { return try input.next() } catch { throw endOfFile(Failure(error), line: input.line) }
+    }
+
+    /// Reads no more of what is read, standard input excepted, and forgets the statement that is open.
+    ///
+    /// - Returns: the failure, with the place.
+    private func endOfFile(_ failure: Failure, line: Int) -> Failure {
+        var failure = failure
+        if !isTyped { failure.message = "\(place(inputs[inputs.count - 1]))line \(line): " + failure.message }
+        buffer.clear()
+        current = ""
+        if inputs.count > 1 { inputs.removeLast() }
+        return failure
+    }
+
     private func prompt(_ database: ShellDatabase) -> String {
         guard buffer.isBlank else { return Self.continuation }
         return database.connection.isInTransaction && !database.opening.isReadOnly ? "litevault*> " : "litevault> "
@@ -304,7 +334,7 @@ final class ShellLoop {
         guard let editor, isTyped else {
             // The prompt is the terminal's, wherever results go.
             if showsPrompts, isTyped { try output.prompt(prompt(database)) }
-            return try inputs[inputs.count - 1].next()
+            return try nextLine()
         }
         let completion = ShellCompletion(database: database)
         while true {

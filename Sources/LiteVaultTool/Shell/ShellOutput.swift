@@ -7,7 +7,10 @@ final class ShellOutput {
 
     private enum Once { case next, running }
 
-    init(_ terminal: Terminal) { standard = ResultStream(terminal) }
+    /// - Parameter outlivesReader: as ``ResultStream``.
+    init(_ terminal: Terminal, outlivesReader: Bool) {
+        standard = ResultStream(terminal, outlivesReader: outlivesReader)
+    }
 
     var stream: ResultStream { file?.stream ?? standard }
 
@@ -34,6 +37,15 @@ final class ShellOutput {
     func end(failed: Bool = false) throws {
         guard once == .running else { return }
         if failed { (file, once) = (nil, nil) } else { try restore() }
+    }
+
+    /// Gives up a file that could not be written, and prints to standard output again. Nothing is left of the file.
+    ///
+    /// - Returns: whether there was one.
+    func dropFailedFile() -> Bool {
+        guard file?.stream.hasFailed == true else { return false }
+        (file, once) = (nil, nil)
+        return true
     }
 
     func flush() throws { try stream.flush() }

@@ -1,5 +1,4 @@
 internal import LiteVault
-internal import LiteVaultCipher
 internal import LiteVaultCore
 internal import LiteVaultQuoting
 internal import LiteVaultSystem
@@ -71,10 +70,7 @@ struct TableImport {
     /// Inserts the records.
     func run(_ database: ShellDatabase) throws -> [String] {
         try Preflight.requireSource(path)
-        // Opened a second time, it would drop the database's locks when it is closed.
-        guard try !withErrorContext(path: path, { try FileMetadata.isSameFile(database.opening.path, path) }) else {
-            throw Failure(.usage, "this is the database itself", path: path, remedy: "Name a CSV file.")
-        }
+        try database.refuseOpenFile(path)
         guard let file = try? InputFile(path: path, allowsPipes: true) else {
             throw Failure(.noInput, "the file cannot be read", path: path, remedy: "Check its permissions.")
         }
