@@ -66,6 +66,8 @@ import Testing
         let refused = try restore("app", "--to-sources", status: 73)
         #expect(states(refused) == ["a.db": "restored", "b.db": "failed"])
         #expect(refused["directory"] is NSNull)
+        let planned = try restore("app", "--to-sources", "--dry-run", status: 73)
+        #expect(states(planned) == ["a.db": "failed", "b.db": "failed"])
         #expect(try workspace.bytes("app/a.db") == before)
         try FileManager.default.removeItem(atPath: workspace.path("app/a.db"))
         #expect(states(try restore("app", "--to-sources", "--if-missing")) == ["a.db": "restored", "b.db": "present"])

@@ -69,8 +69,16 @@ struct FleetOptions: ParsableArguments {
         guard let text = String(data: data, encoding: .utf8), !text.contains("\0") else {
             throw Failure(.usage, "the list is not UTF-8 text", path: list, remedy: "Write one path a line.")
         }
-        return text.split(whereSeparator: \.isNewline).map { String($0) }
-            .filter { !$0.starts(withText: "#") && !$0.allSatisfy(\.isWhitespace) }.map(PathArgument.literal)
+        return lines(in: text).filter { line in
+            !line.starts(withText: "#") && !line.utf8.allSatisfy { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+        }.map(PathArgument.literal)
+    }
+
+    /// By bytes: U+2028 and the like are part of a name, and what they split would be the name of another file (H-TXT-18).
+    private static func lines(in text: String) -> [String] {
+        text.utf8.split(separator: UInt8(ascii: "\n")).map { line in
+            String(decoding: line.last == UInt8(ascii: "\r") ? line.dropLast() : line, as: UTF8.self)
+        }
     }
 
     private static func matches(of pattern: String, _ leavesCompanionsOut: Bool) throws -> [String] {
@@ -82,9 +90,14 @@ struct FleetOptions: ParsableArguments {
                 .usage, "belongs to '\(pattern)', and is not UTF-8: nothing was changed", path: path,
                 remedy: "Rename it.")
         }
-        let endings = ["-wal", "-shm", "-journal", ".keys", ".keys.lock"]
+        // What SQLite and LiteVault keep beside a database.
+        let endings =
+            ["-wal", "-shm", "-journal", ".keys", ".keys.lock", ".keys.replaced", ".promoted"]
+            + ["", "-lock", "-promote", "-new"].map { ".standby" + $0 }
         return paths.filter { path in
-            guard leavesCompanionsOut else { return !path.ends(withText: ".lock") }
+            guard leavesCompanionsOut else {
+                return ![".lock", ".replaced"].contains { path.ends(withText: $0) }
+            }
             return !endings.contains { path.ends(withText: $0) }
         }.map(PathArgument.literal)
     }

@@ -156,6 +156,7 @@ struct RestoreOfMany {
             if options.ifMissing, try Preflight.isPresent(destination) {
                 return Item(database: name, state: .present, destination: destination)
             }
+            if options.dryRun { try Preflight.requireAbsent(destination) }
             var restoreOptions = RestoreOptions()
             restoreOptions.keyring = options.noKeyring ? .none : .besideDatabase
             restoreOptions.progress = session.backupProgress

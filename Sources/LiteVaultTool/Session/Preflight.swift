@@ -1,4 +1,5 @@
 package import LiteVault
+internal import LiteVaultQuoting
 internal import LiteVaultSystem
 
 /// Checks before a key is read: nobody should have to type a passphrase to learn that a file is missing. The library repeats
@@ -76,6 +77,16 @@ package enum Preflight {
             throw Failure(
                 .cannotCreate, "a leftover of another database, which would be replayed into the new one",
                 path: error.path, remedy: "Find out which database it belongs to, then move it away or remove it.")
+        }
+    }
+
+    /// - Throws: `usage` if two of the files that a command reads or writes are one.
+    static func requireDistinct(_ paths: [String?]) throws(Failure) {
+        var seen: Set<ExactText> = []
+        for path in paths.compactMap(\.self) where !seen.insert(ExactText(LocalDirectory.resolved(path))).inserted {
+            throw Failure(
+                .usage, "is named for two files of this command", path: path,
+                remedy: "Give each file a name of its own.")
         }
     }
 
