@@ -123,9 +123,10 @@ struct KeyResolver {
     func table(for name: String) throws -> String {
         let candidates = Self.candidates(for: name)
         if ownKey != nil {
+            // A number of the table's own name is no relation's: `address2` may reference `address`.
             let isOwn =
                 candidates.contains { isSameName($0, table) }
-                || Self.candidates(for: table).contains { isSameName($0, name) }
+                || EnglishNoun.plurals(table).contains { isSameName($0, name) }
             if isOwn { return isSameName(table, name) ? name : table }
         }
         for candidate in candidates where try schema.primaryKey(of: candidate) != nil { return candidate }

@@ -111,8 +111,7 @@ extension Migrator {
     func perform(
         _ migration: Migration, _ connection: Connection, applied: Set<String> = [], checks: Bool
     ) throws {
-        // nil if the schema does not allow foreign keys to be checked.
-        let before = checks ? try? ForeignKeyViolations(connection) : nil
+        let before = checks ? try ForeignKeyViolations(connection) : nil
         do { try migration.migrate(connection, applied) } catch {
             if let error = error as? DatabaseError, error.resultCode.primary == .busy { throw error }
             throw VaultError(.migrationFailed, migration: migration.name, String(describing: error), underlying: error)
@@ -124,7 +123,9 @@ extension Migrator {
         }
         guard let before else { return }
         let violations: [ForeignKeyError]
-        do { violations = try ForeignKeyViolations(connection).added(since: before) } catch let error as DatabaseError {
+        do {
+            violations = try ForeignKeyViolations(connection, after: before).added(since: before)
+        } catch let error as DatabaseError where error.resultCode.primary == .error {
             throw VaultError(
                 .foreignKeyViolation, migration: migration.name,
                 "a foreign key does not reference a key: \(error.message)",

@@ -34,11 +34,9 @@ struct ForeignKeyEnforcement {
     func rebuilding(_ change: () throws -> Void) throws {
         try with(isEnforced: false) {
             try connection.transaction(.immediate) {
-                // nil if the schema does not allow foreign keys to be checked.
-                let before = try? ForeignKeyViolations(connection)
+                let before = try ForeignKeyViolations(connection)
                 try change()
-                guard let before else { return }
-                let errors = try ForeignKeyViolations(connection).added(since: before)
+                let errors = try ForeignKeyViolations(connection, after: before).added(since: before)
                 guard errors.isEmpty else {
                     throw VaultError(
                         .foreignKeyViolation, SchemaReader.ViolatedForeignKeys.summary(of: errors),
@@ -93,19 +91,38 @@ struct ForeignKeyViolations {
     }
 
     private var found: [(identity: Identity, error: ForeignKeyError)] = []
+    /// Whether the engine can check all tables: one whose foreign key does not reference a key, it cannot.
+    private var isComplete = true
 
-    /// Reads the violations of the main database.
+    /// Reads the violations of the main database. Tables that the engine cannot check are left out.
     ///
-    /// - Throws: `DatabaseError`, also if a foreign key does not reference a key.
-    init(_ connection: Connection) throws {
+    /// - Parameter earlier: the violations before a change. If all tables could be checked then, all have to be.
+    /// - Throws: `DatabaseError`, after a change also if a foreign key does not reference a key any more.
+    init(_ connection: Connection, after earlier: ForeignKeyViolations? = nil) throws {
         let reader = connection.schema.attached("main")
         var references: [Reference] = []
         var rows: [Reference: [Int64?]] = [:]
-        try connection.forEach("PRAGMA foreign_key_check") { row in
-            let reference = Reference(
-                name: ExactText(try row.get(0)), parentName: ExactText(try row.get(2)), id: try row.get(3))
-            if rows[reference] == nil { references.append(reference) }
-            rows[reference, default: []].append(try row.get(1, as: Int64?.self))
+        func read(_ check: SQL) throws {
+            try connection.forEach(check) { row in
+                let reference = Reference(
+                    name: ExactText(try row.get(0)), parentName: ExactText(try row.get(2)), id: try row.get(3))
+                if rows[reference] == nil { references.append(reference) }
+                rows[reference, default: []].append(try row.get(1, as: Int64?.self))
+            }
+        }
+        do { try read("PRAGMA foreign_key_check") } catch let error as DatabaseError
+            where error.resultCode.primary == .error && earlier?.isComplete != true
+        {
+            isComplete = false
+            (references, rows) = ([], [:])
+            let tables = try connection.all("SELECT name FROM main.sqlite_master WHERE type = 'table'") { row in
+                try row.get(0, as: String.self)
+            }
+            for table in tables {
+                do { try read("PRAGMA main.foreign_key_check(\(table: table))") } catch let error as DatabaseError
+                    where error.resultCode.primary == .error
+                {}
+            }
         }
         for reference in references {
             var rows = rows[reference] ?? []

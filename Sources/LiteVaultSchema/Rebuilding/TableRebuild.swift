@@ -90,7 +90,10 @@ struct TableRebuild {
         if legacy == 0 { try connection.run("PRAGMA legacy_alter_table = ON") }
         try connection.run("ALTER TABLE \(sql: schema).\(table: temporaryName) RENAME TO \(table: table)")
         if let sequence {
-            // An empty table has no row in sqlite_sequence yet.
+            // An empty table has no row in sqlite_sequence yet. Keys that were copied may be higher than the old ones.
+            let copied = try connection.value(
+                "SELECT max(seq) FROM \(sql: schema).sqlite_sequence WHERE name = ?", with: table, as: Int64?.self)
+            let sequence = max(sequence, copied ?? sequence)
             try connection.run("DELETE FROM \(sql: schema).sqlite_sequence WHERE name = ?", with: table)
             try connection.run(
                 "INSERT INTO \(sql: schema).sqlite_sequence (name, seq) VALUES (?, ?)", with: table, sequence)

@@ -35,6 +35,14 @@ import Testing
         #expect(try db.sql("t_on_\(name)Id") == #"CREATE INDEX "t_on_\#(name)Id" ON "t"("\#(name)Id")"#)
     }
 
+    @Test func `a number in the name of the table that is created is no relation's`() throws {
+        try db.create(table: "team2") { t in
+            t.autoIncrementedPrimaryKey("id")
+            t.belongsTo("team")
+        }
+        #expect(try db.schema.foreignKeys(table: "team2").map(\.toTable) == ["team"])
+    }
+
     @Test func `a key of several columns becomes several columns and one index`() throws {
         try db.create(table: "passport", options: .ifNotExists) { t in
             t.belongsTo("citizenship", onDelete: .cascade)

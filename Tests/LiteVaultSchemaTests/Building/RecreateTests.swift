@@ -80,6 +80,17 @@ import Testing
         #expect(try db.value("SELECT group_concat(id || a) FROM t", as: String.self) == "107x,104y")
     }
 
+    @Test func `H-SCH-26 numbers that a rebuild copies are not given again`() throws {
+        try db.create(table: "t") { t in t.autoIncrementedPrimaryKey("id") }
+        try db.execute("INSERT INTO t VALUES (1), (3); DELETE FROM t WHERE id = 3")
+        try db.recreate(table: "t") { t in t.autoIncrementedPrimaryKey("id") }
+        try db.execute("INSERT INTO t DEFAULT VALUES")
+        #expect(try db.all("SELECT id FROM t", as: Int.self) == [1, 4])
+        try db.recreate(table: "t", copying: ["id": Column("id") + 1000]) { t in t.autoIncrementedPrimaryKey("id") }
+        try db.execute("DELETE FROM t WHERE id = 1004; INSERT INTO t DEFAULT VALUES")
+        #expect(try db.all("SELECT id FROM t", as: Int.self) == [1001, 1005])
+    }
+
     @Test func `a temporary table stays temporary`() throws {
         try db.execute("CREATE TEMP TABLE t (a); INSERT INTO t VALUES (1)")
         try db.recreate(table: "t") { t in

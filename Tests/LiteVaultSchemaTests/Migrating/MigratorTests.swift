@@ -149,6 +149,23 @@ import Testing
         try bad.migrate(db)
     }
 
+    @Test func `H-SCH-27 a foreign key that references no key does not switch the check of the others off`() throws {
+        try db.execute(
+            """
+            CREATE TABLE old (a); CREATE TABLE oldChild (x REFERENCES old (a)); INSERT INTO oldChild VALUES (1);
+            CREATE TABLE parent (id INTEGER PRIMARY KEY); CREATE TABLE child (p REFERENCES parent);
+            INSERT INTO parent VALUES (1); INSERT INTO child VALUES (1)
+            """)
+        var migrator = Migrator()
+        migrator.registerMigration("v1") { db in try db.run("DELETE FROM parent") }
+        let error = #expect(throws: VaultError.self) { try migrator.migrate(db) }
+        #expect(error?.violations?.map(\.description) == ["child [1] => parent"])
+        #expect(throws: VaultError.self) {
+            try db.recreate(table: "parent", copying: ["id": Column("id") + 1]) { t in t.primaryKey("id", .integer) }
+        }
+        #expect(try db.value("SELECT id FROM parent", as: Int.self) == 1)
+    }
+
     @Test func `invalid migrations are rejected before anything happens`() throws {
         var twice = migrator(1)
         twice.registerMigration("v1") { _ in }
