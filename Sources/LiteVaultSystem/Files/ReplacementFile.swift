@@ -173,7 +173,8 @@ extension ReplacementFile {
     ///
     /// - Parameters:
     ///   - replacing: whether the destination may exist.
-    ///   - original: the file whose mode and owner are copied; without it, mode 0600 and the process's owner stay.
+    ///   - original: the file at the destination, whose mode, owner and access control list are copied; without it, mode 0600 and the
+    ///     process's owner stay.
     ///   - beforeRename: the last check before the rename, for example that a lease on the replaced file is unbroken. If it
     ///     throws, nothing has changed.
     /// - Throws: ``DurableFileError``. Unless the reason is `durabilityUnknown`, the destination is untouched and the
@@ -220,8 +221,18 @@ extension ReplacementFile {
         if own.owner != original.owner || own.group != original.group {
             try systemCall("fchown", path) { fchown(descriptor, original.owner, original.group) }
         }
+        var mode = original.mode
+        if let list = try AccessControlList(ofFile: destination) {
+            do { try list.give(to: descriptor, path: path) } catch {
+                // The group's bits of the mode are those of the list's mask: without the list, they would be the group's.
+                AccessControlList.remove(from: descriptor)
+                mode = (mode & ~0o070) | (list.groupBits & mode)
+            }
+        } else {
+            AccessControlList.remove(from: descriptor)
+        }
         // After the owner: a change of owner drops the set-id bits, and the mode must not hold for the wrong group.
-        try systemCall("fchmod", path) { fchmod(descriptor, mode_t(original.mode)) }
+        try systemCall("fchmod", path) { fchmod(descriptor, mode_t(mode)) }
     }
 
     private func checkDestination(replacing: Bool, original: FileMetadata?) throws(DurableFileError) {
