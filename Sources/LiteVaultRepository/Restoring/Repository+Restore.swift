@@ -166,12 +166,15 @@ extension Repository {
         image.bases = []
         let count = row.segments.isEmpty ? 0 : try await apply(row, to: file.path, asFarAsWhole: asFarAsWhole)
         try options.verify(file.path)
-        let keyring = try options.keyring.prepare(snapshot.keyring, of: destination)
+        let keyring = try options.keyring.prepare(
+            snapshot.keyring, of: destination, present: present, owner: options.owner)
         do {
             if present == nil {
-                try withErrorContext(path: destination) { try file.publish { try keyring?.publish() } }
+                try withErrorContext(path: destination) {
+                    try file.publish(ownedBy: options.owner) { try keyring?.publish() }
+                }
             } else {
-                try replace(destination, with: file, keepingAs: options.originalPath, keyring)
+                try replace(destination, with: file, keyring, options)
             }
         } catch {
             // Unless only a power failure could undo the rename.
@@ -186,8 +189,9 @@ extension Repository {
 
     /// Replaces a database that nobody uses with a complete file.
     private func replace(
-        _ destination: String, with file: ReplacementFile, keepingAs other: String?, _ keyring: PendingKeyring?
+        _ destination: String, with file: ReplacementFile, _ keyring: PendingKeyring?, _ options: RestoreOptions
     ) throws {
+        let other = options.originalPath
         let old = try UnusedDatabase(destination, keptAs: other)
         do {
             try old.settle()
@@ -195,7 +199,7 @@ extension Repository {
             if let other { try old.keep(as: other) }
             do {
                 try withErrorContext(path: destination) {
-                    try file.publish(replacing: true, like: old.original) {
+                    try file.publish(replacing: true, like: old.original, ownedBy: options.owner) {
                         try old.requireUnwanted()
                         try keyring?.publish()
                         try old.requireUnwanted()

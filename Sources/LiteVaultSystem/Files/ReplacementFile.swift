@@ -3,7 +3,7 @@ internal import CSystem
 /// A new file: written under a temporary name in its destination's directory, mode 0600, and given its final name only once
 /// it is complete and durable.
 ///
-/// The writer, such as SQLite, opens ``path`` and closes it again before ``publish(replacing:like:beforeRename:)``.
+/// The writer, such as SQLite, opens ``path`` and closes it again before ``publish(replacing:like:ownedBy:beforeRename:)``.
 /// While the temporary file exists, this object holds one descriptor of it, with an `flock` that tells sweeping
 /// processes that its owner is alive. Closing any descriptor of a file drops the POSIX locks that SQLite holds on it in
 /// this process, so between creation and publication nothing here opens or closes the temporary file, and nothing ever
@@ -175,19 +175,22 @@ extension ReplacementFile {
     ///   - replacing: whether the destination may exist.
     ///   - original: the file at the destination, whose mode, owner and access control list are copied; without it, mode 0600 and the
     ///     process's owner stay.
+    ///   - owner: whom the file belongs to from the moment that it has its name; nil for the owner of `original`.
     ///   - beforeRename: the last check before the rename, for example that a lease on the replaced file is unbroken. If it
     ///     throws, nothing has changed.
     /// - Throws: ``DurableFileError``. Unless the reason is `durabilityUnknown`, the destination is untouched and the
     ///   temporary file still exists: ``discard()`` removes it, as does the end of this object. With
     ///   `durabilityUnknown` the file is complete and in place, and there is no temporary file.
     package func publish(
-        replacing: Bool = false, like original: FileMetadata? = nil, beforeRename: () throws -> Void = {}
+        replacing: Bool = false, like original: FileMetadata? = nil, ownedBy owner: FileOwner? = nil,
+        beforeRename: () throws -> Void = {}
     ) throws {
         guard let descriptor = takeDescriptor() else {
             throw DurableFileError(.system, operation: "publish", path: path, code: EBADF)
         }
         do {
             try requireFinished()
+            if let owner = owner ?? original?.ownership { try give(descriptor, to: owner) }
             if let original { try adopt(original, descriptor) }
             try systemCall("fsync", path) { cfs_sync(descriptor) }
             try checkDestination(replacing: replacing, original: original)
@@ -216,11 +219,12 @@ extension ReplacementFile {
         for companion in TemporaryName.companions { directory.unlink(temporaryName + companion) }
     }
 
+    private func give(_ descriptor: Int32, to owner: FileOwner) throws(DurableFileError) {
+        guard try FileMetadata(descriptor: descriptor, path: path).ownership != owner else { return }
+        try systemCall("fchown", path) { fchown(descriptor, owner.user, owner.group) }
+    }
+
     private func adopt(_ original: FileMetadata, _ descriptor: Int32) throws(DurableFileError) {
-        let own = try FileMetadata(descriptor: descriptor, path: path)
-        if own.owner != original.owner || own.group != original.group {
-            try systemCall("fchown", path) { fchown(descriptor, original.owner, original.group) }
-        }
         var mode = original.mode
         if let list = try AccessControlList(ofFile: destination) {
             do { try list.give(to: descriptor, path: path) } catch {
