@@ -35,7 +35,8 @@ extension Repository {
     /// - Throws: `VaultError` `cannotCreate`, `damaged`, `io`, `noSpace`; `noInput` if there is no such state; `damaged` if
     ///   segments are missing or damaged, with a ``BrokenLogError`` as its cause that has the newest reachable time; `busy` if
     ///   the database to replace is in use, or retention keeps removing what was selected; `unsupported` if it cannot be found out whether the database
-    ///   is in use. The destination is as it was then.
+    ///   is in use. The destination is as it was then, except for `busy` with ``RestoreOptions/originalPath``, if a process opened the
+    ///   database while it was replaced: the error says that it was.
     @discardableResult
     public func restore(
         _ selection: SnapshotSelection, database: String? = nil, to destination: String,
@@ -178,7 +179,9 @@ extension Repository {
             }
         } catch {
             // Unless only a power failure could undo the rename.
-            throw file.isPending ? keyring?.takingBack(error) ?? error : error
+            if file.isPending { throw keyring?.takingBack(error) ?? error }
+            if let partial { unlink(partial) }
+            throw error
         }
         if let partial { unlink(partial) }
         var result = row.result(
@@ -214,7 +217,7 @@ extension Repository {
             old.release(isRetired: false)
             throw error
         }
-        old.release(isRetired: other == nil)
+        try old.retire(keptAs: other)
     }
 }
 
