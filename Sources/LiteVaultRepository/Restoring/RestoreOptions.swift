@@ -56,7 +56,8 @@ public enum KeyringRestore: Sendable, Equatable {
     /// It is written beside the database, `.keys` after its name, unless that file exists. An existing keyring stays: it may be
     /// newer, and may be the only one with the keys of other databases.
     case besideDatabase
-    /// It is written beside the database. An existing one is kept, with `.replaced` after its name.
+    /// It is written beside the database. An existing one is kept, with `.replaced` after its name. If that is a symbolic link, all of this
+    /// happens to the file that it leads to.
     case replacing
     /// It is written to a new file.
     case file(String)
