@@ -12,6 +12,7 @@
 #if defined(__linux__)
 #include <sys/syscall.h>
 #include <sys/vfs.h>
+#include <sys/xattr.h>
 #elif defined(__APPLE__)
 #include <sys/mount.h>
 #include <sys/param.h>
@@ -124,6 +125,37 @@ int cfs_lease_release(int descriptor) {
     fcntl(descriptor, F_SETSIG, 0);
     errno = saved;
     return result;
+#else
+    (void)descriptor;
+    return not_supported();
+#endif
+}
+
+#if defined(__linux__)
+static const char access_list[] = "system.posix_acl_access";
+#endif
+
+int cfs_acl_read(const char *path, void *bytes, size_t length) {
+#if defined(__linux__)
+    return (int)lgetxattr(path, access_list, bytes, length);
+#else
+    (void)path, (void)bytes, (void)length;
+    return not_supported();
+#endif
+}
+
+int cfs_acl_write(int descriptor, const void *bytes, size_t length) {
+#if defined(__linux__)
+    return fsetxattr(descriptor, access_list, bytes, length, 0);
+#else
+    (void)descriptor, (void)bytes, (void)length;
+    return not_supported();
+#endif
+}
+
+int cfs_acl_remove(int descriptor) {
+#if defined(__linux__)
+    return fremovexattr(descriptor, access_list);
 #else
     (void)descriptor;
     return not_supported();

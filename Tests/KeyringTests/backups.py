@@ -3,13 +3,14 @@ import collections
 import itertools
 import json
 import os
+import pwd
 import shutil
 import subprocess
 import sys
 import threading
 
 from faults import tracing
-from faults.report import expect
+from faults.report import Skip, expect
 from suites import Box, by, data, reader, rows, write
 
 READER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "RepositoryReader", "reader.py")
@@ -330,6 +331,42 @@ def kills(report, settings, copy):
                "the directory of the keyring was not synced")
         shutil.rmtree(own.path)
 
+    # hazard: H-BAK-49
+    def owned():
+        """Whatever has the name of the database or its keyring belongs to the owner, wherever a restore is killed."""
+        if os.geteuid() != 0:
+            raise Skip("only root gives files away")
+        nobody = pwd.getpwnam("nobody").pw_uid
+        command = ["restore", "--repository", "r", "--owner", "nobody", "--if-missing", "new.db"]
+        own = fresh()
+        steps = ["fchown", "fsync", "link", "linkat", "rename", "renameat", "renameat2"]
+        done = tracing.trace([own.tool, *command], own.path + ".log", steps, cwd=own.path, env=own.machine)
+        expect(done.returncode == 0, lambda: str(done.stderr))
+        counts, places = collections.Counter(), set()
+        for call in tracing.read(own.path + ".log"):
+            counts[call.pid, call.name] += 1
+            if "new.db" in call.arguments or call.path == os.path.realpath(own.path):
+                places.add((call.name, counts[call.pid, call.name]))
+        expect(any(call.startswith(("rename", "link")) for call, _ in places), str(places))
+        shutil.rmtree(own.path)
+        seen = 0
+        for call, number in sorted(places):
+            own = fresh()
+            tracing.trace([own.tool, *command], own.file("log"), [call], f"{call}:signal=SIGKILL:when={number}",
+                          cwd=own.path, env=own.machine)
+            for again in (False, True):
+                if again:
+                    own.run(*command)
+                for name in ("new.db", "new.db.keys"):
+                    if os.path.exists(own.file(name)):
+                        seen += 1
+                        expect(os.stat(own.file(name)).st_uid == nobody, f"{name} is not the owner's after {call} {number}")
+                    else:
+                        expect(not again, f"{name} is missing after {call} {number}")
+            shutil.rmtree(own.path)
+        return f"{len(places)} kills, {seen} files"
+
+    report.case("H-BAK-49 what a restore gives its name belongs to the owner from that moment", owned)
     report.case("H-BAK-13 a keyring that a restore finds is kept for good before the database gets its name", found)
     report.case("H-BAK-15 the keyring that a restore replaces is kept for good before it is replaced", ordered)
 

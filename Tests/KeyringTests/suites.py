@@ -230,6 +230,22 @@ def commands(report, settings, place):
             own.run(*words, status=status)
         expect(data(own.file("keys")) == before, "the keyring changed")
 
+    # hazard: H-KEY-47
+    def resumed():
+        """What a kill between the removal of the slot and that of the older keys leaves is finished by a command."""
+        own = box()
+        words = ["key", "remove", "keys", "2", *by("a"), "--rekey", "vault.db"]
+        own.run(*words)
+        done = own.run(*words, "--forget-old-keys", status=64)
+        expect(b"--forget-old-keys" in done.stderr and len(own.keys("a")) == 2, str(done.stderr))
+        finish = ["key", "remove", "keys", *by("a")]
+        for wrong in (finish, [*finish, "--rekey", "vault.db"], [*finish, "--rekey", "vault.db", "--forget-old-keys"]):
+            own.run(*wrong, status=64)
+        for dropped in (1, 0):
+            found = json.loads(own.run(*finish, "--forget-old-keys", "--json").stdout)
+            expect((found["removed"], found["dropped_keys"], found["old_keys"]) == ([], dropped, 0), str(found))
+            expect(len(own.keys("a")) == 1 and own.opens("a") and not own.opens("b"), "what opens")
+
     def older_header():
         """The file does not show which key it has: it is opened with each, by the settings of the command."""
         own = box()
@@ -258,6 +274,7 @@ def commands(report, settings, place):
         ("encrypt --new-keyring leaves a keyring with its database, or none", created),
         ("a recovery code sets a new passphrase", recovered),
         ("what is refused changes nothing", refused),
+        ("H-KEY-47 older keys are dropped although the slot is gone already", resumed),
         ("a database with a plaintext header and an older key of the keyring opens", older_header),
         ("keygen makes keys of every format", keygen),
     ])

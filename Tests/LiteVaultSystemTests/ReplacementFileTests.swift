@@ -77,6 +77,36 @@ struct ReplacementFileTests {
         #expect(try scratch.names() == ["vault.db"])
     }
 
+    @Test(.enabled(if: hasLists, "the file system of TMPDIR has no access control lists"))
+    func `H-SEC-49 replacing keeps the access control list of the original, and gives its mask to nobody`() throws {
+        let path = try scratch.write("old", to: "vault.db")
+        try give(list, path)
+        let original = try FileMetadata(path: path)
+        #expect(original.mode == 0o660)
+        let file = try ReplacementFile(destination: path)
+        try fill(file.path, "new")
+        try file.publish(replacing: true, like: original)
+        #expect(try AccessControlList(ofFile: path) == list)
+        #expect(try FileMetadata(path: path).mode == 0o660)
+        #expect(try scratch.text("vault.db") == "new")
+    }
+
+    @Test(.enabled(if: hasLists, "the file system of TMPDIR has no access control lists"))
+    func `replacing a file without an access control list keeps none that the new one has`() throws {
+        let path = try scratch.write("old", to: "vault.db", mode: 0o640)
+        let file = try ReplacementFile(destination: path)
+        try give(list, file.path)
+        try file.publish(replacing: true, like: FileMetadata(path: path))
+        #expect(try AccessControlList(ofFile: path) == nil)
+        #expect(try FileMetadata(path: path).mode == 0o640)
+    }
+
+    @Test func `the group of a list has the bits of its own entry, and those of a damaged one none`() {
+        #expect(list.groupBits == 0)
+        #expect(AccessControlList(bytes: [2, 0, 0, 0, 1, 0, 6, 0, 255, 255, 255, 255, 4, 0, 5, 0, 255, 255, 255, 255]).groupBits == 0o050)
+        for bytes in [[], [2], [2, 0, 0, 0, 4, 0, 7]] as [[UInt8]] { #expect(AccessControlList(bytes: bytes).groupBits == 0) }
+    }
+
     @Test func `a destination that was exchanged in the meantime is not replaced`() throws {
         let path = try scratch.write("old", to: "vault.db")
         let original = try FileMetadata(path: path)
@@ -184,3 +214,25 @@ func fill(_ path: String, _ text: String) throws {
     try handle.write(contentsOf: Data(text.utf8))
     try handle.close()
 }
+
+/// The owner and user 12345 may read and write; the group and all others may not.
+private let list = AccessControlList(bytes: [
+    2, 0, 0, 0,
+    1, 0, 6, 0, 255, 255, 255, 255,
+    2, 0, 6, 0, 57, 48, 0, 0,
+    4, 0, 0, 0, 255, 255, 255, 255,
+    16, 0, 6, 0, 255, 255, 255, 255,
+    32, 0, 0, 0, 255, 255, 255, 255,
+])
+
+private func give(_ list: AccessControlList, _ path: String) throws {
+    let descriptor = open(path, O_RDWR)
+    defer { close(descriptor) }
+    try list.give(to: descriptor, path: path)
+}
+
+/// Whether the file system of temporary files has access control lists.
+private let hasLists: Bool = {
+    let scratch = Scratch()
+    return (try? give(list, scratch.write("", to: "file"))) != nil
+}()

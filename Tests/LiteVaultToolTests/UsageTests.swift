@@ -182,6 +182,7 @@ import Testing
         ["export", "a", "b", "--to-key-file", "b", "--to-key-command", "c"],
         ["info", "a", "--source-page-size", "big"],
         ["decrypt", "a"], ["backup", "a"], ["verify"], ["vacuum", "a", "b"],
+        ["restore", "--repository", "r", "--to-stdout", "--owner", "root"], ["key", "remove", "k", "--rekey", "a"],
     ])
     func `wrong arguments end with 64 and a hint, and nothing on standard output`(_ arguments: [String]) throws {
         let run = try workspace.tool.run(arguments)

@@ -1,6 +1,8 @@
 #ifndef C_FILE_SUPPORT_H
 #define C_FILE_SUPPORT_H
 
+#include <stddef.h>
+
 // The system calls that Swift's C library module does not show: GNU extensions and variadic commands.
 // Each returns 0 or a non-negative answer, or -1 with errno set. Where a platform lacks one, errno is ENOTSUP.
 
@@ -28,5 +30,12 @@ int cfs_lease_take(int descriptor);
 int cfs_lease_is_whole(int descriptor);
 
 int cfs_lease_release(int descriptor);
+
+/// Reads the access control list of a file, which is not opened: the attribute system.posix_acl_access. The number of its bytes.
+int cfs_acl_read(const char *path, void *bytes, size_t length);
+
+int cfs_acl_write(int descriptor, const void *bytes, size_t length);
+
+int cfs_acl_remove(int descriptor);
 
 #endif

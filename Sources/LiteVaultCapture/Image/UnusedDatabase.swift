@@ -121,6 +121,27 @@ package final class UnusedDatabase {
         throw Self.cannotKeep(other, exists: code == EEXIST)
     }
 
+    /// Releases the lock after the file was replaced, as ``release(isRetired:)`` does.
+    ///
+    /// A process that waits for a file that is kept gets all of it; but it looked up the name that another file has now, and writes its log
+    /// or journal beside that one.
+    ///
+    /// - Parameter other: the name that the file is kept by; nil if it is not.
+    /// - Throws: `VaultError` `busy` if a process waits for a file that is kept. The lock is released.
+    package func retire(keptAs other: String?) throws {
+        let isAwaited = lease.isBroken
+        release(isRetired: other == nil)
+        guard let other, isAwaited else { return }
+        throw VaultError(
+            .busy,
+            "The database was replaced, but another process was opening the former one, which is kept as \(other)",
+            path: path,
+            remedy:
+                "End that process. A '-wal' or '-journal' that it leaves beside the database belongs to the former one: "
+                + "rename it to \(other)-wal or \(other)-journal before anything opens the database; "
+                + "if something has, restore it again.")
+    }
+
     /// Releases the lock after the file was replaced, or was not.
     ///
     /// A process that looked the name up before it was replaced, and waits, gets the old file. Without a first page it

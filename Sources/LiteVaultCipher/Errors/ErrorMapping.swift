@@ -106,7 +106,10 @@ extension VaultError {
             if error.operation == "lease" { remedy = "Write a new file instead of replacing this one." }
         case .system where error.isNotPermitted || error.isMissing:
             code = .cannotCreate
-            remedy = "Check that the directory exists and can be written."
+            remedy =
+                error.operation == "fchown"
+                ? "Only root can give a file to another user or group."
+                : "Check that the directory exists and can be written."
         case .system, .unfinished, .durabilityUnknown, .tooLittleSpace, .shuttingDown: code = .io
         }
         if error.isNoSpace {

@@ -43,6 +43,21 @@ extension DatabaseFile {
         try withErrorContext(path: path) { try DurableName.sync(path) }
     }
 
+    /// As ``requireChanged(from:to:refusing:settings:)``, for a caller that has just changed the key and cannot repeat that: the old key no
+    /// longer opens the file.
+    ///
+    /// - Throws: ``VaultError`` as that; `io`, which says that the key was changed, instead of `busy`.
+    package func confirmChange(from old: DatabaseKey, to new: DatabaseKey, settings: CipherSettings) throws {
+        do { try requireChanged(from: old, to: new, settings: settings) } catch let error as VaultError
+            where error.code == .busy || error.code == .io
+        {
+            throw VaultError(
+                .io, "The key was changed, and the file could not be read back: \(error.message)", path: error.path,
+                remedy: "Keep the new key, and verify the database with it. The old one does not open it any more.",
+                cause: error)
+        }
+    }
+
     /// As ``opens(with:settings:)``; the file is known to be sound, so what an old key makes of it says nothing more.
     private func admits(_ key: DatabaseKey, _ settings: CipherSettings) throws -> Bool {
         do {

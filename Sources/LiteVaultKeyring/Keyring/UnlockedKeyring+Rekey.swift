@@ -16,7 +16,8 @@ extension UnlockedKeyring {
     /// 3. The slots are removed.
     ///
     /// A kill at any moment leaves every database openable by all slots that stay. Call it again with the same slots to
-    /// finish: no other key is made, and what is done already is not done twice, but made durable. Old keys stay in the
+    /// finish: no other key is made, and what is done already is not done twice, but made durable. If the slots are gone, all of it is
+    /// done, and a call throws `usage`. Old keys stay in the
     /// keyring for the slots that stay, for snapshots and backups of the time before, until ``forgetOldKeys()``.
     ///
     /// - Parameters:

@@ -35,7 +35,8 @@ extension Repository {
     /// - Throws: `VaultError` `cannotCreate`, `damaged`, `io`, `noSpace`; `noInput` if there is no such state; `damaged` if
     ///   segments are missing or damaged, with a ``BrokenLogError`` as its cause that has the newest reachable time; `busy` if
     ///   the database to replace is in use, or retention keeps removing what was selected; `unsupported` if it cannot be found out whether the database
-    ///   is in use. The destination is as it was then.
+    ///   is in use. The destination is as it was then, except for `busy` with ``RestoreOptions/originalPath``, if a process opened the
+    ///   database while it was replaced: the error says that it was.
     @discardableResult
     public func restore(
         _ selection: SnapshotSelection, database: String? = nil, to destination: String,
@@ -166,16 +167,21 @@ extension Repository {
         image.bases = []
         let count = row.segments.isEmpty ? 0 : try await apply(row, to: file.path, asFarAsWhole: asFarAsWhole)
         try options.verify(file.path)
-        let keyring = try options.keyring.prepare(snapshot.keyring, of: destination)
+        let keyring = try options.keyring.prepare(
+            snapshot.keyring, of: destination, present: present, owner: options.owner)
         do {
             if present == nil {
-                try withErrorContext(path: destination) { try file.publish { try keyring?.publish() } }
+                try withErrorContext(path: destination) {
+                    try file.publish(ownedBy: options.owner) { try keyring?.publish() }
+                }
             } else {
-                try replace(destination, with: file, keepingAs: options.originalPath, keyring)
+                try replace(destination, with: file, keyring, options)
             }
         } catch {
             // Unless only a power failure could undo the rename.
-            throw file.isPending ? keyring?.takingBack(error) ?? error : error
+            if file.isPending { throw keyring?.takingBack(error) ?? error }
+            if let partial { unlink(partial) }
+            throw error
         }
         if let partial { unlink(partial) }
         var result = row.result(
@@ -186,8 +192,9 @@ extension Repository {
 
     /// Replaces a database that nobody uses with a complete file.
     private func replace(
-        _ destination: String, with file: ReplacementFile, keepingAs other: String?, _ keyring: PendingKeyring?
+        _ destination: String, with file: ReplacementFile, _ keyring: PendingKeyring?, _ options: RestoreOptions
     ) throws {
+        let other = options.originalPath
         let old = try UnusedDatabase(destination, keptAs: other)
         do {
             try old.settle()
@@ -195,7 +202,7 @@ extension Repository {
             if let other { try old.keep(as: other) }
             do {
                 try withErrorContext(path: destination) {
-                    try file.publish(replacing: true, like: old.original) {
+                    try file.publish(replacing: true, like: old.original, ownedBy: options.owner) {
                         try old.requireUnwanted()
                         try keyring?.publish()
                         try old.requireUnwanted()
@@ -210,7 +217,7 @@ extension Repository {
             old.release(isRetired: false)
             throw error
         }
-        old.release(isRetired: other == nil)
+        try old.retire(keptAs: other)
     }
 }
 

@@ -14,6 +14,8 @@ public struct RestoreOptions: Sendable {
     public var reusesExisting = false
     /// What is done with the keyring that the snapshot carries: by default it is written beside the database, unless a file is there.
     public var keyring: KeyringRestore = .besideDatabase
+    /// Whom the database and its keyring belong to when they appear; nil for the owner of the files that they replace, or of this process.
+    package var owner: FileOwner?
     /// Called with the path of the complete file before it gets its name: an error that it throws leaves the destination as it
     /// was. It must close the file.
     public var verify: @Sendable (String) throws -> Void = { _ in }
@@ -54,7 +56,8 @@ public enum KeyringRestore: Sendable, Equatable {
     /// It is written beside the database, `.keys` after its name, unless that file exists. An existing keyring stays: it may be
     /// newer, and may be the only one with the keys of other databases.
     case besideDatabase
-    /// It is written beside the database. An existing one is kept, with `.replaced` after its name.
+    /// It is written beside the database. An existing one is kept, with `.replaced` after its name. If that is a symbolic link, all of this
+    /// happens to the file that it leads to.
     case replacing
     /// It is written to a new file.
     case file(String)
@@ -102,43 +105,67 @@ extension KeyringRestore {
             throw VaultError(
                 .noInput, "the snapshot was stored without a keyring", path: path, remedy: "Restore it without one.")
         }
-        guard let present = try Self.content(of: path) else { return RestoredKeyring(path: path, outcome: .written) }
+        guard let file = try Self.existing(at: path) else { return RestoredKeyring(path: path, outcome: .written) }
+        let present = try Self.content(of: file)
         if present == keyring { return RestoredKeyring(path: path, outcome: .same) }
         switch self {
         case .file:
             throw VaultError(.cannotCreate, "the file exists", path: path, remedy: "Choose another name.")
         case .replacing:
-            let kept = path + ".replaced"
+            let kept = file + ".replaced"
             guard try withErrorContext(path: kept, { try FileMetadata.ifExists(path: kept) }) == nil else {
                 throw VaultError(
                     .cannotCreate, "the replaced keyring cannot be kept: the file exists", path: kept,
                     remedy: "Give that file another name.")
             }
-            return RestoredKeyring(path: path, outcome: .replaced)
+            return RestoredKeyring(path: file, outcome: .replaced)
         case .besideDatabase, .none: return RestoredKeyring(path: path, outcome: .other)
         }
     }
 
     /// Writes the keyring of a snapshot to a temporary file, mode 0600; ``PendingKeyring/publish()`` gives it its name.
     ///
-    /// - Parameter database: the path of the database to restore.
+    /// - Parameters:
+    ///   - database: the path of the database to restore.
+    ///   - present: the database that is there, to whose owner a new keyring beside it belongs.
+    ///   - owner: whom the keyring is to belong to instead.
     /// - Returns: nil without a keyring.
     /// - Throws: as ``plan(_:of:)``; `io`, `noSpace`.
-    func prepare(_ keyring: [UInt8]?, of database: String) throws -> PendingKeyring? {
+    func prepare(
+        _ keyring: [UInt8]?, of database: String, present: FileMetadata?, owner: FileOwner?
+    ) throws -> PendingKeyring? {
         guard let planned = try plan(keyring, of: database) else { return nil }
         guard let keyring, planned.outcome == .written || planned.outcome == .replaced else {
-            return PendingKeyring(planned: planned, file: nil)
+            return PendingKeyring(planned: planned, file: nil, owner: nil)
         }
+        // One that replaces another has the owner of that one.
+        let isNewBeside = self == .besideDatabase || self == .replacing && planned.outcome == .written
+        let owner = owner ?? (isNewBeside ? present?.ownership : nil)
         return try withErrorContext(path: planned.path) {
             let file = try ReplacementFile(destination: planned.path)
             try LocalFile(updating: file.path).write(keyring, at: 0)
-            return PendingKeyring(planned: planned, file: file)
+            return PendingKeyring(planned: planned, file: file, owner: owner)
         }
     }
 
-    /// The content of an existing file; nil without one. What is too large to be this keyring is empty.
-    private static func content(of path: String) throws -> [UInt8]? {
-        guard try withErrorContext(path: path, { try FileMetadata.ifExists(path: path) }) != nil else { return nil }
+    /// The existing file at a path, behind links as keyrings are read and changed everywhere; nil without one.
+    ///
+    /// - Throws: `noInput` for a link to nothing.
+    fileprivate static func existing(at path: String) throws -> String? {
+        try withErrorContext(path: path) {
+            guard let present = try FileMetadata.ifExists(path: path) else { return nil }
+            guard present.kind == .symbolicLink else { return path }
+            guard try FileMetadata.ifExists(path: path, followingLinks: true) != nil else {
+                throw VaultError(
+                    .noInput, "This is a link to a file or directory that does not exist", path: path,
+                    remedy: "Mount or restore what it leads to, or remove the link.")
+            }
+            return try FileMetadata.resolvedPath(path)
+        }
+    }
+
+    /// The content of an existing file. What is too large to be this keyring is empty.
+    private static func content(of path: String) throws -> [UInt8] {
         let file = try LocalFile(reading: path)
         let limit = RepositoryFormat.keyringBytes
         return try file.size() > Int64(limit) ? [] : file.contents(upTo: limit)
@@ -153,6 +180,8 @@ struct PendingKeyring {
     let planned: RestoredKeyring
     /// Nil if the existing keyring stays.
     let file: ReplacementFile?
+    /// Whom the file is to belong to; nil for the owner of the file that it replaces, or of this process.
+    let owner: FileOwner?
 
     private var kept: String { planned.path + ".replaced" }
 
@@ -164,13 +193,14 @@ struct PendingKeyring {
         let path = planned.path
         // An existing one may be of a restore that was killed before it synced the directory.
         guard let file else {
-            let directory = LocalDirectory.parent(of: path)
+            guard planned.outcome == .same else { return }
+            let directory = LocalDirectory.parent(of: try KeyringRestore.existing(at: path) ?? path)
             // LiteVault writes to no directory that it cannot read.
-            guard planned.outcome == .same, access(directory, R_OK) == 0 else { return }
+            guard access(directory, R_OK) == 0 else { return }
             return try LocalDirectory.sync(directory)
         }
         try withErrorContext(path: path) {
-            guard planned.outcome == .replaced else { return try file.publish() }
+            guard planned.outcome == .replaced else { return try file.publish(ownedBy: owner) }
             let original = try FileMetadata(path: path)
             guard original.kind == .regular, link(path, kept) == 0 else {
                 throw VaultError(
@@ -180,7 +210,7 @@ struct PendingKeyring {
             do {
                 // A power failure could otherwise keep the rename and lose the link, and with it the only copy.
                 try LocalDirectory.sync(LocalDirectory.parent(of: path))
-                try file.publish(replacing: true, like: original)
+                try file.publish(replacing: true, like: original, ownedBy: owner)
             } catch {
                 if file.isPending { unlink(kept) }
                 throw error

@@ -9,7 +9,7 @@ internal import CSystem
 /// s by default); ``isBroken`` then becomes true. The kernel notifies the process with `SIGURG`, which is ignored
 /// unless it is handled, instead of the default `SIGIO`, which would end it.
 ///
-/// To replace a file: take the lease, check ``isBroken`` in `beforeRename` of `publish(replacing:like:beforeRename:)`,
+/// To replace a file: take the lease, check ``isBroken`` in `beforeRename` of `publish(replacing:like:ownedBy:beforeRename:)`,
 /// and check again after the rename, before ``release()``. If it broke only then, a process looked the name up before
 /// the rename, and will get the *old* file, without a name, once the lease is released: its writes would be lost.
 /// Make the old file unusable first (overwrite its first page through the open descriptor).

@@ -59,6 +59,9 @@ package struct FileMetadata: Sendable, Equatable {
         }
     }
 
+    /// The user and the group of the file.
+    package var ownership: FileOwner { FileOwner(user: owner, group: group) }
+
     /// Whether both describe the same file, regardless of hard links and symbolic links.
     package func isSameFile(as other: FileMetadata) -> Bool { device == other.device && inode == other.inode }
 
@@ -83,6 +86,17 @@ package struct FileMetadata: Sendable, Equatable {
             throw DurableFileError(.system, operation: "realpath", path: path, code: EILSEQ)
         }
         return text
+    }
+}
+
+/// A user and a group that a file belongs to.
+package struct FileOwner: Sendable, Equatable {
+    package let user: UInt32
+    package let group: UInt32
+
+    package init(user: UInt32, group: UInt32) {
+        self.user = user
+        self.group = group
     }
 }
 

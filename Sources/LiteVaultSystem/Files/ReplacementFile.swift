@@ -3,7 +3,7 @@ internal import CSystem
 /// A new file: written under a temporary name in its destination's directory, mode 0600, and given its final name only once
 /// it is complete and durable.
 ///
-/// The writer, such as SQLite, opens ``path`` and closes it again before ``publish(replacing:like:beforeRename:)``.
+/// The writer, such as SQLite, opens ``path`` and closes it again before ``publish(replacing:like:ownedBy:beforeRename:)``.
 /// While the temporary file exists, this object holds one descriptor of it, with an `flock` that tells sweeping
 /// processes that its owner is alive. Closing any descriptor of a file drops the POSIX locks that SQLite holds on it in
 /// this process, so between creation and publication nothing here opens or closes the temporary file, and nothing ever
@@ -173,20 +173,24 @@ extension ReplacementFile {
     ///
     /// - Parameters:
     ///   - replacing: whether the destination may exist.
-    ///   - original: the file whose mode and owner are copied; without it, mode 0600 and the process's owner stay.
+    ///   - original: the file at the destination, whose mode, owner and access control list are copied; without it, mode 0600 and the
+    ///     process's owner stay.
+    ///   - owner: whom the file belongs to from the moment that it has its name; nil for the owner of `original`.
     ///   - beforeRename: the last check before the rename, for example that a lease on the replaced file is unbroken. If it
     ///     throws, nothing has changed.
     /// - Throws: ``DurableFileError``. Unless the reason is `durabilityUnknown`, the destination is untouched and the
     ///   temporary file still exists: ``discard()`` removes it, as does the end of this object. With
     ///   `durabilityUnknown` the file is complete and in place, and there is no temporary file.
     package func publish(
-        replacing: Bool = false, like original: FileMetadata? = nil, beforeRename: () throws -> Void = {}
+        replacing: Bool = false, like original: FileMetadata? = nil, ownedBy owner: FileOwner? = nil,
+        beforeRename: () throws -> Void = {}
     ) throws {
         guard let descriptor = takeDescriptor() else {
             throw DurableFileError(.system, operation: "publish", path: path, code: EBADF)
         }
         do {
             try requireFinished()
+            if let owner = owner ?? original?.ownership { try give(descriptor, to: owner) }
             if let original { try adopt(original, descriptor) }
             try systemCall("fsync", path) { cfs_sync(descriptor) }
             try checkDestination(replacing: replacing, original: original)
@@ -215,13 +219,24 @@ extension ReplacementFile {
         for companion in TemporaryName.companions { directory.unlink(temporaryName + companion) }
     }
 
+    private func give(_ descriptor: Int32, to owner: FileOwner) throws(DurableFileError) {
+        guard try FileMetadata(descriptor: descriptor, path: path).ownership != owner else { return }
+        try systemCall("fchown", path) { fchown(descriptor, owner.user, owner.group) }
+    }
+
     private func adopt(_ original: FileMetadata, _ descriptor: Int32) throws(DurableFileError) {
-        let own = try FileMetadata(descriptor: descriptor, path: path)
-        if own.owner != original.owner || own.group != original.group {
-            try systemCall("fchown", path) { fchown(descriptor, original.owner, original.group) }
+        var mode = original.mode
+        if let list = try AccessControlList(ofFile: destination) {
+            do { try list.give(to: descriptor, path: path) } catch {
+                // The group's bits of the mode are those of the list's mask: without the list, they would be the group's.
+                AccessControlList.remove(from: descriptor)
+                mode = (mode & ~0o070) | (list.groupBits & mode)
+            }
+        } else {
+            AccessControlList.remove(from: descriptor)
         }
         // After the owner: a change of owner drops the set-id bits, and the mode must not hold for the wrong group.
-        try systemCall("fchmod", path) { fchmod(descriptor, mode_t(original.mode)) }
+        try systemCall("fchmod", path) { fchmod(descriptor, mode_t(mode)) }
     }
 
     private func checkDestination(replacing: Bool, original: FileMetadata?) throws(DurableFileError) {

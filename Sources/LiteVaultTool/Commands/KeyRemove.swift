@@ -12,19 +12,20 @@ struct KeyRemove: VaultCommand {
         Without --rekey, a removed secret still opens older copies of the keyring. With --rekey, each DATABASE named is \
         rewritten under a new key, which no removed slot ever had; no other process may have it open. If that is \
         interrupted, the slots that stay open everything: run the same command again. Databases that are not named \
-        keep their key.
+        keep their key. Without a slot, --forget-old-keys deletes older keys alone, also when the slots have been removed already.
         """,
         examples: [
             "litevault key remove vault.db.keys 2",
             "litevault key remove vault.db.keys 2 3 --rekey vault.db",
             "litevault key remove shared.keys 2 --rekey a.db --rekey b.db",
+            "litevault key remove vault.db.keys --forget-old-keys",
         ])
 
     @OptionGroup var keyring: UnlockOptions
     @OptionGroup(title: "Opening the keyring") var trust: TrustOptions
 
     @Argument(help: .init("The numbers of the slots, as 'litevault key list' shows them.", valueName: "slot"))
-    var slots: [Int]
+    var slots: [Int] = []
 
     @Option(path: "Give this database a new key.", valueName: "database")
     var rekey: [String] = []
@@ -38,15 +39,20 @@ struct KeyRemove: VaultCommand {
     @OptionGroup(title: "Cipher settings of the databases") var cipher: CipherOptions<ReadSide>
     @OptionGroup(title: "Output") var output: OutputOptions
 
+    func validate() throws {
+        if slots.isEmpty, !forgetOldKeys || !rekey.isEmpty { throw ValidationError("missing argument SLOT") }
+    }
+
     func perform(_ session: Session) throws -> Report {
         let path = keyring.path
         try session.reserveKeySources(keyring.opening.key)
         for database in rekey { try Preflight.requireEncrypted(database) }
         var unlocked = try session.unlock(
             path, keyring.opening.key, keyring.opening.method, trusted: trust.fingerprints())
+        try requireSlots(of: unlocked)
         if forgetOldKeys, !yes { try requireUnusedKeys(unlocked) }
         if rekey.isEmpty {
-            try unlocked.remove(slots)
+            if !slots.isEmpty { try unlocked.remove(slots) }
         } else {
             try unlocked.remove(slots, rekeying: rekey, settings: cipher.settings(), progress: session.progress)
         }
@@ -58,13 +64,18 @@ struct KeyRemove: VaultCommand {
             "keyring": path, "removed": slots, "rekeyed": rekey, "old_keys": unlocked.keyCount - 1,
             "dropped_keys": dropped, "seconds": session.elapsed, "keyring_proof": proof.members,
         ])
-        let numbers = slots.map(String.init).joined(separator: ", ")
-        report.appendLine("Removed \(slots.count == 1 ? "slot" : "slots") \(numbers) of \(Format.visible(path)).")
-        for database in rekey { report.appendLine("Changed the key of \(Format.visible(database)).") }
-        report.appendLine(
-            rekey.isEmpty
-                ? "Older copies of the keyring still open with it. To revoke for good, use --rekey."
-                : "Copies and backups of the time before still open with it, and with older copies of the keyring.")
+        if !slots.isEmpty {
+            let numbers = slots.map(String.init).joined(separator: ", ")
+            report.appendLine(
+                "Removed \(slots.count == 1 ? "slot" : "slots") \(numbers) of \(Format.visible(path)).")
+            for database in rekey { report.appendLine("Changed the key of \(Format.visible(database)).") }
+            report.appendLine(
+                rekey.isEmpty
+                    ? "Older copies of the keyring still open with it. To revoke for good, use --rekey."
+                    : "Copies and backups of the time before still open with it, and with older copies of the keyring.")
+        } else if dropped == 0 {
+            report.appendLine("\(Format.visible(path)) has the newest key alone.")
+        }
         if dropped > 0 {
             report.appendLine(
                 "Dropped \(Format.count(dropped, "older key")): a database that still has one opens with an older copy of the "
@@ -72,6 +83,16 @@ struct KeyRemove: VaultCommand {
         }
         proof.add(to: &report)
         return report
+    }
+
+    /// Requires that the slots exist. An earlier run that was interrupted may have removed them, and left the older keys.
+    private func requireSlots(of unlocked: UnlockedKeyring) throws(Failure) {
+        let known = unlocked.slots.map(\.id)
+        guard let gone = slots.first(where: { !known.contains($0) }) else { return }
+        throw Failure(
+            .usage, "there is no slot \(gone), or none any more", path: keyring.path,
+            remedy: "It has \(known.map(String.init).joined(separator: ", ")). If an earlier run has removed it, "
+                + "'litevault key remove KEYRING --forget-old-keys' deletes the older keys.")
     }
 
     /// Requires that no database beside the keyring, or beside those that get a new key, has a key that will be dropped.

@@ -57,7 +57,7 @@ struct Rekey: VaultCommand {
         let old = try session.key(key, for: path, settings: settings)
         let new = try session.key(newKey, for: path, confirms: true, trusted: trust.fingerprints())
         try database.rekey(from: old, to: new, settings: settings, progress: session.progress)
-        try database.requireChanged(from: old, to: new, settings: settings)
+        try database.confirmChange(from: old, to: new, settings: settings)
 
         let file = WrittenFile(path, session)
         var report = Report(["database": path], file.members)

@@ -105,6 +105,9 @@ struct Restore: VaultCommand {
         if let parallel, parallel < 1 { throw ValidationError("--parallel needs a number of 1 or more") }
         if inPlace, ifMissing { throw ValidationError("--in-place cannot be combined with --if-missing") }
         if toStdout {
+            if ownership.owner != nil, keyringTo == nil {
+                throw ValidationError("with --to-stdout, --owner is for the file of --keyring-to")
+            }
             if dest != nil { throw ValidationError("--to-stdout takes no DEST") }
             // An empty standard output would look like an empty database.
             if output.json || inPlace || ifMissing || ifBackedUp || dryRun {
@@ -157,6 +160,7 @@ struct Restore: VaultCommand {
         options.keyring =
             keyringTo.map { .file($0) }
             ?? (replaceKeyring ? .replacing : noKeyring || toStdout ? .none : .besideDatabase)
+        options.owner = try ownership.fileOwner()
         options.progress = session.backupProgress
         if verifyWithKey { options.verify = try verification(session) }
         let chosen = options
@@ -166,7 +170,6 @@ struct Restore: VaultCommand {
             try await opened.restore(selection, database: name, to: path, options: chosen, warning: warnings.add)
         }
         guard let temporary else {
-            try ownership.apply(to: [path, found.keyring?.writtenPath])
             return report(found, opened, selection, warnings, session)
         }
         try temporary.write(to: session.terminal)

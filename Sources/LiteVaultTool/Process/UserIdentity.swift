@@ -21,15 +21,8 @@ struct UserIdentity {
         home = entry.pointee.pw_dir.map { String(cString: $0) } ?? "/"
     }
 
-    /// Gives a file to the user, if it exists.
-    ///
-    /// - Throws: `io` if this process may not.
-    func own(_ path: String) throws(Failure) {
-        guard lchown(path, user, group) != 0, errno != ENOENT else { return }
-        throw Failure(
-            .inputOutput, "cannot be given to '\(name)': \(String(cString: strerror(errno)))", path: path,
-            remedy: "Only root can give files away: run it with sudo, or leave --owner out. The file is restored.")
-    }
+    /// The owner of files that are the user's.
+    var fileOwner: FileOwner { FileOwner(user: user, group: group) }
 
     init?(ownerOf directory: String) {
         var status = stat()

@@ -25,27 +25,20 @@ struct RestoreOfManyOptions: ParsableArguments {
     @OptionGroup var ownership: OwnerOption
 }
 
-extension RestoredKeyring {
-    /// The keyring, if the restore wrote it.
-    var writtenPath: String? { [.written, .replaced].contains(outcome) ? path : nil }
-}
-
 struct OwnerOption: ParsableArguments {
     @Option(
         help: .init("Owner of the restored files (as root; default: root).", valueName: "user"))
     var owner: String?
 
     /// - Throws: `no-input` if there is no such user: before anything is restored.
-    func check() throws(Failure) { if let owner { _ = try UserIdentity(owner) } }
+    func check() throws(Failure) { _ = try fileOwner() }
 
-    /// Gives restored files to the owner: of those that exist.
+    /// The owner that was named; nil if none was.
     ///
-    /// - Parameter standard: the owner if none was named.
-    func apply(to paths: [String?], standard: UserIdentity? = nil) throws(Failure) {
-        var user = standard
-        if let owner { user = try UserIdentity(owner) }
-        guard let user else { return }
-        for path in paths.compactMap(\.self) { try user.own(path) }
+    /// - Throws: `no-input` if there is no such user.
+    func fileOwner() throws(Failure) -> FileOwner? {
+        guard let owner else { return nil }
+        return try UserIdentity(owner).fileOwner
     }
 }
 
@@ -160,19 +153,20 @@ struct RestoreOfMany {
             var restoreOptions = RestoreOptions()
             restoreOptions.keyring = options.noKeyring ? .none : .besideDatabase
             restoreOptions.progress = session.backupProgress
+            restoreOptions.owner = try options.ownership.fileOwner()
+            if !options.dryRun {
+                let parent = LocalDirectory.parent(of: destination)
+                try Self.createDirectory(parent)
+                // To where it was backed up from, it goes to whom the directory belongs to: root's file would be of no use there.
+                if directory == nil, restoreOptions.owner == nil, UserIdentity.isRoot {
+                    restoreOptions.owner = UserIdentity(ownerOf: parent)?.fileOwner
+                }
+            }
             let (chosen, isDry, selection) = (restoreOptions, options.dryRun, selection)
             let found = try runBlocking {
                 if isDry { return try await opened.planRestore(selection, database: name, warning: warnings.add) }
-                try Self.createDirectory(LocalDirectory.parent(of: destination))
                 return try await opened.restore(
                     selection, database: name, to: destination, options: chosen, warning: warnings.add)
-            }
-            if !isDry {
-                // To where it was backed up from, it goes to whom the directory belongs to: root's file would be of no use there.
-                let parent = LocalDirectory.parent(of: destination)
-                try options.ownership.apply(
-                    to: [destination, found.keyring?.writtenPath],
-                    standard: directory == nil && UserIdentity.isRoot ? UserIdentity(ownerOf: parent) : nil)
             }
             return Item(
                 database: name, state: isDry ? .ready : .restored, destination: destination, found: found)

@@ -82,6 +82,26 @@ import Testing
         }
     }
 
+    @Test func `H-BAK-51 the replaced database is kept and a process waits for it: that is said, and is not a success`() throws {
+        let live = try LiveDatabase()
+        let db = try live.open(.delete)
+        try live.fill(db, rows: 4)
+        try db.close()
+        let kept = live.directory + "/kept.db"
+        let old = try UnusedDatabase(live.path, keptAs: kept)
+        try old.settle()
+        try old.keep(as: kept)
+        try old.requireUnwanted()
+        // The name belongs to another file now.
+        #expect(unlink(live.path) == 0)
+        let opened = open(kept, O_RDWR | O_NONBLOCK)
+        let code = errno
+        #expect(opened == -1 && code == EWOULDBLOCK)
+        let error = #expect(throws: VaultError.self) { try old.retire(keptAs: kept) }
+        #expect(error?.code == .busy && error?.message.contains(kept) == true)
+        #expect(error?.remedy?.contains(kept + "-wal") == true)
+    }
+
     @Test func `a name by which the old database cannot be kept is refused before anything is fetched`() async throws {
         let crashed = try await Crashed(.wal)
         let taken = crashed.left.directory + "/taken.db"

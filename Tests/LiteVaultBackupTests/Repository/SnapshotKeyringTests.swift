@@ -73,6 +73,66 @@ import Testing
         return live
     }
 
+    private func restore(
+        _ writable: WritableRepository, to name: String, _ keyring: KeyringRestore = .besideDatabase,
+        owner: FileOwner? = nil
+    ) async throws -> RestoredKeyring? {
+        var options = RestoreOptions()
+        options.replacesExisting = true
+        options.keyring = keyring
+        options.owner = owner
+        return try await writable.repository.restore(.latest, to: scratch.path(name), options: options).keyring
+    }
+
+    @Test(arguments: ["new.db", "present.db"])
+    func `H-BAK-50 a keyring behind a link is compared and replaced where it is, and a link to nothing is said to be one`(
+        _ name: String
+    ) async throws {
+        let (writable, live) = (try await repository(), try database())
+        try await take("stored", of: live, into: writable)
+        try live.close()
+        try FileManager.default.createDirectory(
+            atPath: scratch.path("secrets"), withIntermediateDirectories: true)
+        if name == "present.db" { _ = try await restore(writable, to: name, .none) }
+        let link = scratch.path(name + ".keys")
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "secrets/keys")
+        let error = await #expect(throws: VaultError.self) { _ = try await restore(writable, to: name) }
+        #expect(error?.code == .noInput && error?.path == link)
+
+        let target = try FileMetadata.resolvedPath(scratch.write(keyring("stored"), to: "secrets/keys"))
+        #expect(try await restore(writable, to: name)?.outcome == .same)
+        try scratch.write(keyring("another"), to: "secrets/keys")
+        var found = try await restore(writable, to: name)
+        #expect(found?.outcome == .other && found?.path == link)
+        #expect(try scratch.text("secrets/keys") == keyring("another"))
+
+        found = try await restore(writable, to: name, .replacing)
+        #expect(found?.outcome == .replaced && found?.path == target)
+        #expect(try scratch.text("secrets/keys") == keyring("stored"))
+        #expect(try scratch.text("secrets/keys.replaced") == keyring("another"))
+        #expect(try FileMetadata(path: link).kind == .symbolicLink)
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "only root gives files away"))
+    func `H-BAK-49 a keyring that a restore adds belongs to the owner of the replaced database, unless another one is named`()
+        async throws
+    {
+        let (writable, live) = (try await repository(), try database())
+        try await take("stored", of: live, into: writable)
+        try live.close()
+        _ = try await restore(writable, to: "present.db", .none)
+        #expect(chown(scratch.path("present.db"), 12345, 23456) == 0)
+        _ = try await restore(writable, to: "present.db")
+        let named = FileOwner(user: 1234, group: 2345)
+        _ = try await restore(writable, to: "new.db", owner: named)
+        for (name, owner) in [("present.db", FileOwner(user: 12345, group: 23456)), ("new.db", named)] {
+            #expect(try FileMetadata(path: scratch.path(name)).ownership == owner)
+            #expect(try FileMetadata(path: scratch.path(name + ".keys")).ownership == owner)
+        }
+        _ = try await restore(writable, to: "present.db", owner: named)
+        #expect(try FileMetadata(path: scratch.path("present.db")).ownership == named)
+    }
+
     /// Options of a standby that looks for snapshots each time.
     private var options: StandbyOptions {
         var options = StandbyOptions()

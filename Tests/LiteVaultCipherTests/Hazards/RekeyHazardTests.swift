@@ -1,5 +1,6 @@
 import Foundation
 import LiteVault
+import LiteVaultCipher
 import LiteVaultTestSupport
 import Testing
 
@@ -195,6 +196,21 @@ import Testing
         #expect(report.problems == [])
         let db = try Connection(path, key: .passphrase("old"), settings: settings)
         #expect(try db.value("SELECT count(*) FROM t", as: Int.self) == 60)
+    }
+
+    @Test func `H-REK-19 a file that is in use right after its key was changed is not said to be busy: the key was changed`() throws {
+        let path = try scratch.makeEncrypted(key: old)
+        let file = DatabaseFile(path, lockTimeout: .milliseconds(20))
+        try file.rekey(from: old, to: new, settings: fast)
+        let other = try Connection(path, key: new, settings: fast)
+        try other.execute("BEGIN EXCLUSIVE")
+        let error = vaultError { try file.confirmChange(from: old, to: new, settings: fast) }
+        #expect(error?.code == .io && error?.message.hasPrefix("The key was changed") == true)
+        #expect(error?.remedy?.contains("new key") == true)
+        try other.execute("ROLLBACK")
+        try other.close()
+        try file.confirmChange(from: old, to: new, settings: fast)
+        #expect(vaultError { try file.confirmChange(from: new, to: old, settings: fast) }?.code == .keyRejected)
     }
 
     @Test func `a rekey through a link replaces the file that it leads to`() throws {
