@@ -123,6 +123,9 @@ struct Restore: VaultCommand {
             return unneeded("destination-exists", "\(Format.visible(dest)) exists")
         }
         if let dest, !inPlace, !dryRun { try Preflight.requireAbsent(dest) }
+        try Preflight.requireDistinct([
+            ("DEST", dest), ("--keep-original", keepOriginal), ("--keyring-to", keyringTo),
+        ])
         do { return try restore(session) } catch let error as VaultError
             where error.cause is NoSnapshotError && ifBackedUp
         {
