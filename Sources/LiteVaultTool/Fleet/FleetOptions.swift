@@ -69,8 +69,13 @@ struct FleetOptions: ParsableArguments {
         guard let text = String(data: data, encoding: .utf8), !text.contains("\0") else {
             throw Failure(.usage, "the list is not UTF-8 text", path: list, remedy: "Write one path a line.")
         }
-        return text.split(whereSeparator: \.isNewline).map { String($0) }
-            .filter { !$0.starts(withText: "#") && !$0.allSatisfy(\.isWhitespace) }.map(PathArgument.literal)
+        let (newline, carriageReturn) = (UInt8(ascii: "\n"), UInt8(ascii: "\r"))
+        // By bytes: for Swift U+2028 ends a line, too, and the rest of a name would be that of a database that nobody listed.
+        return text.utf8.split(separator: newline).map { line in
+            String(Substring(line.last == carriageReturn ? line.dropLast() : line))
+        }
+        .filter { !$0.starts(withText: "#") && !$0.utf8.allSatisfy { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") } }
+        .map(PathArgument.literal)
     }
 
     private static func matches(of pattern: String, _ leavesCompanionsOut: Bool) throws -> [String] {
