@@ -44,4 +44,21 @@ struct FleetMembersTests {
         #expect(try states(run) == [name: "done", "c.db": "done"])
         #expect(try workspace.bytes("a.db") == before)
     }
+
+    @Test func `H-REK-24 a pattern takes no file beside a database for one, so that the change ends and its journal is removed`()
+        throws
+    {
+        try FileManager.default.createDirectory(
+            atPath: workspace.path("f"), withIntermediateDirectories: true)
+        // The last one is a database that somebody has called so.
+        for name in ["f/a.db", "f/b.db", "f/b.db.standby"] { try encrypt(name) }
+        for name in ["a.db.keys", "a.db.keys.lock", "a.db.keys.replaced", "a.db.standby", "a.db.promoted"] {
+            try workspace.write("{\"version\": 1, \"of\": \"\(String(repeating: name, count: 100))\"}", to: "f/" + name)
+        }
+        for ending in ["-wal", "-shm", "-journal"] { try workspace.write("of a database that is gone", to: "f/c.db" + ending) }
+        let run = try workspace.tool.run(["rekey", "--glob", "f/*", "--journal", "journal"] + keys)
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(try states(run) == ["f/a.db": "done", "f/b.db": "done", "f/b.db.standby": "done"])
+        #expect(try !workspace.names().contains("journal"))
+    }
 }

@@ -74,7 +74,7 @@ struct FleetOptions: ParsableArguments {
         return text.utf8.split(separator: newline).map { line in
             String(Substring(line.last == carriageReturn ? line.dropLast() : line))
         }
-        .filter { !$0.starts(withText: "#") && !$0.utf8.allSatisfy { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") } }
+        .filter { !$0.starts(withText: "#") && !$0.utf8.allSatisfy(Array(" \t".utf8).contains) }
         .map(PathArgument.literal)
     }
 
@@ -87,11 +87,20 @@ struct FleetOptions: ParsableArguments {
                 .usage, "belongs to '\(pattern)', and is not UTF-8: nothing was changed", path: path,
                 remedy: "Rename it.")
         }
-        let endings = ["-wal", "-shm", "-journal", ".keys", ".keys.lock"]
-        return paths.filter { path in
-            guard leavesCompanionsOut else { return !path.ends(withText: ".lock") }
-            return !endings.contains { path.ends(withText: $0) }
-        }.map(PathArgument.literal)
+        return paths.filter { leavesCompanionsOut ? !isCompanion($0) : !$0.ends(withText: ".lock") }
+            .map(PathArgument.literal)
+    }
+
+    /// Whether a file is one of those that SQLite and LiteVault have beside a database.
+    private static func isCompanion(_ path: String) -> Bool {
+        let own = ["-wal", "-shm", "-journal", ".keys", ".keys.lock", ".keys.replaced"]
+        if own.contains(where: { path.ends(withText: $0) }) { return true }
+        // A database may have such a name itself: left out, it would keep its old key without a word.
+        return [".standby", ".promoted"].contains { ending in
+            path.ends(withText: ending)
+                && Preflight.size(String(Substring(path.utf8.dropLast(ending.utf8.count)))) != nil
+                && (try? DatabaseFile(path).kind()) == .notADatabase
+        }
     }
 }
 
