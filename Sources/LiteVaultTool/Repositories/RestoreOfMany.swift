@@ -166,7 +166,10 @@ struct RestoreOfMany {
                 return try await opened.restore(
                     selection, database: name, to: destination, options: chosen, warning: warnings.add)
             }
-            if !isDry {
+            if isDry {
+                // After the plan, as the restore does: it refuses the same.
+                try Preflight.requireAbsent(destination)
+            } else {
                 // To where it was backed up from, it goes to whom the directory belongs to: root's file would be of no use there.
                 let parent = LocalDirectory.parent(of: destination)
                 try options.ownership.apply(
