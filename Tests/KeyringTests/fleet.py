@@ -192,24 +192,6 @@ def fleet(report, settings, place):
         expect(own.states(found) == ["done"], str(found))
         expect(os.path.islink(own.file("link.db")), "the link was replaced")
 
-    # hazard: H-TXT-18
-    def names_of_a_list():
-        own = copy()
-        name = "x\u2028k1.db"
-        os.rename(own.file("k0.db"), own.file(name))
-        write(own.file("list"), f"# k2.db\r\n{name}\r\n \t\n")
-        found = own.report("rekey", "--from-file", "list", *BY_KEYS)
-        expect([item["path"] for item in found["items"]] == [name], str(found))
-        expect(own.key_of(1) == OLD, "a database that the list does not name was changed")
-
-    def companions():
-        own = copy()
-        for ending in ("-wal", "-shm", "-journal", ".keys.lock", ".keys.replaced", ".promoted", ".standby", ".standby-lock",
-                       ".standby-promote", ".standby-new"):
-            write(own.file("z.db" + ending), "")
-        found = own.report("rekey", "--glob", "[rz]*.db*", "--own-keyrings", *by("a"), "--dry-run")
-        expect([item["path"] for item in found["items"]] == [f"r{number}.db" for number in range(3)], str(found))
-
     def journals():
         own = copy()
         held = hold(own, "k1.db")
@@ -444,8 +426,6 @@ def fleet(report, settings, place):
         ("--dry-run says what stands in the way and changes nothing", dry_run),
         ("what fails stays as it was, and the others are done", failures),
         ("two names of one file are one database", named_twice),
-        ("a list has a name in each line, and only a line feed ends one", names_of_a_list),
-        ("a pattern leaves out what is kept beside a database", companions),
         ("a journal is continued only for the change and the file that it is of", journals),
         ("H-BAK-17 a database with a plaintext header that was restored is not done", restored),
         ("H-BAK-17 a database under a key with the same salt that was restored is not done", same_salt),

@@ -51,6 +51,25 @@ import Testing
         #expect(run.output.contains("0 databases restored") && run.output.contains("no damage found"), "\(run.output)")
     }
 
+    private let verified = ["restore", "--database", "a.db", "--verify-with-key", "out.db"]
+
+    @Test func `a restore that is to be verified, and has no key for it, is refused before a block is read`() throws {
+        // Each block that is read would be an error of its own.
+        try FileManager.default.moveItem(atPath: workspace.path("repository/data"), toPath: workspace.path("data"))
+        let run = try workspace.tool.run(verified + ["--json"] + common)
+        #expect(run.status == 77, "\(run.errors)")
+        #expect(try run.failureCode() == "key-rejected")
+        #expect(try !workspace.names().contains("out.db"))
+    }
+
+    @Test func `a restore that is to be verified asks for the key on a terminal`() throws {
+        let terminal = try Terminal(verified + common, in: workspace.directory)
+        #expect(terminal.waitFor("Passphrase for a.db: "))
+        terminal.type("the passphrase 'new'")
+        #expect(terminal.end() == 0, "\(terminal.screen)")
+        #expect(try workspace.bytes("out.db") == workspace.bytes("a.db"))
+    }
+
     @Test func `a key that does not open a snapshot may be from after a rekey, and the error says what shows that`()
         throws
     {

@@ -124,6 +124,50 @@ struct ConversionTests {
         try run("verify", "notes.db", "--key-file", "key")
     }
 
+    @Test(arguments: [
+        ["encrypt", "notes.db", "v.db", "--new-keyring", "v.db"],
+        ["encrypt", "notes.db", "v.db", "--new-keyring", "./v.db"],
+        ["encrypt", "notes.db", "v.db", "--new-keyring", "here/v.db"],
+        ["encrypt", "notes.db", "v.db", "--new-keyring", "v.db-journal"],
+        ["encrypt", "notes.db", "v.db", "--plaintext-header", "32", "--salt-file", "v.db"],
+        ["encrypt", "notes.db", "v.db", "--plaintext-header", "32", "--salt-file", "v.db-wal"],
+        ["encrypt", "notes.db", "v.db", "--new-keyring", "k", "--plaintext-header", "32", "--salt-file", "k"],
+        // SQLite removes them when it opens the database, and the only copy of the key or the salt was lost.
+        ["encrypt", "notes.db", "--in-place", "--new-keyring", "notes.db-wal"],
+        ["encrypt", "linked.db", "--in-place", "--new-keyring", "notes.db-journal"],
+        ["encrypt", "notes.db", "--in-place", "--plaintext-header", "32", "--salt-file", "notes.db-shm"],
+        ["encrypt", "notes.db", "--in-place", "--keep-original", "notes.db"],
+        ["encrypt", "notes.db", "--in-place", "--keep-original", "linked.db"],
+        ["encrypt", "notes.db", "--in-place", "--keep-original", "notes.db-wal"],
+        ["encrypt", "notes.db", "--in-place", "--keep-original", "o.db", "--new-keyring", "o.db"],
+        ["encrypt", "notes.db", "--in-place", "--keep-original", "o", "--plaintext-header", "32", "--salt-file", "o"],
+        ["export", "vault.db", "v.db", "--plaintext-header", "32", "--salt-file", "v.db"],
+        ["export", "vault.db", "vault.db-wal"],
+        ["decrypt", "vault.db", "vault.db-wal", "--yes"],
+        ["backup", "vault.db", "vault.db-journal"],
+        ["vacuum", "vault.db", "--into", "vault.db-wal"],
+        ["migrate", "vault.db", "--plaintext-header", "32", "--salt-file", "vault.db-wal"],
+        ["restore", "v.db", "--repository", "r", "--keyring-to", "v.db"],
+        ["restore", "vault.db", "--repository", "r", "--in-place", "--keep-original", "vault.db"],
+        ["restore", "vault.db", "--repository", "r", "--in-place", "--keep-original", "o", "--keyring-to", "o"],
+    ])
+    func `H-EXP-24 one name for two files of a command, or that of a log of one of them, is refused, and nothing is written`(
+        words: [String]
+    ) throws {
+        try run("encrypt", "notes.db", "vault.db", "--key-file", "key")
+        let files = FileManager.default
+        try files.createSymbolicLink(atPath: workspace.path("here"), withDestinationPath: workspace.directory.path)
+        try files.createSymbolicLink(atPath: workspace.path("linked.db"), withDestinationPath: workspace.path("notes.db"))
+        let before = try (workspace.names(), workspace.bytes("notes.db"), workspace.bytes("vault.db"))
+        let key = words.first == "restore" ? [] : ["--key-file", "key"]
+        let run = try workspace.tool.run(words + key + ["--json"])
+        #expect(run.status == 64, "\(run.errors)")
+        #expect(try run.failureCode() == "usage")
+        #expect(try workspace.names() == before.0)
+        #expect(try workspace.bytes("notes.db") == before.1)
+        #expect(try workspace.bytes("vault.db") == before.2)
+    }
+
     @Test func `decrypt wants to be confirmed`() throws {
         try run("encrypt", "notes.db", "vault.db", "--key-file", "key")
         let run = try workspace.tool.run("decrypt", "vault.db", "back.db", "--key-file", "key")

@@ -66,12 +66,40 @@ import Testing
         let refused = try restore("app", "--to-sources", status: 73)
         #expect(states(refused) == ["a.db": "restored", "b.db": "failed"])
         #expect(refused["directory"] is NSNull)
-        let planned = try restore("app", "--to-sources", "--dry-run", status: 73)
-        #expect(states(planned) == ["a.db": "failed", "b.db": "failed"])
         #expect(try workspace.bytes("app/a.db") == before)
         try FileManager.default.removeItem(atPath: workspace.path("app/a.db"))
         #expect(states(try restore("app", "--to-sources", "--if-missing")) == ["a.db": "restored", "b.db": "present"])
         #expect(try workspace.bytes("app/b.db") == kept)
+    }
+
+    @Test(arguments: ["file", "empty file", "directory", "link", "dangling link", "-wal", "-journal", "nothing"])
+    func `a dry run refuses what the restore refuses, whatever has the path of a database`(state: String) throws {
+        let (path, files) = (workspace.path("app/a.db"), FileManager.default)
+        if state != "file" { try files.removeItem(atPath: path) }
+        switch state {
+        case "empty file": try workspace.write("", to: "app/a.db")
+        case "directory": try files.createDirectory(atPath: path, withIntermediateDirectories: false)
+        case "link": try files.createSymbolicLink(atPath: path, withDestinationPath: workspace.path("other/c.db"))
+        case "dangling link": try files.createSymbolicLink(atPath: path, withDestinationPath: workspace.path("gone"))
+        case "-wal", "-journal": try workspace.write("of another database", to: "app/a.db" + state)
+        default: break
+        }
+        try files.removeItem(atPath: workspace.path("app/b.db"))
+        let there = Set(files.subpaths(atPath: workspace.path("app")) ?? [])
+        for more in [[], ["--at", "2020-01-01T00:00:00Z"], ["--if-missing"]] as [[String]] {
+            let words = ["schedule", "restore", "backup.yml", "app", "--to-sources", "--json"] + more
+            let planned = try workspace.tool.run(words + ["--dry-run"])
+            #expect(Set(files.subpaths(atPath: workspace.path("app")) ?? []) == there)
+            let done = try workspace.tool.run(words)
+            #expect(planned.status == done.status, "\(more): \(planned.errors) \(done.errors)")
+            let same = try states(planned.json()).mapValues { $0 == "ready" ? "restored" : $0 }
+            let after = try states(done.json())
+            #expect(same == after, "\(more)")
+            if more.isEmpty { #expect(planned.status == (state == "nothing" ? 0 : 73), "\(planned.errors)") }
+            for name in ["a.db", "b.db"] where after[name] == "restored" {
+                try files.removeItem(atPath: workspace.path("app/" + name))
+            }
+        }
     }
 
     @Test func `a source below a symbolic link is found by the path in the configuration`() throws {

@@ -29,6 +29,7 @@ struct Backup: VaultCommand {
         try session.reserveKeySources(source.key, copyKey)
         try Preflight.requireSource(source.path)
         try Preflight.requireAbsent(dest)
+        try Preflight.requireDistinct([("SOURCE", source.path), ("DEST", dest)])
         let settings = try source.cipher.settings()
         let key = try session.keyIfEncrypted(source, settings: settings)
         let newKey = try session.keyIfGiven(copyKey, for: dest, confirms: true, trusted: trust.fingerprints())

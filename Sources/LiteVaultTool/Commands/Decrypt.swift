@@ -30,6 +30,7 @@ struct Decrypt: VaultCommand {
         try Preflight.requireEncrypted(
             source.path, remedy: "It is already what 'decrypt' makes. 'litevault backup' copies it.")
         try Preflight.requireAbsent(dest)
+        try Preflight.requireDistinct([("SOURCE", source.path), ("DEST", dest)])
         let (from, to) = (Format.visible(source.path), Format.visible(dest))
         try session.confirm("Write the content of \(from) to \(to) in plaintext?", consented: yes)
         let settings = try source.cipher.settings()

@@ -52,10 +52,13 @@ struct Encrypt: VaultCommand {
         try checkDestination()
         try Preflight.requireEncryption()
         try Preflight.requirePlain(source)
-        try Preflight.requireDistinct([dest, newKeyring, keepOriginal, written.saltFile])
         // A copy that a killed run has left is compared with SOURCE later.
         let kept = keepOriginal.flatMap { (try? DatabaseFile($0).kind()) == .plain ? nil : $0 }
         for path in [dest, kept, newKeyring].compactMap(\.self) { try Preflight.requireAbsent(path) }
+        try Preflight.requireDistinct([
+            ("SOURCE", source), ("DEST", dest), ("--keep-original", keepOriginal), ("--new-keyring", newKeyring),
+            ("--salt-file", written.saltFile),
+        ])
         let before = Preflight.size(source)
         let result = dest ?? source
         let created = try newKeyring.map { path in

@@ -30,6 +30,7 @@ struct Export: VaultCommand {
         try Preflight.requireEncrypted(
             source.path, remedy: "Copy it with 'litevault backup', or encrypt it with 'litevault encrypt'.")
         try Preflight.requireAbsent(dest)
+        try Preflight.requireDistinct([("SOURCE", source.path), ("DEST", dest), ("--salt-file", written.saltFile)])
         let settings = try source.cipher.settings()
         let key = try session.key(source.key, for: source.path, settings: settings)
         let newKey =

@@ -24,6 +24,7 @@ struct Migrate: VaultCommand {
         try session.reserveKeySources(database.key)
         try Preflight.requireEncrypted(
             path, remedy: "There is nothing to migrate. 'litevault encrypt' encrypts it in the current format.")
+        try Preflight.requireDistinct([("DATABASE", path), ("--salt-file", written.saltFile)])
         let given = try database.cipher.settings()
         let key = try session.key(database.key, for: path, settings: given)
         let file = DatabaseFile(path)

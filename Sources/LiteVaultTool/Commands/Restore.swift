@@ -126,6 +126,9 @@ struct Restore: VaultCommand {
             return unneeded("destination-exists", "\(Format.visible(dest)) exists")
         }
         if let dest, !inPlace, !dryRun { try Preflight.requireAbsent(dest) }
+        try Preflight.requireDistinct([
+            ("DEST", dest), ("--keep-original", keepOriginal), ("--keyring-to", keyringTo),
+        ])
         do { return try restore(session) } catch let error as VaultError
             where error.cause is NoSnapshotError && ifBackedUp
         {
@@ -162,7 +165,12 @@ struct Restore: VaultCommand {
             ?? (replaceKeyring ? .replacing : noKeyring || toStdout ? .none : .besideDatabase)
         options.owner = try ownership.fileOwner()
         options.progress = session.backupProgress
-        if verifyWithKey { options.verify = try verification(session) }
+        if verifyWithKey {
+            let keys = try verificationKeys(session) {
+                try runBlocking { try await opened.planRestore(selection, database: name) }.snapshot.isPlaintext
+            }
+            options.verify = try verification(keys, session)
+        }
         let chosen = options
         let temporary = try toStdout ? TemporaryRestore(in: repository.stores.directories.spool) : nil
         let path = temporary?.file ?? dest ?? ""
@@ -179,10 +187,22 @@ struct Restore: VaultCommand {
         return report
     }
 
-    /// Verifies a file with the key that the options name.
-    private func verification(_ session: Session) throws -> @Sendable (String) throws -> Void {
-        let keys = try session.keysIfGiven(key, for: database ?? dest ?? repository.location)
-        if !keys.isEmpty { try Preflight.requireEncryption() }
+    /// The keys that the options name, or the one that a person types: before a restore that may take hours.
+    ///
+    /// - Parameter isPlaintext: whether the chosen snapshot is: it needs no key. Called only without a key.
+    /// - Throws: `key-rejected` without a key.
+    private func verificationKeys(_ session: Session, isPlaintext: () throws -> Bool) throws -> [DatabaseKey] {
+        let subject = database ?? dest ?? repository.location
+        let keys = try session.keysIfGiven(key, for: subject)
+        if keys.isEmpty, try isPlaintext() { return [] }
+        try Preflight.requireEncryption()
+        return keys.isEmpty ? [try session.key(key, for: subject)] : keys
+    }
+
+    /// Verifies a file with the first of the keys that opens it.
+    private func verification(
+        _ keys: [DatabaseKey], _ session: Session
+    ) throws -> @Sendable (String) throws -> Void {
         let settings = try read.settings()
         let name = dest ?? database ?? repository.location
         let reporter = session.reporter

@@ -26,6 +26,7 @@ struct Vacuum: VaultCommand {
         try session.reserveKeySources(database.key)
         try Preflight.requireSource(path)
         if let into { try Preflight.requireAbsent(into) }
+        try Preflight.requireDistinct([("DATABASE", path), ("--into", into)])
         let settings = try database.cipher.settings()
         let key = try session.keyIfEncrypted(database, settings: settings)
         let before = Preflight.size(path) ?? 0

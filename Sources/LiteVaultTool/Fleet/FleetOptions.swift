@@ -69,16 +69,13 @@ struct FleetOptions: ParsableArguments {
         guard let text = String(data: data, encoding: .utf8), !text.contains("\0") else {
             throw Failure(.usage, "the list is not UTF-8 text", path: list, remedy: "Write one path a line.")
         }
-        return lines(in: text).filter { line in
-            !line.starts(withText: "#") && !line.utf8.allSatisfy { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
-        }.map(PathArgument.literal)
-    }
-
-    /// By bytes: U+2028 and the like are part of a name, and what they split would be the name of another file (H-TXT-18).
-    private static func lines(in text: String) -> [String] {
-        text.utf8.split(separator: UInt8(ascii: "\n")).map { line in
-            String(decoding: line.last == UInt8(ascii: "\r") ? line.dropLast() : line, as: UTF8.self)
+        let (newline, carriageReturn) = (UInt8(ascii: "\n"), UInt8(ascii: "\r"))
+        // By bytes: for Swift U+2028 ends a line, too, and the rest of a name would be that of a database that nobody listed.
+        return text.utf8.split(separator: newline).map { line in
+            String(Substring(line.last == carriageReturn ? line.dropLast() : line))
         }
+        .filter { !$0.starts(withText: "#") && !$0.utf8.allSatisfy(Array(" \t".utf8).contains) }
+        .map(PathArgument.literal)
     }
 
     private static func matches(of pattern: String, _ leavesCompanionsOut: Bool) throws -> [String] {
@@ -90,16 +87,20 @@ struct FleetOptions: ParsableArguments {
                 .usage, "belongs to '\(pattern)', and is not UTF-8: nothing was changed", path: path,
                 remedy: "Rename it.")
         }
-        // What SQLite and LiteVault keep beside a database.
-        let endings =
-            ["-wal", "-shm", "-journal", ".keys", ".keys.lock", ".keys.replaced", ".promoted"]
-            + ["", "-lock", "-promote", "-new"].map { ".standby" + $0 }
-        return paths.filter { path in
-            guard leavesCompanionsOut else {
-                return ![".lock", ".replaced"].contains { path.ends(withText: $0) }
-            }
-            return !endings.contains { path.ends(withText: $0) }
-        }.map(PathArgument.literal)
+        return paths.filter { leavesCompanionsOut ? !isCompanion($0) : !$0.ends(withText: ".lock") }
+            .map(PathArgument.literal)
+    }
+
+    /// Whether a file is one of those that SQLite and LiteVault have beside a database.
+    private static func isCompanion(_ path: String) -> Bool {
+        let own = ["-wal", "-shm", "-journal", ".keys", ".keys.lock", ".keys.replaced"]
+        if own.contains(where: { path.ends(withText: $0) }) { return true }
+        // A database may have such a name itself: left out, it would keep its old key without a word.
+        return [".standby", ".promoted"].contains { ending in
+            path.ends(withText: ending)
+                && Preflight.size(String(Substring(path.utf8.dropLast(ending.utf8.count)))) != nil
+                && (try? DatabaseFile(path).kind()) == .notADatabase
+        }
     }
 }
 

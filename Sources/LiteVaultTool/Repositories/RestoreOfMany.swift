@@ -149,7 +149,6 @@ struct RestoreOfMany {
             if options.ifMissing, try Preflight.isPresent(destination) {
                 return Item(database: name, state: .present, destination: destination)
             }
-            if options.dryRun { try Preflight.requireAbsent(destination) }
             var restoreOptions = RestoreOptions()
             restoreOptions.keyring = options.noKeyring ? .none : .besideDatabase
             restoreOptions.progress = session.backupProgress
@@ -168,6 +167,8 @@ struct RestoreOfMany {
                 return try await opened.restore(
                     selection, database: name, to: destination, options: chosen, warning: warnings.add)
             }
+            // After the plan, as the restore does: it refuses the same.
+            if isDry { try Preflight.requireAbsent(destination) }
             return Item(
                 database: name, state: isDry ? .ready : .restored, destination: destination, found: found)
         } catch {

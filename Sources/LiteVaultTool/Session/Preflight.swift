@@ -80,14 +80,35 @@ package enum Preflight {
         }
     }
 
-    /// - Throws: `usage` if two of the files that a command reads or writes are one.
-    static func requireDistinct(_ paths: [String?]) throws(Failure) {
-        var seen: Set<ExactText> = []
-        for path in paths.compactMap(\.self) where !seen.insert(ExactText(LocalDirectory.resolved(path))).inserted {
-            throw Failure(
-                .usage, "is named for two files of this command", path: path,
-                remedy: "Give each file a name of its own.")
+    /// Each file that a command writes needs a name of its own, which is not that of a log or journal of another one: SQLite would
+    /// remove it, and with it a keyring or a salt that exists nowhere else.
+    ///
+    /// - Parameter files: what the command line calls each file, and its path; nil for one that is not given.
+    /// - Throws: `usage`.
+    static func requireDistinct(_ files: [(name: String, path: String?)]) throws(Failure) {
+        let given = files.compactMap { file in file.path.map { (name: file.name, path: $0, place: place(of: $0)) } }
+        for (index, one) in given.enumerated() {
+            for (position, other) in given.enumerated() where position != index {
+                if isSameText(one.place, other.place) {
+                    throw Failure(
+                        .usage, "\(one.name) and \(other.name) name the same file", path: other.path,
+                        remedy: "Give each file a name of its own.")
+                }
+                if ["-wal", "-shm", "-journal"].contains(where: { isSameText(one.place + $0, other.place) }) {
+                    throw Failure(
+                        .usage, "\(other.name) has the name of a log or journal of \(one.name), which SQLite removes",
+                        path: other.path, remedy: "Give it another name.")
+                }
+            }
         }
+    }
+
+    /// A path behind symbolic links, also that of a file that does not exist yet.
+    private static func place(of path: String) -> String {
+        if let resolved = try? FileMetadata.resolvedPath(path) { return resolved }
+        let parent = LocalDirectory.parent(of: path)
+        let directory = (try? FileMetadata.resolvedPath(parent)) ?? parent
+        return (directory == "/" ? "" : directory) + "/" + (path.pathNames.last.map { String($0) } ?? "")
     }
 
     /// - Throws: `no-input`, or `wrong-kind` if the file is not a plaintext database.
