@@ -87,7 +87,9 @@ package enum SharedFile {
     package static func sections(_ text: String) -> [String: [String: String]] {
         var all: [String: [String: String]] = [:]
         var current: String?
-        for line in text.split(whereSeparator: \.isNewline) {
+        // Other separators do not end a line for the AWS tools: what follows them in a comment is a comment.
+        let ends: [Character] = ["\n", "\r\n", "\r"]
+        for line in text.split(whereSeparator: ends.contains) {
             let trimmed = line.trimmed
             guard let first = trimmed.first, first != "#", first != ";" else { continue }
             if first == "[" {

@@ -39,6 +39,11 @@ import Testing
         }
     }
 
+    @Test func `a line of a shared file ends as it does for the AWS tools, and what follows another separator belongs to it`() {
+        let text = "[profile x]\r\n# a note\u{2028}credential_process = run\nregion = a\u{85}b\rrole_arn = c\n"
+        #expect(SharedFile.sections(text) == ["profile x": ["region": "a\u{85}b", "role_arn": "c"]])
+    }
+
     // MARK: Programs
 
     private static let printed = #"{"Version": 1, "AccessKeyId": "AKIAPROCESS", "SecretAccessKey": "s", "SessionToken": "t""#
