@@ -71,11 +71,11 @@ struct FleetOptions: ParsableArguments {
         }
         let (newline, carriageReturn) = (UInt8(ascii: "\n"), UInt8(ascii: "\r"))
         // By bytes: for Swift U+2028 ends a line, too, and the rest of a name would be that of a database that nobody listed.
-        return text.utf8.split(separator: newline).map { line in
+        let lines = text.utf8.split(separator: newline).map { line in
             String(Substring(line.last == carriageReturn ? line.dropLast() : line))
         }
-        .filter { !$0.starts(withText: "#") && !$0.utf8.allSatisfy(Array(" \t".utf8).contains) }
-        .map(PathArgument.literal)
+        let named = lines.filter { !$0.starts(withText: "#") && !$0.utf8.allSatisfy(Array(" \t".utf8).contains) }
+        return named.map(PathArgument.literal)
     }
 
     private static func matches(of pattern: String, _ leavesCompanionsOut: Bool) throws -> [String] {
