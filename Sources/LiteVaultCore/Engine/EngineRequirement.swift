@@ -30,14 +30,15 @@ package enum EngineRequirement {
         let prefixes = ["no such function: ", "no such table: "]
         guard let prefix = prefixes.first(where: message.hasPrefix) else { return nil }
         let name = foldedName(message.dropFirst(prefix.count))
-        if name == unwritableJSONKey {
+        switch name {
+        case unwritableJSONKey:
             return VaultError.unsupported(
                 "a JSON path with a quotation mark in a key", requiredVersion: .init(major: 3, minor: 45))
-        }
-        if name == unwritableCompound {
+        case unwritableCompound:
             return VaultError(
                 .unsupported, "UPDATE and DELETE cannot write the rows of a UNION, INTERSECT or EXCEPT",
                 remedy: "Write the rows of a table whose keys the compound query contains.")
+        default: break
         }
         let isTable = prefix == prefixes[1]
         guard let minor = SQLFunctions.minorVersion(of: name), !isTable || tableFunctions.contains(name) else {

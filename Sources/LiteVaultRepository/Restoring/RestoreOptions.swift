@@ -127,7 +127,7 @@ extension KeyringRestore {
     ///
     /// - Parameters:
     ///   - database: the path of the database to restore.
-    ///   - present: the database that is there, to whose owner a new keyring beside it belongs.
+    ///   - present: the existing database, to whose owner a new keyring beside it belongs.
     ///   - owner: whom the keyring is to belong to instead.
     /// - Returns: nil without a keyring.
     /// - Throws: as ``plan(_:of:)``; `io`, `noSpace`.

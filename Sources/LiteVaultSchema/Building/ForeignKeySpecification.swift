@@ -123,7 +123,7 @@ struct KeyResolver {
     func table(for name: String) throws -> String {
         let candidates = Self.candidates(for: name)
         if ownKey != nil {
-            // A number of the table's own name is no relation's: `address2` may reference `address`.
+            // Digits at the end of the table's own name stay: `address2` may reference `address`.
             let isOwn =
                 candidates.contains { isSameName($0, table) }
                 || EnglishNoun.plurals(table).contains { isSameName($0, name) }

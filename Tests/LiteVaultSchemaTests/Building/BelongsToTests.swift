@@ -35,7 +35,7 @@ import Testing
         #expect(try db.sql("t_on_\(name)Id") == #"CREATE INDEX "t_on_\#(name)Id" ON "t"("\#(name)Id")"#)
     }
 
-    @Test func `a number in the name of the table that is created is no relation's`() throws {
+    @Test func `a table whose name ends in a number references the one without it`() throws {
         try db.create(table: "team2") { t in
             t.autoIncrementedPrimaryKey("id")
             t.belongsTo("team")
